@@ -77,7 +77,7 @@ class TestWhatItMayLookLike:
             assert_as_in_memory(ESTIMATORS[name](), elsewhere, blocks)
 
     @pytest.mark.parametrize("case", ["complete", "sparse"])
-    def test_chunks_of_columns_are_put_together(self, case):
+    def test_column_chunks_are_merged(self, case):
         blocks, _ = made(case)
         counts = blocks["counts"]
         halves = [chunked(counts[:, :5], LENGTHS), chunked(counts[:, 5:], LENGTHS)]
@@ -88,7 +88,7 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
 
     @every_estimator
-    def test_a_chunk_of_no_rows(self, make):
+    def test_empty_chunk(self, make):
         blocks, _ = made("complete")
         keep = np.ones(240, bool)
         keep[100:140] = False  # the second chunk
@@ -98,12 +98,12 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(make(), elsewhere, {name: X[keep] for name, X in blocks.items()})
 
     @every_estimator
-    def test_whole_numbers_and_truth_values(self, make):
+    def test_integers_and_booleans(self, make):
         blocks, _ = made("complete")
         blocks = {"numbers": blocks["numbers"] > 0, "counts": blocks["counts"].astype(np.int16)}
         assert_as_in_memory(make(), in_dask(None, blocks), blocks)
 
-    def test_frames_and_the_names_of_their_columns(self):
+    def test_frames_keep_column_names(self):
         blocks, _ = made("complete")
         frames = {
             name: pd.DataFrame(X, columns=[f"{name}{j}" for j in range(X.shape[1])]) for name, X in blocks.items()
@@ -116,7 +116,7 @@ class TestWhatItMayLookLike:
         with pytest.raises(ValueError, match="view 'numbers' has column 'numbers1' where fit had 'numbers0'"):
             model.predict(turned)
 
-    def test_frames_of_several_types_and_with_nulls(self):
+    def test_frames_with_mixed_types_and_nulls(self):
         blocks, _ = made("complete")
         frame = pd.DataFrame(blocks["numbers"], columns=list("abcd"))
         frame = frame.assign(flag=(frame["a"] > 0).astype("boolean"), n=pd.array(np.arange(240) % 5, dtype="Int64"))
@@ -137,7 +137,7 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(make(), elsewhere, blocks)
 
     @every_estimator
-    def test_nan_within_a_row_names_the_row_of_all_rows(self, make):
+    def test_nan_error_names_the_global_row(self, make):
         blocks, _ = made("complete")
         blocks["counts"][217, 3] = np.nan
         for views in (cs.Views(in_dask(None, blocks)), cs.Views(in_dask(None, blocks))[90:]):
@@ -145,7 +145,7 @@ class TestWhatItMayLookLike:
                 make().fit(views)
 
     @every_estimator
-    def test_a_chunk_of_zeros_is_no_view_of_zeros(self, make):
+    def test_all_zero_chunk_is_accepted(self, make):
         blocks, _ = made("sparse")
         counts = blocks["counts"].toarray()
         counts[:100] = 0
@@ -153,28 +153,28 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(make(), in_dask(None, blocks), blocks)
 
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
-    def test_a_view_of_zeros_is_refused(self, name):
+    def test_all_zero_view_is_refused(self, name):
         blocks, _ = made("complete")
         elsewhere = in_dask(None, {**blocks, "counts": blocks["counts"] * 0})
         options = {"families": {"counts": "multinomial"}} if name == "co-em" else {}
         with pytest.raises(ValueError, match="view 'counts' is all zeros"):
             ESTIMATORS[name](**options).fit(elsewhere)
 
-    def test_a_family_that_complains_of_one_chunk(self):
+    def test_family_complaint_about_one_chunk(self):
         blocks, _ = made("complete")
         blocks["counts"][239, 0] = -3
         with pytest.raises(ValueError, match=r"view 'counts': family 'poisson' needs counts, none .*, got -3"):
             ESTIMATORS["co-em"](families={"counts": "poisson"}).fit(in_dask(None, blocks))
 
     @pytest.mark.parametrize(("last", "family"), [(1.0, "bernoulli"), (4.0, "multinomial"), (0.5, "gaussian")])
-    def test_families_are_chosen_by_all_chunks(self, last, family):
+    def test_auto_family_considers_all_chunks(self, last, family):
         blocks, _ = made("complete")
         blocks["counts"] = (blocks["counts"] > 1).astype(float)
         blocks["counts"][239, 0] = last
         families = ESTIMATORS["co-em"]().families_for(in_dask(None, blocks))
         assert families["counts"].name == family
 
-    def test_an_answer_that_only_one_chunk_knows(self):
+    def test_category_in_one_chunk_only(self):
         blocks, _ = made("complete")
         answers = np.minimum(blocks["counts"][:, :3], 2.0)
         answers[239] = 6.0
@@ -183,13 +183,13 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(make, in_dask(None, blocks), blocks)
         assert fitted(_copy(make), in_dask(None, blocks)).families_["counts"].n_levels == (7, 7, 7)
 
-    def test_dask_beside_memory(self):
+    def test_dask_view_and_numpy_view(self):
         blocks, _ = made("missing")
         elsewhere = {"numbers": chunked(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
         assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
 
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
-    def test_columns_of_one_array_stay_with_dask(self, kind):
+    def test_column_views_of_a_dask_array_stay_on_dask(self, kind):
         blocks, _ = made("complete")
         X = blocks["counts"]
         whole = chunked(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
@@ -201,7 +201,7 @@ class TestWhatItMayLookLike:
         assert_as_in_memory(ESTIMATORS["k-means"](), views[30:200], cs.Views.from_columns(X[30:200], groups))
 
     @every_estimator
-    def test_predictions_of_new_entities(self, make):
+    def test_predict_new_entities(self, make):
         blocks, _ = made("complete")
         model = fitted(make(), blocks)
         new = {name: X[:90] for name, X in blocks.items()}
@@ -211,35 +211,35 @@ class TestWhatItMayLookLike:
 
 
 class TestWhatIsRefused:
-    def test_text(self):
+    def test_text_column_is_refused(self):
         frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "words": ["x", "y"]}), npartitions=1)
         with pytest.raises(TypeError, match=r"view 'v': column 'words' holds no numbers\. Encode it first"):
             cs.Views({"v": frame})
 
-    def test_chunks_of_unknown_length(self):
+    def test_unknown_chunk_sizes_are_refused(self):
         array = da.from_array(np.eye(4), chunks=2)
         with pytest.raises(ValueError, match=r"view 'v' is a dask array that does not know .*: call \.compute_chunk"):
             cs.Views({"v": array[array[:, 0] > 0]})
 
-    def test_one_dimension(self):
+    def test_one_dimensional_array_is_refused(self):
         column = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)["a"]
         for one in (da.zeros(4), column):
             with pytest.raises(ValueError, match="view 'v' must have two dimensions"):
                 cs.Views({"v": one})
 
-    def test_what_is_no_array(self):
+    def test_bag_is_refused(self):
         with pytest.raises(TypeError, match="view 'v' is a Bag of dask: give an array or a frame"):
             cs.Views({"v": db.from_sequence([1, 2])})
 
     @pytest.mark.parametrize("dtype", [np.float64, np.int64])
-    def test_sparse_chunks_that_dask_takes_for_dense(self, dtype):
+    def test_undeclared_sparse_chunks_are_refused(self, dtype):
         chunk = dask.delayed(sp.eye_array(6, 9, dtype=dtype, format="csr"))
         array = da.concatenate([da.from_delayed(chunk, (6, 9), dtype=dtype)] * 2)
         for present in (None, np.ones((12, 1), bool)):
             with pytest.raises(TypeError, match=r"view 'v' .* dense, .* meta=scipy\.sparse\.csr_array\(\(0, 9\)\)"):
                 cs.Views({"v": array}, present=present)
 
-    def test_views_of_other_lengths(self):
+    def test_views_of_different_lengths_are_refused(self):
         with pytest.raises(ValueError, match="'b' has 5"):
             cs.Views({"a": da.zeros((4, 2)), "b": da.zeros((5, 2))})
 
@@ -269,7 +269,7 @@ def wait_until_released(client):
     wait_until(is_released)
 
 
-def test_the_graph_does_not_grow(in_process):
+def test_task_graph_does_not_grow(in_process):
     blocks, y = made("complete")
     sizes = []
     tasks = in_process.cluster.scheduler.tasks
@@ -287,7 +287,7 @@ def test_the_graph_does_not_grow(in_process):
 
 
 @every_estimator
-def test_nothing_stays_on_the_cluster(make, in_process):
+def test_fit_releases_all_tasks(make, in_process):
     blocks, _ = made("complete")
     model = fitted(make(n_init=2), in_dask(None, blocks))
     model.predict(in_dask(None, blocks))
@@ -298,7 +298,7 @@ def test_nothing_stays_on_the_cluster(make, in_process):
 
 
 @pytest.mark.parametrize("wrong", ["nan", "counts"])
-def test_nothing_stays_after_an_error(wrong, in_process):
+def test_error_releases_all_tasks(wrong, in_process):
     blocks, _ = made("complete")
     blocks["counts"][217, 3] = np.nan if wrong == "nan" else -1
     with pytest.raises(ValueError, match="view 'counts'"):
@@ -307,7 +307,7 @@ def test_nothing_stays_after_an_error(wrong, in_process):
 
 
 @every_estimator
-def test_ctrl_c_leaves_a_model_of_the_last_whole_round_and_nothing_on_the_cluster(make, in_process, monkeypatch):
+def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_process, monkeypatch):
     """A task that was given up may go on for a while beside those that come after."""
     blocks, y = made("complete")
     options = {"init": np.random.default_rng(0).permutation(y), **LONG}
@@ -338,7 +338,7 @@ def worker_pids(client):
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.01])
-def test_a_worker_that_is_killed_costs_time_alone(moment, on_cluster):
+def test_killed_worker_does_not_change_the_result(moment, on_cluster):
     blocks, y = made("missing")
     options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
     one = fitted(ESTIMATORS["co-em"](**options), in_dask(None, blocks))
@@ -352,7 +352,7 @@ def test_a_worker_that_is_killed_costs_time_alone(moment, on_cluster):
     assert one.cost_ == other.cost_
 
 
-def test_the_client_of_the_surroundings_is_used(one_process):
+def test_current_client_is_used(one_process):
     blocks, _ = made("complete")
     views = cs.Views(in_dask(None, blocks))
     assert current_client() is None
@@ -367,21 +367,21 @@ def test_the_client_of_the_surroundings_is_used(one_process):
 
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
 @every_estimator
-def test_another_scheduler_with_a_client_around(make, scheduler, in_process):
+def test_configured_scheduler_overrides_the_client(make, scheduler, in_process):
     blocks, _ = made("complete")
     with dask.config.set(scheduler=scheduler):
         assert_as_in_memory(make(), in_dask(None, blocks), blocks)
 
 
 @every_estimator
-def test_chunks_that_the_cluster_holds(make, in_process):
+def test_persisted_chunks(make, in_process):
     blocks, _ = made("missing")
     held = {name: in_process.persist(array) for name, array in in_dask(None, blocks).items()}
     assert_as_in_memory(make(), held, blocks)
     assert_as_in_memory(make(), {**held, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
 
 
-def test_rounds_are_shown(in_process, capsys):
+def test_verbose_shows_rounds(in_process, capsys):
     blocks, y = made("complete")
     fitted(ESTIMATORS["co-em"](verbose=True, max_iter=3, init=y, **LONG), in_dask(None, blocks))
     shown = capsys.readouterr().err
@@ -406,7 +406,7 @@ class Rounded(Family):
         return Gaussian().shapes(n_clusters, n_columns)
 
 
-def test_a_family_of_a_user(on_cluster):
+def test_user_defined_family(on_cluster):
     blocks, _ = made("complete")
     here = sys.modules[Rounded.__module__]
     cloudpickle.register_pickle_by_value(here)  # what workers cannot import travels whole

@@ -46,7 +46,7 @@ def co_em_states(views, y, family, etas, prior="global"):
 @missing_or_not
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("family", GAUSSIANS)
-def test_a_round_of_co_em_fetches_its_quality_alone(family, dtype, missing):
+def test_co_em_round_fetches_only_its_quality(family, dtype, missing):
     views, y = views_on_device(missing, dtype)
     found = fetched_in(co_em_states(views, y, family, [1.0]))
     assert found.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
@@ -55,7 +55,7 @@ def test_a_round_of_co_em_fetches_its_quality_alone(family, dtype, missing):
 
 @missing_or_not
 @pytest.mark.parametrize("prior", PRIORS)
-def test_blended_posteriors_annealing_and_priors_fetch_no_more(prior, missing):
+def test_blending_annealing_and_priors_fetch_nothing_else(prior, missing):
     views, y = views_on_device(missing)
     found = fetched_in(co_em_states(views, y, "gaussian", [0.2, 0.4, 0.6, 0.8], prior))
     assert found.arrays == [(6,)] * ROUNDS
@@ -64,7 +64,7 @@ def test_blended_posteriors_annealing_and_priors_fetch_no_more(prior, missing):
 
 @missing_or_not
 @pytest.mark.parametrize("family", ["multinomial", "poisson"])
-def test_counts_fetch_no_more(family, missing):
+def test_count_families_fetch_nothing_else(family, missing):
     views, y = views_on_device(missing, counts=True)
     found = fetched_in(co_em_states(views, y, family, [0.7]))
     assert found.arrays == [(6,)] * ROUNDS
@@ -73,7 +73,7 @@ def test_counts_fetch_no_more(family, missing):
 
 @missing_or_not
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()], ids=["k-means", "spherical"])
-def test_a_round_of_k_means_fetches_costs_and_the_sizes_of_clusters(divergence, missing):
+def test_kmeans_round_fetches_costs_and_cluster_sizes(divergence, missing):
     views, y = views_on_device(missing)
     shards = prepare_kmeans(views, divergence).with_labels(y)
     found = fetched_in(multi_view_kmeans(shards, divergence, K))
@@ -82,7 +82,7 @@ def test_a_round_of_k_means_fetches_costs_and_the_sizes_of_clusters(divergence, 
 
 
 @missing_or_not
-def test_a_fit_leaves_what_it_learned_on_the_device(missing):
+def test_fitted_parameters_stay_on_the_device(missing):
     views, _ = views_on_device(missing)
     on_host = cs.Views({name: to_numpy(block) for name, block in views.items()}, present=views.present)
     make = cs.CoEM(K, n_init=1, random_state=0)

@@ -23,7 +23,7 @@ def wide_reader(n, d):
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(62_500, 5000, 3), (125_000, 1000, 2), (625_000, 256, 4), (625_000, 8, 10)])
-def test_a_load_is_small_however_wide_the_rows(n, d, k):
+def test_loads_of_wide_rows_are_small(n, d, k):
     X = Source.over(wide_reader(n, d))
     shard = Shard({"a": ViewRows(X, np.ones(n, bool))})
     loads = plan_loads({"a": X}, n, choose_posterior_span(shard, k))
@@ -32,7 +32,7 @@ def test_a_load_is_small_however_wide_the_rows(n, d, k):
 
 
 @pytest.mark.parametrize("family", ["gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical"])
-def test_a_view_that_nobody_of_the_sample_has(monkeypatch, family):
+def test_view_that_the_sample_lacks(monkeypatch, family):
     monkeypatch.setattr(start, "MOST_SAMPLED", 50)
     views, y = make_gaussian_views(3000, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
     present = np.ones((3000, 2), bool)
@@ -43,7 +43,7 @@ def test_a_view_that_nobody_of_the_sample_has(monkeypatch, family):
 
 
 @pytest.mark.parametrize("estimator", [cs.CoEM, cs.MultiViewKMeans])
-def test_more_clusters_than_the_sample_would_have_entities(monkeypatch, estimator):
+def test_sample_grows_with_the_number_of_clusters(monkeypatch, estimator):
     monkeypatch.setattr(start, "MOST_SAMPLED", 50)
     views, _ = make_gaussian_views(3000, n_clusters=3, n_features=(3, 3), random_state=0)
     with warnings.catch_warnings():
@@ -53,7 +53,7 @@ def test_more_clusters_than_the_sample_would_have_entities(monkeypatch, estimato
 
 
 @pytest.mark.parametrize("estimator", [cs.CoEM(2, families="multinomial"), cs.MultiViewSphericalKMeans(2)])
-def test_warnings_point_at_the_users_line(estimator):
+def test_warnings_point_to_the_callers_line(estimator):
     X = np.random.default_rng(0).integers(1, 5, (40, 3)).astype(float)
     X[5] = 0
     with warnings.catch_warnings(record=True) as caught:
@@ -65,7 +65,7 @@ def test_warnings_point_at_the_users_line(estimator):
     assert {warning.filename for warning in lost} == {__file__}
 
 
-def test_a_refused_prediction_leaves_no_threads_behind():
+def test_refused_prediction_leaves_no_threads():
     views, _ = make_gaussian_views(500, n_clusters=3, n_features=(3,), random_state=0)
     model = cs.CoEM(3, families="gaussian", random_state=0).fit(views)
     with pytest.raises(ValueError, match="out") as kept:

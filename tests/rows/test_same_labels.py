@@ -41,7 +41,7 @@ def test_one_shard_equals_many(make, case):
 @every_estimator
 @every_case
 @every_store
-def test_wherever_the_rows_are(make, case, store, tmp_path):
+def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
     blocks, _ = made(case)
     one = fitted(make(), blocks)
     with many_pieces():
@@ -51,7 +51,7 @@ def test_wherever_the_rows_are(make, case, store, tmp_path):
 
 @every_estimator
 @pytest.mark.parametrize("case", ["missing", "sparse"])
-def test_on_a_cluster_of_processes(make, case, on_cluster):
+def test_labels_on_dask_processes(make, case, on_cluster):
     blocks, _ = made(case)
     elsewhere = in_dask(None, blocks)
     assert_same(fitted(make(), blocks), fitted(make(), elsewhere), blocks, elsewhere, case)
@@ -59,7 +59,7 @@ def test_on_a_cluster_of_processes(make, case, on_cluster):
 
 @every_estimator
 @every_case
-def test_on_a_cluster_in_this_process(make, case, in_process):
+def test_labels_on_dask_threads(make, case, in_process):
     blocks, _ = made(case)
     elsewhere = in_dask(None, blocks)
     with many_pieces():
@@ -68,7 +68,7 @@ def test_on_a_cluster_in_this_process(make, case, in_process):
 
 @every_estimator
 @pytest.mark.parametrize("threads", [2, 5])
-def test_on_any_number_of_threads_to_the_last_bit(make, threads, tmp_path):
+def test_threads_do_not_change_a_bit(make, threads, tmp_path):
     blocks, _ = made("missing")
     with many_pieces():
         views = STORES["memmap"](tmp_path, blocks)
@@ -80,7 +80,7 @@ def test_on_any_number_of_threads_to_the_last_bit(make, threads, tmp_path):
 @every_estimator
 @pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
 @pytest.mark.parametrize("case", ["complete", "sparse"])
-def test_starts_chosen_among_a_sample_are_the_same(make, store, case, tmp_path, monkeypatch):
+def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path, monkeypatch):
     blocks, _ = made(case)
     elsewhere = STORES[store](tmp_path, blocks)
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
@@ -92,7 +92,7 @@ def test_starts_chosen_among_a_sample_are_the_same(make, store, case, tmp_path, 
 
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 @every_estimator
-def test_a_sample_is_the_same_on_a_cluster(make, case, in_process, monkeypatch):
+def test_sampled_starts_on_dask(make, case, in_process, monkeypatch):
     blocks, _ = made(case)
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
         with monkeypatch.context() as patch:
@@ -104,7 +104,7 @@ def test_a_sample_is_the_same_on_a_cluster(make, case, in_process, monkeypatch):
 
 @every_estimator
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
-def test_given_starts(make, store, tmp_path):
+def test_init_does_not_depend_on_the_storage(make, store, tmp_path):
     blocks, y = made("missing")
     elsewhere = STORES[store](tmp_path, blocks)
     centres = np.stack([np.nanmean(blocks["numbers"][y == j], axis=0) for j in range(K)])
@@ -143,7 +143,7 @@ every_room = pytest.mark.parametrize("room", [room_mapped, room_in_hdf5, room_in
 @every_estimator
 @every_room
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
-def test_predictions_are_written_as_they_are_made(make, room, store, tmp_path):
+def test_predictions_are_written_to_out(make, room, store, tmp_path):
     blocks, _ = made("complete")
     model = fitted(make(), blocks)
     with many_pieces():
@@ -154,7 +154,7 @@ def test_predictions_are_written_as_they_are_made(make, room, store, tmp_path):
 
 
 @every_room
-def test_probabilities_are_written_as_they_are_made(room, tmp_path):
+def test_probabilities_are_written_to_out(room, tmp_path):
     blocks, _ = made("complete")
     model = fitted(ESTIMATORS["co-em"](), blocks)
     out = room(tmp_path, (240, K), np.float64)
@@ -166,7 +166,7 @@ def test_probabilities_are_written_as_they_are_made(room, tmp_path):
 @every_estimator
 @every_room
 @pytest.mark.parametrize("shape", [(100,), (300,), (240, 1), (240, K)])
-def test_room_of_another_shape_is_refused_before_it_is_written(make, room, shape, tmp_path):
+def test_out_of_wrong_shape_is_refused_before_writing(make, room, shape, tmp_path):
     blocks, _ = made("complete")
     out = room(tmp_path, shape, np.int64)
     out[...] = -7
@@ -177,7 +177,7 @@ def test_room_of_another_shape_is_refused_before_it_is_written(make, room, shape
 
 
 @every_estimator
-def test_room_that_is_too_narrow_for_the_labels_is_refused_before_it_is_written(make):
+def test_out_of_narrow_type_is_refused_before_writing(make):
     blocks, _ = made("complete")
     out = np.full(240, True)
     with pytest.raises(ValueError, match="out must hold numbers such as 2, which do not fit bool: give a wider type"):
@@ -185,7 +185,7 @@ def test_room_that_is_too_narrow_for_the_labels_is_refused_before_it_is_written(
     assert out.all()
 
 
-def test_room_for_probabilities_has_a_column_a_cluster_and_fractions():
+def test_out_for_probabilities_needs_columns_and_floats():
     blocks, _ = made("complete")
     model = fitted(ESTIMATORS["co-em"](), blocks)
     with pytest.raises(ValueError, match=r"shape \(240, 3\) for 240 entities, got shape \(240,\)"):
@@ -206,7 +206,7 @@ def assert_nobody_is_predicted(model, nobody):
 @every_estimator
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 @every_store
-def test_no_entities(make, case, store, tmp_path):
+def test_no_entities_in_any_storage(make, case, store, tmp_path):
     blocks, _ = made(case)
     model = fitted(make(), blocks)
     assert_nobody_is_predicted(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
@@ -214,7 +214,7 @@ def test_no_entities(make, case, store, tmp_path):
 
 @every_estimator
 @pytest.mark.parametrize("case", ["complete", "sparse"])
-def test_no_entities_of_a_cluster(make, case, in_process):
+def test_no_entities_on_dask(make, case, in_process):
     blocks, _ = made(case)
     model, elsewhere = fitted(make(), blocks), in_dask(None, blocks)
     assert_nobody_is_predicted(model, cs.Views(elsewhere)[:0])
@@ -222,7 +222,7 @@ def test_no_entities_of_a_cluster(make, case, in_process):
 
 
 @every_estimator
-def test_rows_far_from_zero_in_chunks_that_lie_far_apart(make, in_process):
+def test_chunks_far_from_zero_and_from_each_other(make, in_process):
     """All shards measure from the same point, though the rows of each lie elsewhere."""
     blocks, y = made("float32")
     order = np.argsort(y, kind="stable")
@@ -235,7 +235,7 @@ def test_rows_far_from_zero_in_chunks_that_lie_far_apart(make, in_process):
 
 @every_estimator
 @pytest.mark.parametrize("store", ["hdf5", "zarr", "dask"])
-def test_one_array_is_one_view_and_stays_where_it_is(make, store, tmp_path):
+def test_stored_array_is_one_view(make, store, tmp_path):
     blocks, _ = made("complete")
     one = {"X": blocks["numbers"]}
     if store == "dask":
@@ -256,7 +256,7 @@ def _one_chunked(_folder, blocks):
 
 @pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
 @every_estimator
-def test_a_range_of_entities(make, store, tmp_path):
+def test_slice_of_views(make, store, tmp_path):
     blocks, _ = made("missing")
     elsewhere = cs.Views(STORES[store](tmp_path, blocks))[31:222]
     one = fitted(make(), cs.Views(blocks)[31:222])

@@ -72,7 +72,7 @@ def mixture(views, y):
 
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
-def test_a_round_of_co_em_makes_a_pass_a_view_over_two_of_them(n_views):
+def test_co_em_round_reads_each_view_twice(n_views):
     with many_pieces():
         views, readers, y = counted(n_views=n_views)
         _, _, states = mixture(views, y)
@@ -84,7 +84,7 @@ def test_a_round_of_co_em_makes_a_pass_a_view_over_two_of_them(n_views):
 
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
-def test_a_round_of_k_means_makes_a_pass_a_view_over_two_of_them(n_views):
+def test_kmeans_round_reads_each_view_twice(n_views):
     with many_pieces():
         views, readers, y = counted(n_views=n_views)
         shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
@@ -110,7 +110,7 @@ def test_predictions_read_each_row_three_times():
 
 
 @pytest.mark.parametrize("unit", [30, 70, 240, 1000])
-def test_shards_and_loads_end_where_units_of_the_storage_do(unit):
+def test_shards_and_loads_end_at_storage_units(unit):
     """So no unit is read for two shards."""
     with many_pieces():
         views, readers, y = counted(unit=unit)
@@ -125,7 +125,7 @@ def test_shards_and_loads_end_where_units_of_the_storage_do(unit):
         assert all(start in ends for reader in readers.values() for start, _ in reader.asked)
 
 
-def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch):
+def test_units_of_a_small_view_do_not_enlarge_loads(monkeypatch):
     monkeypatch.setattr(source, "BLOCK_BYTES", 1 << 12)
     small = Source.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
     large = Source.over(Counted(np.zeros((1000, 50), np.float32)))
@@ -135,7 +135,7 @@ def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch)
     assert loads[-1].stop == 1000
 
 
-def test_reading_gives_every_row_once_and_in_order():
+def test_iterate_rows_yields_every_row_in_order():
     values = np.arange(480.0).reshape(240, 2)
     with many_pieces():
         lazy_rows = Source.over(Counted(values, unit=50))
@@ -145,7 +145,7 @@ def test_reading_gives_every_row_once_and_in_order():
     assert [rows.start for rows, _ in found] == [0, *(rows.stop for rows, _ in found[:-1])]
 
 
-def test_what_is_kept_is_used_for_no_other_parameters():
+def test_cache_is_not_used_for_other_parameters():
     blocks, y = made("missing")
     shards, model, _ = mixture(cs.Views(blocks), y)
     for shard in shards.shards:
@@ -163,7 +163,7 @@ class Stopped(BaseException):
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
-def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_one(kind, tmp_path):
+def test_interrupted_pass_leaves_no_stale_cache(kind, tmp_path):
     """Half of what is kept is of new parameters then, and half of the old ones."""
     blocks, y = made("complete")
     with many_pieces():
@@ -182,7 +182,7 @@ def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_o
         assert all(np.array_equal(one[name], other[name].posterior) for name in one)
 
 
-def test_labels_of_k_means_are_not_mistaken_either():
+def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
     blocks, y = made("complete")
     divergence = SquaredEuclidean()
     with many_pieces():
@@ -202,7 +202,7 @@ def test_labels_of_k_means_are_not_mistaken_either():
 
 @pytest.mark.parametrize("moment", [61, 68, 75, 90])
 @every_estimator
-def test_ctrl_c_at_any_moment_leaves_the_last_whole_round(make, moment, monkeypatch):
+def test_ctrl_c_keeps_the_last_complete_round(make, moment, monkeypatch):
     blocks, y = made("complete")
     options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
     module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
@@ -223,7 +223,7 @@ def test_ctrl_c_at_any_moment_leaves_the_last_whole_round(make, moment, monkeypa
     assert model.cost_ == whole.cost_
 
 
-def test_a_pickled_shard_works_from_scratch():
+def test_pickled_shard_has_an_empty_cache():
     blocks, y = made("missing")
     with many_pieces():
         shards, model, states = mixture(cs.Views(blocks), y)
@@ -239,7 +239,7 @@ def test_a_pickled_shard_works_from_scratch():
 
 
 @pytest.mark.parametrize("case", ["missing", "sparse", "float32"])
-def test_what_goes_to_a_scratch_file_changes_nothing_and_leaves_none(case, tmp_path, monkeypatch):
+def test_spilling_changes_nothing_and_leaves_no_files(case, tmp_path, monkeypatch):
     blocks, _ = made(case)
     scratch_folder = tmp_path / "scratch"
     scratch_folder.mkdir()
@@ -256,7 +256,7 @@ def test_what_goes_to_a_scratch_file_changes_nothing_and_leaves_none(case, tmp_p
     assert list(scratch_folder.iterdir()) == []
 
 
-def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path):
+def test_spilled_posteriors_can_be_sent_to_processes(tmp_path):
     blocks, _ = made("missing")
     views = on_disk(tmp_path, blocks)
     with many_pieces(), config_context(working_memory=0):
@@ -269,7 +269,7 @@ def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path)
 
 
 @pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt("in the middle")])
-def test_the_thread_that_reads_ahead_ends_when_the_work_breaks_off(error):
+def test_reading_thread_ends_after_an_error(error):
     before = set(threading.enumerate())
     with many_pieces():
         rows = Source.over(Counted(np.zeros((240, 40)), unit=20))
@@ -280,7 +280,7 @@ def test_the_thread_that_reads_ahead_ends_when_the_work_breaks_off(error):
 
 
 @pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
-def test_a_reader_that_fails_is_named_and_no_thread_stays(make):
+def test_failed_read_names_the_file_and_ends_threads(make):
     before = set(threading.enumerate())
     with many_pieces():
         views, readers, _ = counted()
@@ -335,7 +335,7 @@ def large(tmp_path_factory):
 
 @linux
 @pytest.mark.parametrize("name", ["co-em", "k-means"])
-def test_memory_stays_far_below_the_data(name, large):
+def test_memory_is_much_smaller_than_the_data(name, large):
     """What an entity takes besides its rows (log-densities, labels, presence) is small beside them."""
     done = subprocess.run(
         [sys.executable, "-c", FIT, name, *map(str, large)],

@@ -98,7 +98,7 @@ def assert_same(model, views, theta, alpha, posteriors, history):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_equals_the_paper_with_a_family_a_view_and_annealing(missing):
+def test_equals_the_paper_with_one_family_per_view_and_annealing(missing):
     views = mixed(3, missing)
     start = start_of(views)
     etas = [1.0, 0.6, 0.2, 0.0]
@@ -118,7 +118,7 @@ def test_equals_the_paper_with_a_family_a_view_and_annealing(missing):
     assert model.history_["eta"].tolist() == [1.0, 0.6, 0.2, 0.0, 0.0, 0.0]
 
 
-def test_unsmoothed_multinomials_equal_the_paper_with_minus_infinity_and_all():
+def test_unsmoothed_multinomials_equal_the_paper_with_infinities():
     views, _ = make_text_views(30, n_clusters=3, n_words=(60, 50), length=4, random_state=0)
     labels = np.random.default_rng(0).integers(3, size=30)
     start = dict.fromkeys(views.names, np.eye(3)[labels])
@@ -132,7 +132,7 @@ def test_unsmoothed_multinomials_equal_the_paper_with_minus_infinity_and_all():
     assert_same(model, views, theta, alpha, posteriors, history)
 
 
-def test_sequential_not_parallel():
+def test_views_are_updated_sequentially():
     """A global E-step followed by all M-steps is another algorithm, and a worse one."""
     views = text(2, 0.0)
     start = start_of(views)
@@ -174,7 +174,7 @@ def test_one_view_equals_scikit_learn(kind, family):
     assert np.array_equal(model.labels_, reference.predict(X))
 
 
-def test_on_one_view_the_likelihood_rises():
+def test_likelihood_rises_on_one_view():
     X = measurements(1, 0.0, n=120)["view0"]
     model = fitted(rounds(30, families="gaussian", init=start_of(cs.Views([X]))), X)
     assert np.all(np.diff(model.history_["log_likelihood_view0"]) > -1e-9)
@@ -189,7 +189,7 @@ def test_eta_zero_is_plain_em_in_each_view():
         np.testing.assert_allclose(together.params_[name]["means"], alone.params_["view0"]["means"], rtol=1e-9)
 
 
-def test_the_paper_of_2004_is_a_setting():
+def test_multinomial_2004_equals_the_paper():
     """Table 1 of 2004: M-step in a view on the posteriors of the other, then E-step in it, from view 2 alone."""
     views = text(2, 0.0)
     first = np.random.default_rng(0).dirichlet(np.ones(12), 3), np.random.default_rng(1).dirichlet(np.ones(9), 3)
@@ -213,7 +213,7 @@ def test_the_paper_of_2004_is_a_setting():
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), eta=st.floats(0, 1), family=st.sampled_from(sorted(MAKERS)))
-def test_the_m_step_never_lowers_the_criterion_at_fixed_posteriors(seed, eta, family):
+def test_m_step_never_lowers_the_criterion(seed, eta, family):
     """Theorem 1: at fixed blended posteriors a view's M-step maximises its share of Q^MV (Eq 12)."""
     views = MAKERS[family](3, 0.3, seed=seed)
     blocks = {name: np.nan_to_num(block.toarray() if sp.issparse(block) else block) for name, block in views.items()}
@@ -262,7 +262,7 @@ def test_average_assignment_is_the_mean_posterior():
     assert np.array_equal(model.labels_, mean.argmax(axis=1))
 
 
-def test_with_a_prior_a_view_the_joint_prior_is_their_mean():
+def test_joint_prior_is_the_mean_of_view_priors():
     views = text(2, 0.0)
     model = fitted(rounds(3, priors="view", init=start_of(views)), views)
     own = [model.params_[name]["weights"] for name in views.names]
@@ -271,7 +271,7 @@ def test_with_a_prior_a_view_the_joint_prior_is_their_mean():
 
 
 @pytest.mark.parametrize("priors", ["global", "view", "uniform"])
-def test_given_parameters_go_on_where_a_run_stopped(priors):
+def test_parameters_as_init_continue_a_run(priors):
     views = mixed(3, 0.3)
     straight = fitted(rounds(9, priors=priors, init=start_of(views)), views)
     half = fitted(rounds(4, priors=priors, init=start_of(views)), views)
@@ -282,7 +282,7 @@ def test_given_parameters_go_on_where_a_run_stopped(priors):
 
 
 @pytest.mark.parametrize("form", ["labels", "responsibilities for all", "responsibilities by view", "parameters"])
-def test_a_given_start_repeats_to_the_bit(form):
+def test_init_is_repeatable_to_the_bit(form):
     views = mixed(3, 0.3)
     labels = np.random.default_rng(0).integers(3, size=40)
     init = {
@@ -297,7 +297,7 @@ def test_a_given_start_repeats_to_the_bit(form):
     assert one.cost_ == two.cost_
 
 
-def test_labels_are_responsibilities_of_zeros_and_ones():
+def test_labels_as_init_equal_hard_responsibilities():
     views = mixed(2, 0.0)
     labels = np.random.default_rng(0).integers(3, size=40)
     by_labels = fitted(rounds(3, init=labels), views)
@@ -305,7 +305,7 @@ def test_labels_are_responsibilities_of_zeros_and_ones():
     assert by_labels.cost_ == by_matrix.cost_
 
 
-def test_centres_of_a_multinomial_are_its_parameters():
+def test_multinomial_centers_as_init_are_its_parameters():
     views = text(2, 0.0)
     theta = {name: np.random.default_rng(0).dirichlet(np.ones(views[name].shape[1]), 3) for name in views.names}
     one = fitted(rounds(3, init=theta), views)
@@ -313,7 +313,7 @@ def test_centres_of_a_multinomial_are_its_parameters():
     assert one.cost_ == two.cost_
 
 
-def test_centres_of_a_gaussian_start_from_the_nearest():
+def test_gaussian_centers_as_init_assign_to_the_nearest():
     X = measurements(1, 0.0)["view0"]
     centres = X[:3]
     nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
@@ -322,7 +322,7 @@ def test_centres_of_a_gaussian_start_from_the_nearest():
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
-def test_annealing_ends_at_zero_and_is_waited_for(name):
+def test_annealing_ends_at_zero_before_convergence(name):
     views, _ = make_text_views(100, n_clusters=3, topic_share=0.6, random_state=0)
     model = cs.CoEM(3, eta=1, anneal=name, n_init=1, random_state=0, patience=1).fit(views)
     etas = model.history_["eta"]
@@ -340,7 +340,7 @@ def test_steps_of_the_schedules():
     assert falling[-1] == 0
 
 
-def test_after_annealing_each_likelihood_rises():
+def test_likelihoods_rise_after_annealing():
     views = measurements(2, 0.0, n=150)
     model = fitted(rounds(60, anneal="linear", priors="view", init=start_of(views)), views)
     plain = model.history_["eta"] == 0
@@ -349,7 +349,7 @@ def test_after_annealing_each_likelihood_rises():
         assert np.all(np.diff(model.history_[f"log_likelihood_{name}"][plain]) > -1e-9)
 
 
-def test_blending_leaves_out_what_is_not_there():
+def test_blending_leaves_out_missing_views():
     def make_posterior(posterior, present):
         present = np.array(present)
         return ViewPosterior(None, np.array([posterior] * 4, float) * present[:, None], None, present, complete=False)
@@ -386,7 +386,7 @@ def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():
 
 
 @pytest.mark.parametrize(("dtype", "apart"), [(np.float64, 712.0), (np.float32, 90.0)])
-def test_posteriors_too_small_to_be_normal_are_zero(dtype, apart):
+def test_subnormal_posteriors_are_zero(dtype, apart):
     log_prob = np.array([[0.0, -apart], [0.0, -1.0]], dtype)
     posterior, evidence = compute_posteriors(log_prob, np.log([0.5, 0.5]))
     assert np.exp(dtype(-apart)) > 0  # it would not have vanished by itself
@@ -395,7 +395,7 @@ def test_posteriors_too_small_to_be_normal_are_zero(dtype, apart):
     np.testing.assert_allclose(evidence, np.log(0.5) + np.log1p(np.exp([-apart, -1])), rtol=1e-6)
 
 
-def test_clusters_ruled_out_by_one_view_or_by_two_are_as_impossible():
+def test_clusters_impossible_in_one_or_two_views():
     """Eq 19 has 0/0 where every cluster is ruled out by some view: what is left is the prior."""
     theta = {"a": np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), "b": np.array([[0.0, 1.0], [0.0, 1.0]])}
     words = {"a": np.array([[0, 1, 2], [3, 0, 0], [0, 2, 1]]), "b": np.array([[0, 2], [0, 1], [0, 3]])}

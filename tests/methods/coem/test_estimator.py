@@ -42,7 +42,7 @@ def test_three_families_in_one_model(missing, least):
 
 
 @pytest.mark.parametrize("families", [{"text": "poisson"}, ["gaussian-full", "multinomial", "auto"], "auto"])
-def test_families_by_name_by_place_and_by_look(families):
+def test_families_by_name_position_and_auto(families):
     views, _ = mixed_views()
     model = cs.CoEM(4, families=families, eta=0.5, n_init=1, random_state=0).fit(views)
     assert model.families_["tags"].name == "bernoulli"
@@ -58,7 +58,7 @@ def test_auto_says_what_it_chose(capfd):
     assert "view 'places': family 'gaussian', since the values are real numbers" in said
 
 
-def test_sampled_entities_look_like_the_fitted():
+def test_samples_resemble_the_data():
     views, _ = mixed_views()
     model = cs.CoEM(4, eta=0.5, random_state=0).fit(views)
     drawn, y = model.sample(500, random_state=1)
@@ -80,7 +80,7 @@ def test_information_criteria_prefer_the_true_number():
     assert model.bic(views) == pytest.approx(np.log(400) * n_parameters + 2 * model.cost_)
 
 
-def test_probabilities_sum_to_one_whatever_is_missing():
+def test_probabilities_sum_to_one_with_missing_views():
     views, _ = mixed_views(missing=0.5)
     for assignment in ("joint", "average"):
         model = cs.CoEM(4, eta=0.5, assignment=assignment, random_state=0).fit(views)
@@ -147,14 +147,14 @@ def test_refuses(options, message):
         cs.CoEM(4, **options).fit(views)
 
 
-def test_full_covariances_given_must_be_positive_definite():
+def test_full_covariances_as_init_must_be_positive_definite():
     X = np.random.default_rng(0).normal(size=(30, 2))
     init = {"view0": {"means": np.zeros((2, 2)), "covariances": np.array([[[1, 2], [2, 1]]] * 2)}}
     with pytest.raises(ValueError, match="'covariances' must be positive definite"):
         cs.CoEM(2, families="gaussian-full", init=init).fit(X)
 
 
-def test_weak_views_that_blur_each_other_are_named_with_the_remedy():
+def test_weak_views_warn_with_a_remedy():
     views, _ = make_gaussian_views(240, n_clusters=4, n_features=(4, 6, 3), separation=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"empty.*converged to uniform posteriors: lower eta \(now 1.0\)"):
         cs.CoEM(4, eta=1.0, random_state=0).fit(views)
@@ -168,7 +168,7 @@ def test_one_cluster():
     assert np.isfinite(model.cost_)
 
 
-def test_a_constant_view_neither_helps_nor_harms():
+def test_constant_view_changes_nothing():
     views, y = make_gaussian_views(200, n_clusters=3, n_features=(4, 4), separation=10, random_state=0)
     constant = cs.Views({**dict(views.items()), "constant": np.full((200, 2), 7.3)})
     model = cs.CoEM(3, eta=0.5, random_state=0).fit(constant)
@@ -185,7 +185,7 @@ def test_duplicate_rows():
         assert np.isfinite(model.cost_)
 
 
-def test_an_entity_with_one_view_is_clustered_by_it():
+def test_entity_with_one_view_is_clustered_by_it():
     views, y = make_text_views(200, n_clusters=3, n_words=(80, 80, 80), topic_share=0.7, missing=0.6, random_state=0)
     alone = views.present.sum(axis=1) == 1
     assert alone.sum() > 50
@@ -193,7 +193,7 @@ def test_an_entity_with_one_view_is_clustered_by_it():
     assert normalized_mutual_info_score(y[alone], model.labels_[alone]) > 0.85
 
 
-def test_unsmoothed_multinomials_end_in_labels_and_finite_numbers_or_infinity_but_no_nan():
+def test_unsmoothed_multinomials_give_no_nan():
     views, _ = make_text_views(150, n_clusters=3, n_words=(400, 300), length=6, topic_share=0.3, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -206,7 +206,7 @@ def test_unsmoothed_multinomials_end_in_labels_and_finite_numbers_or_infinity_bu
     assert np.isfinite(model.predict_proba(new)).all()  # words no cluster has ever seen
 
 
-def test_an_empty_document_is_a_missing_view():
+def test_empty_document_is_a_missing_view():
     views, _ = make_text_views(100, n_clusters=3, missing=0.3, random_state=0)
     filled = cs.Views(dict(views.items()))  # present nowhere said: rows of zeros
     one, two = (cs.CoEM(3, random_state=0).fit(data) for data in (views, filled))
@@ -214,7 +214,7 @@ def test_an_empty_document_is_a_missing_view():
     assert one.cost_ == two.cost_
 
 
-def test_fitted_families_are_not_the_users_object():
+def test_fitted_families_are_copies():
     family = Gaussian()
     views, _ = make_gaussian_views(60, separation=8, random_state=0)
     far = views.map(lambda block: block + 1e6)
@@ -225,13 +225,13 @@ def test_fitted_families_are_not_the_users_object():
     assert normalized_mutual_info_score(near.labels_, model.labels_) > 0.99
 
 
-def test_nothing_as_wide_as_the_data_is_kept():
+def test_model_keeps_no_rows():
     views, _ = make_gaussian_views(500, n_features=(30, 20), separation=8, random_state=0)
     model = cs.CoEM(3, eta=0.5, n_init=1, random_state=0).fit(views)
     assert len(pickle.dumps(model)) < 8 * (500 * 3 * 2 + 500 * 8) + 20_000  # posteriors, labels, and small things
 
 
-def test_poisson_likelihoods_are_those_of_scipy_with_views_missing():
+def test_poisson_likelihoods_equal_scipy_with_missing_views():
     rng = np.random.default_rng(0)
     blocks = {"a": rng.poisson(3.0, (40, 4)).astype(float), "b": rng.poisson(5.0, (40, 3)).astype(float)}
     present = np.ones((40, 2), bool)
@@ -255,7 +255,7 @@ def test_information_criteria_count_the_priors(priors, free):
     assert model.aic(views) - 2 * model.cost_ == pytest.approx(2 * (2 * 3 * (3 + 2) + free))
 
 
-def test_given_weights_count_by_the_entities_that_have_the_view():
+def test_init_weights_count_per_entity():
     rng = np.random.default_rng(0)
     present = np.ones((40, 2), bool)
     present[:30, 1] = False
@@ -270,7 +270,7 @@ def test_given_weights_count_by_the_entities_that_have_the_view():
     np.testing.assert_allclose(start.weights["view0"], [(40 * 0.9 + 10 * 0.1) / 50, (40 * 0.1 + 10 * 0.9) / 50])
 
 
-def test_parameters_may_be_listed_by_place():
+def test_init_parameters_can_be_a_list():
     views, y = mixed_views()
     model = cs.CoEM(4, eta=0.5, init=y, max_iter=60).fit(views)
     by_name, by_place = (
@@ -279,7 +279,7 @@ def test_parameters_may_be_listed_by_place():
     assert by_name.cost_ == by_place.cost_
 
 
-def test_a_view_that_hears_of_no_start_is_refused():
+def test_unreachable_view_without_start_is_refused():
     rng = np.random.default_rng(0)
     present = np.repeat([[True, False], [False, True]], 10, axis=0)
     views = cs.Views({"a": rng.normal(size=(20, 2)), "b": rng.normal(size=(20, 2))}, present=present)
@@ -288,7 +288,7 @@ def test_a_view_that_hears_of_no_start_is_refused():
         cs.CoEM(2, init=init).fit(views)
 
 
-def test_views_may_hear_of_the_start_one_from_the_other():
+def test_start_reaches_views_through_others():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     blocks = {name: rng.normal(size=(60, 2)) + 8 * y[:, None] for name in "abc"}
@@ -297,7 +297,7 @@ def test_views_may_hear_of_the_start_one_from_the_other():
     assert normalized_mutual_info_score(y, model.labels_) == pytest.approx(1)
 
 
-def test_entities_without_a_word():
+def test_all_zero_entities_get_the_prior():
     X = np.array([[3.0, 0], [4, 1], [0, 5], [1, 6], [0, 7], [0, 0]])
     with pytest.warns(UserWarning, match=r"entity 5 is all zeros .* and gets the cluster of the largest prior"):
         model = cs.CoEM(2, families="multinomial", random_state=0).fit(X)
@@ -312,7 +312,7 @@ def test_entities_without_a_word():
         np.testing.assert_allclose(average.predict_proba(X[5:]).sum(axis=1), 1)
 
 
-def test_no_entities_no_labels():
+def test_predict_no_entities():
     views, _ = mixed_views()
     model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
     assert model.predict(views[:0]).shape == (0,)
@@ -321,7 +321,7 @@ def test_no_entities_no_labels():
 
 
 @pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e15), (np.float64, 1e150)])
-def test_a_row_too_far_to_be_measured_gets_the_prior(dtype, far):
+def test_row_too_far_away_gets_the_prior(dtype, far):
     X = np.random.default_rng(0).normal(size=(50, 2)).astype(dtype)
     model = cs.CoEM(2, random_state=0, eta=0.5).fit({"a": X * dtype(1e-6)})
     np.testing.assert_allclose(
@@ -329,7 +329,7 @@ def test_a_row_too_far_to_be_measured_gets_the_prior(dtype, far):
     )
 
 
-def test_what_auto_would_choose_can_be_asked_and_given():
+def test_families_for_returns_what_fit_chooses():
     views, _ = mixed_views()
     families = cs.CoEM(4).families_for(views)
     assert {name: family.name for name, family in families.items()} == {
@@ -342,7 +342,7 @@ def test_what_auto_would_choose_can_be_asked_and_given():
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5])
-def test_samples_are_counted_from_one(n):
+def test_n_samples_must_be_positive(n):
     views, _ = mixed_views()
     model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
     with pytest.raises(ValueError, match="n_samples must be a whole number from 1 on"):

@@ -72,7 +72,7 @@ STREAMS = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("stream", STREAMS)
-def test_twenty_batches_come_near_the_whole(stream, seed):
+def test_twenty_batches_approach_a_fit(stream, seed):
     make, data = STREAMS[stream]
     views, y = data(seed)
     shuffled = np.random.default_rng(seed).permutation(len(views))
@@ -86,7 +86,7 @@ def test_twenty_batches_come_near_the_whole(stream, seed):
 
 
 @every_estimator
-def test_the_first_batch_is_fitted(make):
+def test_first_batch_equals_fit(make):
     views, _ = blobs(0.3)
     first, whole = make().partial_fit(views), make().fit(views)
     assert_same_model(first, whole, rtol=0, atol=0)
@@ -95,7 +95,7 @@ def test_the_first_batch_is_fitted(make):
 
 
 @every_estimator
-def test_one_round_on_one_batch_is_one_round_of_fit(make):
+def test_first_batch_with_one_round_equals_fit(make):
     views, y = blobs(0.3)
     with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds"):
         whole = make(init=y, max_iter=1).fit(views)
@@ -104,7 +104,7 @@ def test_one_round_on_one_batch_is_one_round_of_fit(make):
 
 
 @every_estimator
-def test_what_is_stored_is_of_the_batch(make):
+def test_attributes_describe_the_batch(make):
     views, _ = blobs(0.3)
     model = streamed(make(), views[:360], 4)
     assert model.partial_fit(views[360:]) is model
@@ -120,7 +120,7 @@ def test_what_is_stored_is_of_the_batch(make):
 
 
 @every_estimator
-def test_an_empty_batch_is_refused_and_changes_nothing(make):
+def test_empty_batch_is_refused(make):
     views, _ = blobs()
     with pytest.raises(ValueError, match="there are no entities to learn from: give at least one"):
         make().partial_fit(views[:0])
@@ -132,7 +132,7 @@ def test_an_empty_batch_is_refused_and_changes_nothing(make):
 
 
 @every_estimator
-def test_goes_on_from_a_fit(make):
+def test_partial_fit_continues_a_fit(make):
     views, _ = blobs(0.2)
     one, other = make().fit(views[:100]), make().partial_fit(views[:100])
     for model in (one, other):
@@ -151,21 +151,21 @@ def test_fit_starts_anew(make):
 
 
 @pytest.mark.parametrize("make", [kmeans, spherical])
-def test_the_fitted_data_once_more_change_nothing(make):
+def test_repeated_data_change_nothing(make):
     views, _ = blobs(separation=8)
     model = make().fit(views)
     assert model.converged_
     assert_same_model(make().fit(views).partial_fit(views), model)
 
 
-def test_the_fitted_data_once_more_change_little():
+def test_repeated_data_change_co_em_little():
     views, _ = blobs(separation=8)
     model = co_em(tol=1e-12).fit(views)
     assert_same_model(co_em(tol=1e-12).fit(views).partial_fit(views), model, rtol=1e-4, atol=1e-4)
 
 
 @every_estimator
-def test_the_order_within_a_batch_does_not_matter(make):
+def test_order_of_entities_does_not_matter(make):
     views, _ = blobs(0.2)
     straight, turned = make().fit(views[:100]), make().fit(views[:100])
     for start in (100, 200, 300):
@@ -177,7 +177,7 @@ def test_the_order_within_a_batch_does_not_matter(make):
 
 
 @every_estimator
-def test_the_order_of_the_views_in_a_batch_does_not_matter(make):
+def test_order_of_views_does_not_matter(make):
     views, _ = blobs(0.2)
     straight, turned = make().fit(views[:200]), make().fit(views[:200])
     straight.partial_fit(views[200:])
@@ -185,7 +185,7 @@ def test_the_order_of_the_views_in_a_batch_does_not_matter(make):
     assert_same_model(straight, turned, rtol=0, atol=0)
 
 
-def test_a_start_given_in_another_order_changes_no_order():
+def test_order_of_init_does_not_change_the_views():
     views, _ = blobs(0.2)
     start = co_em().fit(views).params_
     model = co_em(init=dict(reversed(start.items()))).fit(views[:200])
@@ -206,7 +206,7 @@ def test_batches_of_all_sizes(make):
 
 
 @every_estimator
-def test_a_small_batch_does_not_undo_a_large_fit(make):
+def test_small_batch_keeps_a_large_fit(make):
     views, _ = blobs(n=2000)
     model = make().fit(views)
     before = model.score(views)
@@ -215,7 +215,7 @@ def test_a_small_batch_does_not_undo_a_large_fit(make):
 
 
 @every_estimator
-def test_a_view_that_a_batch_lacks_stays_as_it_is(make):
+def test_absent_view_stays_unchanged(make):
     views, y = blobs()
     model = make().partial_fit(views[:200])
     before = pickle.loads(pickle.dumps(model))
@@ -233,7 +233,7 @@ def test_a_view_that_a_batch_lacks_stays_as_it_is(make):
     assert normalized_mutual_info_score(y, model.predict(views)) > 0.5
 
 
-def test_a_drifting_stream_is_followed():
+def test_drifting_stream_is_followed():
     rng = np.random.default_rng(0)
     centres = np.array([[0.0, 0], [10, 0], [0, 10], [10, 10]])
     model = kmeans()
@@ -260,7 +260,7 @@ def spoilt(views, value):
 
 @pytest.mark.parametrize("what", REFUSED)
 @every_estimator
-def test_a_batch_that_is_refused_changes_nothing(make, what):
+def test_refused_batch_changes_nothing(make, what):
     views, _ = blobs()
     model = make().partial_fit(views[:200])
     before = pickle.dumps(model)
@@ -284,7 +284,7 @@ def codes(n, levels, seed=0):
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
-def test_rows_that_a_family_cannot_explain_change_nothing(family, data, wrong, message):
+def test_batch_refused_by_a_family_changes_nothing(family, data, wrong, message):
     model = cs.CoEM(2, families=family, eta=0.25, random_state=0).partial_fit(data)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -295,7 +295,7 @@ def test_rows_that_a_family_cannot_explain_change_nothing(family, data, wrong, m
 @pytest.mark.parametrize("make", [spherical, lambda: co_em(families="multinomial")])
 @pytest.mark.filterwarnings("ignore:entity .* is all zeros:UserWarning")
 @pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
-def test_a_batch_of_zeros_is_refused(make):
+def test_all_zero_batch_is_refused(make):
     views, _ = blobs()
     model = make().partial_fit(views[:200].map(np.abs))
     with pytest.raises(ValueError, match=r"all rows of this batch are zeros, .*: leave the batch out"):
@@ -304,7 +304,7 @@ def test_a_batch_of_zeros_is_refused(make):
 
 
 @every_estimator
-def test_the_first_batch_must_have_enough_entities(make):
+def test_first_batch_needs_enough_entities(make):
     views, _ = blobs()
     model = make()
     with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities"):
@@ -314,7 +314,7 @@ def test_the_first_batch_must_have_enough_entities(make):
 
 
 @every_estimator
-def test_the_number_of_clusters_stays(make):
+def test_n_clusters_must_not_change(make):
     views, _ = blobs()
     model = make().partial_fit(views[:200]).set_params(n_clusters=5)
     with pytest.raises(ValueError, match="n_clusters=5, but the model has 4 clusters: set it back, or start anew"):
@@ -322,7 +322,7 @@ def test_the_number_of_clusters_stays(make):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_goes_on(family):
+def test_every_family_continues(family):
     views, _ = blobs(0.2)
     if family == "bernoulli":
         views = views.map(lambda X: np.where(np.isnan(X), X, X > 0))
@@ -339,7 +339,7 @@ def test_every_family_goes_on(family):
 @pytest.mark.filterwarnings("ignore:no convergence:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("priors", ["global", "view", "uniform"])
 @pytest.mark.parametrize(("anneal", "last"), [(None, 0.25), ("linear", 0.0), ([0.5, 0.1], 0.1)])
-def test_co_em_of_all_settings(priors, anneal, last):
+def test_co_em_settings(priors, anneal, last):
     """A batch is a round after the last of an annealed fit."""
     views, _ = blobs(0.2)
     model = streamed(co_em(priors=priors, anneal=anneal), views)
@@ -371,7 +371,7 @@ def test_every_kind_of_array(make, to_kind):
 
 
 @every_estimator
-def test_goes_on_in_another_library(make, to_kind):
+def test_stream_continues_in_another_library(make, to_kind):
     views, _ = blobs(0.2)
     model = make().partial_fit(views[:200]).partial_fit(views[200:300].map(to_kind)).partial_fit(views[300:])
     expected = make().partial_fit(views[:200]).partial_fit(views[200:300]).partial_fit(views[300:])
@@ -379,7 +379,7 @@ def test_goes_on_in_another_library(make, to_kind):
 
 
 @every_estimator
-def test_blocks_on_a_disk_equal_those_in_memory(make, tmp_path):
+def test_stored_batches_equal_those_in_memory(make, tmp_path):
     views, _ = blobs()
     stored = {}
     for name, block in views.items():
@@ -389,7 +389,7 @@ def test_blocks_on_a_disk_equal_those_in_memory(make, tmp_path):
 
 
 @every_estimator
-def test_a_saved_model_goes_on(make, tmp_path):
+def test_saved_model_continues(make, tmp_path):
     views, _ = blobs(0.2)
     model = streamed(make(), views[:300], 3)
     save(model, tmp_path / "model.zip")
@@ -399,6 +399,6 @@ def test_a_saved_model_goes_on(make, tmp_path):
 
 
 @every_estimator
-def test_the_result_does_not_depend_on_threads(make):
+def test_result_does_not_depend_on_threads(make):
     views, _ = blobs(0.2, n=3000)
     assert_same_model(streamed(make(n_jobs=1), views), streamed(make(n_jobs=2), views), rtol=0, atol=0)

@@ -55,7 +55,7 @@ def forget(memories):
 @pytest.mark.parametrize("priors", PRIORS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, priors):
+def test_co_em_step_without_memory_is_a_round(family, missing, priors):
     views = MAKERS[family](missing)
     before = fitted(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
     params = {n: {key: own for key, own in p.items() if key != "weights"} for n, p in before.params_.items()}
@@ -75,7 +75,7 @@ def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, prio
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
-def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing):
+def test_kmeans_step_without_memory_is_a_round(divergence, missing):
     views = numbers(missing)
     shards = prepare_kmeans(views, divergence)
     y = np.random.default_rng(0).integers(0, K, len(views))
@@ -88,7 +88,7 @@ def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing)
         np.testing.assert_allclose(state.centers.values[name], second.centers.values[name], rtol=1e-9, atol=1e-12)
 
 
-def test_batches_of_one_size_count_as_in_the_literature():
+def test_weights_of_batches_follow_the_literature():
     rng = np.random.default_rng(0)
     memory = {"n_entities": 7, "sums": rng.random(4)}
     expected = memory["sums"]
@@ -143,7 +143,7 @@ def literal_stream(batches, thetas, alpha, eta, smoothing):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_co_em_on_a_stream_equals_the_averages_written_out(missing):
+def test_co_em_stream_equals_literal_averages(missing):
     views = text(missing)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
     model = fitted(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
@@ -211,7 +211,7 @@ def literal_kmeans_stream(batches, centres, geometry):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("estimator", [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans])
-def test_kmeans_on_a_stream_equals_the_averages_written_out(estimator, missing):
+def test_kmeans_stream_equals_literal_averages(estimator, missing):
     views = numbers(missing)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
     model = fitted(estimator(K), views[cuts[0]])
@@ -229,7 +229,7 @@ def test_kmeans_on_a_stream_equals_the_averages_written_out(estimator, missing):
         np.testing.assert_allclose(model.cluster_centers_[name], np.array(all_agree), rtol=1e-9, atol=1e-12)
 
 
-def test_a_cluster_that_gets_nothing_keeps_its_statistics():
+def test_empty_cluster_keeps_its_statistics():
     views = cs.Views({"a": [[0.0], [1.0], [10.0], [11.0]], "b": [[0.0], [1.0], [10.0], [11.0]]})
     model = cs.MultiViewKMeans(2, init=[0, 0, 1, 1]).fit(views)
     before = map_leaves(np.copy, {name: own["handed"] for name, own in model.statistics_.items()})
@@ -241,7 +241,7 @@ def test_a_cluster_that_gets_nothing_keeps_its_statistics():
 
 
 @pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
-def test_a_cluster_that_never_had_anything_moves_to_the_farthest_row():
+def test_always_empty_cluster_moves_to_the_farthest_row():
     same = cs.Views({"a": np.zeros((3, 1)), "b": np.zeros((3, 1))})
     model = cs.MultiViewKMeans(2, random_state=0).fit(same)
     model.partial_fit({"a": [[0.0], [1.0], [9.0]], "b": [[0.0], [1.0], [9.0]]})

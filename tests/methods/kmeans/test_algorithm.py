@@ -89,7 +89,7 @@ def test_equals_the_paper_on_digits(estimator):
 
 
 @every_estimator
-def test_given_centres_of_the_last_view_start_as_table_1(estimator):
+def test_init_centers_of_the_last_view_start_table_1(estimator):
     """Initialise the last view, one E-step there, then the loop: the other view's centres do not matter."""
     views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, random_state=0)
     rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_given_centres_of_the_last_view_start_as_table_1(estimator):
 
 
 @every_estimator
-def test_given_responsibilities(estimator):
+def test_responsibilities_as_init(estimator):
     views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, random_state=0)
     responsibilities = np.random.default_rng(0).dirichlet(np.ones(3), 80)
     partition = responsibilities.argmax(axis=1)
@@ -112,7 +112,7 @@ def test_given_responsibilities(estimator):
         assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
 
 
-def test_a_view_given_alone_starts_the_entities_that_it_has():
+def test_init_of_one_view_starts_its_entities():
     views, _ = make_gaussian_views(60, n_clusters=2, n_features=(3, 3), missing=0.4, random_state=0)
     rows = {
         name: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v])
@@ -122,7 +122,7 @@ def test_a_view_given_alone_starts_the_entities_that_it_has():
     assert np.array_equal(partition >= 0, views.present[:, 1])
 
 
-def test_fitted_centres_warm_start():
+def test_fitted_centers_warm_start():
     views, _ = make_gaussian_views(300, n_clusters=4, separation=10, random_state=0)
     first = cs.MultiViewKMeans(4, random_state=0).fit(views)
     again = cs.MultiViewKMeans(4, init=first.cluster_centers_).fit(views)
@@ -147,7 +147,7 @@ def test_one_view_equals_scikit_learn(seed):
     assert model.score(X) == pytest.approx(reference.score(X), rel=1e-10)
 
 
-def test_restarts_on_one_view_are_as_good_as_scikit_learn():
+def test_restarts_on_one_view_match_scikit_learn():
     X = load_iris().data
     ours = cs.MultiViewKMeans(5, n_init=10, random_state=0).fit(X).cost_
     theirs = KMeans(5, n_init=10, random_state=0).fit(X).inertia_
@@ -164,7 +164,7 @@ def test_spherical_on_one_view_is_invariant_to_row_lengths():
     assert one.cost_ == pytest.approx(other.cost_)
 
 
-def test_views_take_turns_and_do_not_all_move_at_once():
+def test_views_take_turns():
     """The second view trains on what the first has just found, not on what the first was given."""
     views, _ = make_gaussian_views(60, n_clusters=3, n_features=(3, 3), separation=2, random_state=3)
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
@@ -181,7 +181,7 @@ def test_views_take_turns_and_do_not_all_move_at_once():
     assert not np.allclose(state.centers.values["view1"], means(block, partition))
 
 
-def test_settled_means_that_nothing_changes_any_more():
+def test_settled_run_does_not_change():
     views, _ = make_gaussian_views(200, n_clusters=3, n_features=(3, 3), separation=5, random_state=0)
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
     partition = np.random.default_rng(0).integers(3, size=200)
@@ -194,7 +194,7 @@ def test_settled_means_that_nothing_changes_any_more():
 
 
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
-def test_an_empty_cluster_moves_to_the_farthest_row(divergence):
+def test_empty_cluster_moves_to_the_farthest_row(divergence):
     rng = np.random.default_rng(0)
     X = rng.random((50, 3)) + 1
     X[17] = [9.0, -5.0, 1.0]  # far away, in angle too
@@ -206,13 +206,13 @@ def test_an_empty_cluster_moves_to_the_farthest_row(divergence):
     assert labels_of({"a": view}, divergence, state)["a"][17] == 1
 
 
-def test_no_cluster_is_lost_from_a_start_that_leaves_most_empty():
+def test_start_with_empty_clusters_fills_them():
     views, _ = make_gaussian_views(100, n_clusters=5, n_features=(4, 4), separation=3, missing=0.2, random_state=0)
     model = cs.MultiViewKMeans(5, init=np.zeros(100, int)).fit(views)
     assert len(np.unique(model.labels_)) == 5
 
 
-def test_consensus_falls_back_to_the_views_own_centre():
+def test_consensus_falls_back_to_view_centers():
     """No entity of cluster 1 is agreed on: its centres stay those of the views."""
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
@@ -232,7 +232,7 @@ def test_consensus_falls_back_to_the_views_own_centre():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 30))
-def test_statistics_add_up_over_any_cut_of_the_rows(seed, k, cut_at):
+def test_cluster_sums_add_up_over_any_cut(seed, k, cut_at):
     rng = np.random.default_rng(seed)
     X, present, labels = rng.standard_normal((31, 4)), rng.random(31) < 0.8, rng.integers(-1, k, size=31)
     view = SquaredEuclidean().prepare(X, present)
@@ -305,12 +305,12 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
     assert away[1, 1] == away[3, 1] == 1.0
 
 
-def test_the_nearest_of_many_seeds_is_found_a_few_at_a_time():
+def test_nearest_of_many_seeds():
     away = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
     assert np.array_equal(assign_to_nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
 
 
-def test_a_consensus_of_one_entity_counts():
+def test_consensus_of_one_entity_counts():
     X = np.array([[0.0], [1.0], [5.0]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
 
@@ -323,7 +323,7 @@ def test_a_consensus_of_one_entity_counts():
     np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
 
 
-def test_seeds_are_not_taken_from_rows_without_direction():
+def test_zero_rows_are_no_seeds():
     X = np.ones((40, 3)) + np.random.default_rng(0).random((40, 3))
     X[:30] = 0
     with pytest.warns(UserWarning, match="entity 0 is all zeros"):

@@ -90,7 +90,8 @@ def conclude_posteriors(shard: Shard, model: Model, prior: Array, assignment: st
         for name, view in posteriors.items():
             view_labels[name].append(keep_where(view.present, find_most_likely(view.posterior), NO_LABEL))
             blocks[name].append(view.posterior)
-        for name in read if eta is not None else []:
+        for name in read:
+            assert eta is not None
             span = sum_posteriors(shard, model, X, posteriors, name, eta, rows)
             sums[name] = sums[name] + span if name in sums else span
     return {

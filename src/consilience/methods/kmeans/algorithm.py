@@ -27,6 +27,7 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
+from ...arrays.pairwise import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version
@@ -145,11 +146,6 @@ def run_kmeans_round(
         sweep = run_sweep(shards, centers, turns, following, n_clusters, with_agreement=name == names[-1])
         costs[name] = sweep.cost
     return KMeansRound(centers, turns, sweep, costs, sums)
-
-
-def fetch_numbers(numbers: Sequence[Array]) -> list[float]:
-    """Copy numbers from a device at once."""
-    return to_numpy(namespace(numbers[0]).stack(list(numbers))).tolist()
 
 
 def run_sweep(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...arrays import Array, namespace
+from ...arrays.pairwise import fetch_numbers
 from ...rows import Shards
 from ..common.statistics import ClusterSums
 from ..common.stream import Memories, Memory, average_memory, count_present, map_leaves, start_memory
-from .algorithm import Centers, KMeansRound, KMeansState, fetch_numbers, run_kmeans_round, run_sweep
+from .algorithm import Centers, KMeansRound, KMeansState, run_kmeans_round, run_sweep
 from .combine import collect_consensus
 
 

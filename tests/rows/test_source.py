@@ -75,20 +75,20 @@ def test_rows_are_read_by_slice(values):
         assert X[rows].dtype == X.dtype == values.dtype
 
 
-def test_other_numbers_are_read_as_float64():
+def test_other_types_are_read_as_float64():
     for dtype in (np.int8, np.uint64, np.float16, bool, ">f4"):
         X = Source.over(Counting(DENSE.astype(dtype)))
         assert X.dtype == X[:3].dtype == np.float64
         np.testing.assert_array_equal(X[:3], DENSE[:3].astype(dtype).astype(np.float64))
 
 
-def test_no_rows_are_not_read(values):
+def test_empty_slice_reads_nothing(values):
     reader = Counting(values)
     assert Source.over(reader)[:0, ...].shape == (0, values.shape[1])
     assert reader.asked == []
 
 
-def test_rows_are_not_read_backwards_or_by_position():
+def test_steps_and_positions_are_refused_in_slices():
     X = Source.over(Counting(DENSE))
     with pytest.raises(ValueError, match=r"read in their order, got slice\(None, None, 2\): use take"):
         X[::2]
@@ -96,12 +96,12 @@ def test_rows_are_not_read_backwards_or_by_position():
         X[3]
 
 
-def test_rows_do_not_become_an_array_unasked():
+def test_conversion_to_numpy_is_refused():
     with pytest.raises(TypeError, match=r"rows of view 'a' are not in memory \(somewhere.bin\): read some with"):
         np.asarray(Source.over(Counting(DENSE), "a"))
 
 
-def test_a_range_stays_unread(values):
+def test_slice_rows_reads_nothing(values):
     reader = Counting(values)
     part = Source.over(reader).slice_rows(20, 60)
     assert part.shape == (40, values.shape[1])
@@ -110,7 +110,7 @@ def test_a_range_stays_unread(values):
     assert reader.asked == [(30, 35)]
 
 
-def test_a_reader_that_fails_is_named_with_the_view():
+def test_failed_read_names_file_and_view():
     class Broken(Counting):
         def read(self, start, stop):
             raise RuntimeError("bad sector")
@@ -119,7 +119,7 @@ def test_a_reader_that_fails_is_named_with_the_view():
         Source.over(Broken(DENSE), "text")[3:9]
 
 
-def test_a_reader_that_gives_too_little_is_refused():
+def test_short_read_is_refused():
     class Short(Counting):
         def read(self, start, stop):
             return super().read(start, stop - 1)
@@ -128,7 +128,7 @@ def test_a_reader_that_gives_too_little_is_refused():
         Source.over(Short(DENSE), "text")[3:9]
 
 
-def test_it_can_be_pickled(values):
+def test_source_can_be_pickled(values):
     X = pickle.loads(pickle.dumps(Source.over(Counting(values), "a").map_blocks(negated).slice_rows(3, 90)))
     np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
 
@@ -138,7 +138,7 @@ def test_it_can_be_pickled(values):
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("edges", [None, np.array([0, 30, 60, 90, 103])], ids=["none", "thirty"])
-def test_rows_are_taken_in_the_order_asked_for(values, edges):
+def test_take_keeps_the_order(values, edges):
     X = Source.over(Counting(values, edges))
     for rows in ([5], [], [90, 3, 3, 50, 102], rng.permutation(103)):
         rows = np.array(rows, int)
@@ -149,20 +149,20 @@ def test_rows_are_taken_in_the_order_asked_for(values, edges):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_only_what_lies_near_is_read_for_a_few_rows():
+def test_take_reads_only_neighboring_rows():
     reader = Counting(DENSE)
     Source.over(reader).take(np.array([80, 10, 12]))
     assert reader.asked == [(10, 13), (80, 81)]
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_a_unit_of_storage_is_read_once_for_a_few_rows():
+def test_take_reads_each_storage_unit_once():
     reader = Counting(DENSE, np.array([0, 50, 103]))
     Source.over(reader).take(np.array([1, 49, 60, 102]))
     assert reader.asked == [(1, 50), (60, 103)]
 
 
-def test_a_row_that_is_not_there_is_not_taken():
+def test_take_refuses_rows_out_of_range():
     X = Source.over(Counting(DENSE))
     with pytest.raises(IndexError, match="row 103 is out of range: there are 103"):
         X.take(np.array([0, 103]))
@@ -182,7 +182,7 @@ def test_blocks_cover_the_rows(values):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_blocks_end_where_units_of_storage_do():
+def test_blocks_end_at_storage_units():
     edges = np.append(np.arange(0, 103, 8), 103)
     blocks = plan_reads(Source.over(Counting(DENSE, edges)))
     assert len(blocks) > 3
@@ -192,20 +192,20 @@ def test_blocks_end_where_units_of_storage_do():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_a_huge_unit_of_storage_is_cut(monkeypatch):
+def test_huge_storage_unit_is_split(monkeypatch):
     monkeypatch.setattr(source_module, "LARGEST_UNIT", 28 * 60)
     blocks = plan_reads(Source.over(Counting(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
 
 
-def test_no_rows_are_one_empty_block():
+def test_empty_source_has_one_empty_block():
     assert plan_reads(Source.over(Counting(DENSE[:0]))) == [slice(0, 0)]
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
-def test_steps_see_the_entries_of_their_rows(values):
+def test_steps_get_the_values_of_their_rows(values):
     factors = rng.uniform(1, 2, 103)
     X = verbs.scale_rows(Source.over(Counting(values)).map_blocks(negated), factors).slice_rows(10, 60)
     wanted = plain(verbs.scale_rows(as_rows(-values), factors))
@@ -213,7 +213,7 @@ def test_steps_see_the_entries_of_their_rows(values):
     np.testing.assert_array_equal(plain(X.take(np.array([40, 2]))), wanted[[50, 12]])
 
 
-def test_a_step_that_changes_the_shape_is_refused():
+def test_step_that_changes_the_shape_is_refused():
     X = Source.over(Counting(DENSE)).map_blocks(lambda block: block[:, :2])
     with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
         X[:4]
@@ -225,7 +225,7 @@ def test_a_step_that_changes_the_shape_is_refused():
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "max_abs", "row_is_finite", "all_rows_equal"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
+def test_verbs_equal_those_in_memory(values, verb, n_jobs):
     reader = Counting(values)
     with use_threads(n_jobs):
         found = getattr(verbs, verb)(Source.over(reader))
@@ -234,7 +234,7 @@ def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_rows_that_are_the_same_within_blocks_only_are_not_the_same(values):
+def test_rows_equal_only_within_blocks_are_not_all_equal(values):
     first = values[:1]
     same = sp.vstack([first] * 60, format="csr") if sp.issparse(values) else np.repeat(first, 60, axis=0)
     other = same.copy()
@@ -244,19 +244,19 @@ def test_rows_that_are_the_same_within_blocks_only_are_not_the_same(values):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_the_largest_of_blocks_with_nan_is_nan():
+def test_max_abs_of_blocks_with_nan_is_nan():
     values = DENSE.copy()
     values[50, 3] = np.nan
     assert np.isnan(verbs.max_abs(Source.over(Counting(values))))
 
 
-def test_rows_taken_by_verbs(values):
+def test_verbs_take_rows(values):
     X, rows = Source.over(Counting(values)), np.array([7, 99, 7])
     np.testing.assert_array_equal(verbs.take_dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
     np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
 
 
-def test_missing_rows_become_zeros_when_read(values):
+def test_masked_rows_are_read_as_zeros(values):
     kept = rng.random(103) < 0.5
     X = verbs.mask_rows(Source.over(Counting(values)), kept)
     np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
@@ -267,7 +267,7 @@ def test_values_are_mapped_when_read(values):
     np.testing.assert_array_equal(plain(X[10:20]), np.abs(numbers(values[10:20])))
 
 
-def test_a_scorer_is_the_one_for_its_blocks(values):
+def test_scorer_equals_that_of_blocks(values):
     reader = Counting(values)
     weights = rng.normal(size=(3, values.shape[1]))
     found = verbs.build_scorer(Source.over(reader), weights)
@@ -280,7 +280,7 @@ def test_a_scorer_is_the_one_for_its_blocks(values):
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("n", [1, 3])
-def test_blocks_come_in_order(values, n):
+def test_read_ahead_keeps_the_order(values, n):
     X = Source.over(Counting(values))
     blocks = plan_reads(X)
     found = list(read_ahead([X, DENSE], blocks, n))
@@ -289,7 +289,7 @@ def test_blocks_come_in_order(values, n):
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), DENSE)
 
 
-def test_one_block_is_read_while_another_is_worked_on():
+def test_next_block_is_read_meanwhile():
     second = threading.Event()
 
     class Telling(Counting):
@@ -307,7 +307,7 @@ def test_one_block_is_read_while_another_is_worked_on():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_an_error_comes_out_where_its_block_would_have():
+def test_read_error_is_raised_at_its_block():
     class Broken(Counting):
         def read(self, start, stop):
             if start >= 20:
@@ -322,7 +322,7 @@ def test_an_error_comes_out_where_its_block_would_have():
     assert threading.active_count() == before
 
 
-def test_its_thread_ends_when_nobody_wants_more():
+def test_closed_reader_ends_its_thread():
     before = threading.active_count()
     reading = read_ahead([Source.over(Counting(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
@@ -330,7 +330,7 @@ def test_its_thread_ends_when_nobody_wants_more():
     assert threading.active_count() == before
 
 
-def test_what_is_in_memory_needs_no_thread():
+def test_arrays_in_memory_need_no_thread():
     before = threading.active_count()
     reading = read_ahead([DENSE, as_rows(SPARSE)], [slice(0, 10), slice(10, 103)])
     dense, sparse = next(reading)

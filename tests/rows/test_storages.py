@@ -133,7 +133,7 @@ def count_reads(monkeypatch, X):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_blocks_are_those_of_the_whole(stored):
+def test_blocks_equal_the_whole(stored):
     data, values = stored
     X = lazy_rows(data)
     assert isinstance(X, Source)
@@ -148,7 +148,7 @@ def test_blocks_are_those_of_the_whole(stored):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_pickled_rows_are_read_from_the_same_file(stored):
+def test_pickled_source_reads_the_same_file(stored):
     data, values = stored
     X = pickle.loads(pickle.dumps(lazy_rows(data).slice_rows(2, 190)))
     np.testing.assert_array_equal(numbers(X[30:60]), numbers(values[32:62]))
@@ -156,7 +156,7 @@ def test_pickled_rows_are_read_from_the_same_file(stored):
     np.testing.assert_array_equal(numbers(again[30:60]), numbers(values[32:62]))
 
 
-def test_another_process_reads_what_it_was_sent(tmp_path):
+def test_source_can_be_read_in_another_process(tmp_path):
     sent = {}
     for kind, (make, _) in KINDS.items():
         (tmp_path / kind).mkdir()
@@ -175,7 +175,7 @@ def test_another_process_reads_what_it_was_sent(tmp_path):
         np.testing.assert_array_equal(found[kind], squared_norms(X))
 
 
-def test_units_of_the_storage_are_known(tmp_path):
+def test_edges_of_storage_units(tmp_path):
     assert lazy_rows(hdf5(tmp_path)).edges is None
     assert lazy_rows(mapped(tmp_path)).edges is None
     assert lazy_rows(zarr_array(tmp_path)).edges[:3].tolist() == [0, 20, 40]
@@ -188,7 +188,7 @@ def test_units_of_the_storage_are_known(tmp_path):
 # --- views ------------------------------------------------------------------------------------------------------------
 
 
-def test_views_over_rows_on_disk(stored):
+def test_views_of_stored_rows(stored):
     data, values = stored
     views = Views({"a": data, "b": np.arange(203.0)[:, None]})
     assert views.shape == (203, values.shape[1] + 1)
@@ -201,7 +201,7 @@ def test_views_over_rows_on_disk(stored):
     np.testing.assert_array_equal(some["b"].ravel(), [5, 100, 7])
 
 
-def test_a_range_of_views_stays_on_disk(tmp_path):
+def test_slice_of_views_stays_on_disk(tmp_path):
     views = Views({"a": hdf5(tmp_path), "b": zarr_array(tmp_path)})[10:60]
     assert isinstance(views["a"], Source)
     assert len(views) == 50
@@ -209,7 +209,7 @@ def test_a_range_of_views_stays_on_disk(tmp_path):
     np.testing.assert_array_equal(views[5:10]["a"][:], DENSE[15:20])
 
 
-def test_a_mapped_array_stays_the_array_it_is(tmp_path):
+def test_mapped_array_stays_a_numpy_array(tmp_path):
     views = Views({"a": mapped(tmp_path), "b": mapped_sparse(tmp_path)})
     assert isinstance(views["a"], np.ndarray)
     assert isinstance(as_source(views["a"]), Source)
@@ -217,7 +217,7 @@ def test_a_mapped_array_stays_the_array_it_is(tmp_path):
     assert isinstance(as_source(views["b"]), Source)
 
 
-def test_indices_of_64_bits_are_not_copied_into_memory(tmp_path):
+def test_64_bit_indices_are_not_copied(tmp_path):
     wide = sp.csr_array(
         (SPARSE.data, SPARSE.indices.astype(np.int64), SPARSE.indptr.astype(np.int64)), shape=SPARSE.shape
     )
@@ -227,19 +227,19 @@ def test_indices_of_64_bits_are_not_copied_into_memory(tmp_path):
     np.testing.assert_array_equal(numbers(X[:]), numbers(SPARSE))
 
 
-def test_what_is_in_memory_is_left_there():
+def test_arrays_in_memory_are_unchanged():
     for block in (DENSE, SPARSE, np.asarray(DENSE)[:, :2]):
         assert as_source(block) is block
 
 
-def test_a_result_of_a_mapped_array_is_in_memory(tmp_path):
+def test_result_of_a_mapped_array_is_in_memory(tmp_path):
     result = mapped(tmp_path) + 1
     assert as_source(result) is result
     chosen = mapped(tmp_path)[[1, 2]]
     assert as_source(chosen) is chosen
 
 
-def test_views_are_described_without_reading_all(tmp_path, monkeypatch):
+def test_description_reads_few_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "BLOCK_BYTES", 4000)
     values = np.ones((5000, 4), np.float32)
     values[:, 0] = 0
@@ -249,14 +249,14 @@ def test_views_are_described_without_reading_all(tmp_path, monkeypatch):
     assert 0 < sum(asked) <= 1000
 
 
-def test_views_are_not_read_where_present_is_given(tmp_path, monkeypatch):
+def test_present_saves_reading(tmp_path, monkeypatch):
     X = lazy_rows(hdf5(tmp_path))
     asked = count_reads(monkeypatch, X)
     Views([X], present=np.ones((203, 1), bool))
     assert asked == []
 
 
-def test_whole_numbers_are_not_searched_for_nan(tmp_path, monkeypatch):
+def test_integers_are_not_searched_for_nan(tmp_path, monkeypatch):
     X = lazy_rows(hdf5(tmp_path, np.ones((50, 2), np.int16)))
     asked = count_reads(monkeypatch, X)
     assert Views([X]).present.all()
@@ -265,7 +265,7 @@ def test_whole_numbers_are_not_searched_for_nan(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("make", [mapped, hdf5, zarr_array, parquet, backed_dense])
-def test_a_row_of_nan_is_missing_and_one_with_some_is_not(tmp_path, make):
+def test_only_rows_of_nan_are_missing(tmp_path, make):
     values = DENSE.copy()
     values[[0, 60, 202]] = np.nan
     values[70, 0] = np.nan
@@ -273,7 +273,7 @@ def test_a_row_of_nan_is_missing_and_one_with_some_is_not(tmp_path, make):
     assert np.flatnonzero(~views.present[:, 0]).tolist() == [0, 60, 202]
 
 
-def test_columns_of_rows_on_disk_may_be_views(tmp_path):
+def test_columns_of_stored_rows_can_be_views(tmp_path):
     views = Views.from_columns(hdf5(tmp_path), {"a": slice(0, 2), "b": [4, 2]})
     assert isinstance(views["a"], Source)
     np.testing.assert_array_equal(views["a"][3:9], DENSE[3:9, :2])
@@ -282,7 +282,7 @@ def test_columns_of_rows_on_disk_may_be_views(tmp_path):
     np.testing.assert_array_equal(numbers(sparse["c"][:]), numbers(SPARSE)[:, 10:30])
 
 
-def test_a_function_of_the_whole_gets_it_in_memory(tmp_path):
+def test_map_reads_the_whole_view(tmp_path):
     values = DENSE.copy()
     values[3] = np.nan
     views = Views({"a": hdf5(tmp_path, values)}).map(lambda block: 2 * block)
@@ -296,7 +296,7 @@ def test_views_can_be_pickled(tmp_path):
     np.testing.assert_array_equal(views["b"][:], DENSE)
 
 
-def test_rows_on_disk_are_joined_in_the_same_order_only(tmp_path):
+def test_stored_rows_join_only_in_the_same_order(tmp_path):
     ids = [f"c{i}" for i in range(203)]
     stored = hdf5(tmp_path)
     same = Views({"a": stored, "b": DENSE}, ids={"a": ids, "b": ids})
@@ -307,7 +307,7 @@ def test_rows_on_disk_are_joined_in_the_same_order_only(tmp_path):
         Views({"b": np.ones((204, 1)), "a": stored}, ids={"a": ids, "b": [*ids, "more"]})
 
 
-def test_a_longer_view_may_stay_on_disk_beside_a_shorter_one(tmp_path):
+def test_longer_stored_view_joins_a_shorter_one(tmp_path):
     ids = [f"c{i}" for i in range(203)]
     views = Views({"a": hdf5(tmp_path), "b": DENSE[:100]}, ids={"a": ids, "b": ids[:100]})
     assert isinstance(views["a"], Source)
@@ -318,7 +318,7 @@ def test_a_longer_view_may_stay_on_disk_beside_a_shorter_one(tmp_path):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_what_fits_is_read_whole(stored):
+def test_read_whole(stored):
     data, values = stored
     X = lazy_rows(data)
     for available in (None, 2 * X.nbytes):
@@ -327,7 +327,7 @@ def test_what_fits_is_read_whole(stored):
         np.testing.assert_array_equal(numbers(block), numbers(values))
 
 
-def test_what_does_not_fit_is_refused_with_its_size(tmp_path):
+def test_read_whole_refuses_too_large_views(tmp_path):
     X = lazy_rows(hdf5(tmp_path, np.ones((2**18, 64), np.float32)))
     with pytest.raises(
         MemoryError, match=r"view 'a' takes 0.1 GiB, more than half of the 0.1 GiB.*take fewer entities"
@@ -336,7 +336,7 @@ def test_what_does_not_fit_is_refused_with_its_size(tmp_path):
     assert read_whole("a", DENSE, 1) is DENSE
 
 
-def test_more_rows_than_fit_are_refused_with_their_size(tmp_path, monkeypatch):
+def test_too_many_rows_by_position_are_refused(tmp_path, monkeypatch):
     views = Views({"a": hdf5(tmp_path)})
     monkeypatch.setattr(open_module, "available_memory", lambda: 100)
     with pytest.raises(
@@ -348,7 +348,7 @@ def test_more_rows_than_fit_are_refused_with_their_size(tmp_path, monkeypatch):
 # --- mapped files -----------------------------------------------------------------------------------------------------
 
 
-def test_a_slice_of_a_mapped_array_is_found_again_in_its_file(tmp_path):
+def test_pickled_slice_of_a_mapped_array(tmp_path):
     raw = tmp_path / "raw.bin"
     raw.write_bytes(b"x" * 5000 + DENSE.tobytes())
     whole_file = np.memmap(raw, np.float32, mode="r", offset=5000, shape=DENSE.shape)
@@ -358,7 +358,7 @@ def test_a_slice_of_a_mapped_array_is_found_again_in_its_file(tmp_path):
         np.testing.assert_array_equal(X[7:9], np.asarray(part)[7:9])
 
 
-def test_changes_in_memory_are_neither_lost_nor_pickled(tmp_path):
+def test_copy_on_write_changes_are_kept_and_not_pickled(tmp_path):
     mapped(tmp_path)
     copied = np.load(tmp_path / "dense.npy", mmap_mode="c")
     copied[3] = 7
@@ -369,7 +369,7 @@ def test_changes_in_memory_are_neither_lost_nor_pickled(tmp_path):
         pickle.dumps(X)
 
 
-def test_changes_in_the_file_are_seen(tmp_path):
+def test_changes_of_the_file_are_read(tmp_path):
     mapped(tmp_path)
     written = np.load(tmp_path / "dense.npy", mmap_mode="r+")
     X = as_source(written)
@@ -379,7 +379,7 @@ def test_changes_in_the_file_are_seen(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_the_file_does_not_count_as_memory_once_read(tmp_path):
+def test_read_pages_are_released(tmp_path):
     def resident():
         with open("/proc/self/status") as file:
             return int(re.search(r"RssFile:\s+(\d+)", file.read()).group(1)) / 1024
@@ -404,21 +404,21 @@ def test_the_file_does_not_count_as_memory_once_read(tmp_path):
 # --- three files of a sparse matrix -----------------------------------------------------------------------------------
 
 
-def test_three_files_are_a_sparse_view(tmp_path):
+def test_open_sparse_reads_three_files(tmp_path):
     X = open_sparse(*sparse_files(tmp_path), shape=SPARSE.shape)
     views = Views({"a": X, "b": DENSE})
     np.testing.assert_array_equal(numbers(views["a"][:]), numbers(SPARSE))
     assert "sparse float32 on disk" in repr(views)
 
 
-def test_entries_in_disorder_are_put_in_order(tmp_path):
+def test_unsorted_entries_are_sorted(tmp_path):
     data, indices, indptr = np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2], np.int32), np.array([0, 3, 3])
     X = open_sparse(*sparse_files(tmp_path, sp.csr_array((data, indices, indptr), shape=(2, 3))), shape=(2, 3))
     assert X[:].indices.tolist() == [0, 2]
     np.testing.assert_array_equal(numbers(X[:]), [[2, 0, 5], [0, 0, 0]])
 
 
-def test_parts_that_do_not_fit_are_refused(tmp_path):
+def test_inconsistent_sparse_parts_are_refused(tmp_path):
     data, indices, indptr = sparse_files(tmp_path)
     with pytest.raises(ValueError, match="indptr must be 301 whole numbers for 300 rows"):
         open_sparse(data, indices, indptr, (300, 40))
@@ -430,7 +430,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path):
         open_sparse(SPARSE.data, indices, indptr, SPARSE.shape)
 
 
-def test_an_index_beyond_the_columns_is_refused_when_read(tmp_path):
+def test_sparse_index_out_of_range_is_refused(tmp_path):
     X = coerce_view("words", open_sparse(*sparse_files(tmp_path), shape=(203, 10))).values
     with pytest.raises(OSError, match=r"view 'words': rows 0 to 203 of .*data.npy.*beyond the 10 columns"):
         X[:]
@@ -447,7 +447,7 @@ def test_views_of_a_parquet_file(tmp_path):
     np.testing.assert_array_equal(views["one"][:], DENSE[:, 1:2])
 
 
-def test_rows_of_several_files_follow_one_another(tmp_path):
+def test_several_parquet_files(tmp_path):
     paths = [parquet_file(tmp_path, DENSE[:50], "1.parquet"), str(parquet_file(tmp_path, DENSE[50:], "2.parquet"))]
     X = Views.from_parquet(paths, {"a": slice(None)})["a"]
     np.testing.assert_array_equal(X[:], DENSE)
@@ -455,7 +455,7 @@ def test_rows_of_several_files_follow_one_another(tmp_path):
     assert X.edges.tolist() == [0, 30, 50, 80, 110, 140, 170, 200, 203]
 
 
-def test_numbers_of_all_types_and_nulls(tmp_path):
+def test_parquet_types_and_nulls(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(
         {
@@ -511,13 +511,13 @@ def test_backed_modalities_stay_on_disk(tmp_path):
     np.testing.assert_array_equal(views["adt"][7:9], DENSE[7:9])
 
 
-def test_backed_modalities_in_another_order_are_refused(tmp_path):
+def test_backed_modalities_in_different_order_are_refused(tmp_path):
     data = two_modalities(tmp_path, lambda cells: cells[::-1])
     with pytest.raises(ValueError, match=r"view 'adt' stays on disk.*\.to_memory\(\)"):
         Views.from_mudata(data)
 
 
-def test_storage_by_columns_is_refused(tmp_path):
+def test_csc_storage_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"view 'a' is stored by columns \(CSC\).*store it by rows"):
         coerce_view("a", backed(tmp_path, sp.csc_matrix(SPARSE)).X)
 
@@ -532,20 +532,20 @@ def test_other_dimensions_are_refused(tmp_path):
         coerce_view("a", zarr_array(tmp_path, np.ones((4, 3, 2)), (2, 2, 2)))
 
 
-def test_text_is_refused(tmp_path):
+def test_stored_text_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"view 'a' must hold real numbers, got \|?S1"):
         coerce_view("a", hdf5(tmp_path, np.full((3, 2), b"x")))
 
 
 @pytest.mark.parametrize("make", [hdf5, zarr_array, parquet])
-def test_no_rows_are_an_empty_view(tmp_path, make):
+def test_stored_array_without_rows(tmp_path, make):
     views = Views({"a": make(tmp_path, DENSE[:0])})
     assert views.shape == (0, 5)
     assert views["a"][:].shape == (0, 5)
     assert "0 entities" in repr(views)
 
 
-def test_a_closed_file_is_named(tmp_path):
+def test_closed_file_is_named(tmp_path):
     dataset = hdf5(tmp_path)
     X = lazy_rows(dataset, "text")
     dataset.file.close()
@@ -554,7 +554,7 @@ def test_a_closed_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("make", [hdf5, zarr_array, parquet])
-def test_a_file_that_vanished_is_named(tmp_path, make):
+def test_deleted_file_is_named(tmp_path, make):
     X = lazy_rows(make(tmp_path), "text")
     X[:9]
     path = next(path for path in tmp_path.iterdir() if path.stem == "dense")
@@ -564,7 +564,7 @@ def test_a_file_that_vanished_is_named(tmp_path, make):
 
 
 @pytest.mark.parametrize("make", [mapped, hdf5, parquet])
-def test_a_file_that_was_cut_is_named(tmp_path, make):
+def test_truncated_file_is_named(tmp_path, make):
     X = lazy_rows(make(tmp_path), "text")
     X[:9]
     path = next(path for path in tmp_path.iterdir() if path.stem == "dense")
@@ -573,7 +573,7 @@ def test_a_file_that_was_cut_is_named(tmp_path, make):
         X[190:]
 
 
-def test_a_chunk_that_was_cut_is_named(tmp_path):
+def test_truncated_chunk_is_named(tmp_path):
     X = lazy_rows(zarr_array(tmp_path), "text")
     chunk = tmp_path / "dense.zarr" / "c" / "0" / "0"
     os.truncate(chunk, chunk.stat().st_size // 2)
@@ -581,14 +581,14 @@ def test_a_chunk_that_was_cut_is_named(tmp_path):
         X[:9]
 
 
-def test_a_sparse_file_that_was_cut_is_named(tmp_path):
+def test_truncated_sparse_file_is_named(tmp_path):
     X = lazy_rows(mapped_sparse(tmp_path), "text")
     os.truncate(tmp_path / "data.npy", 300)
     with pytest.raises(OSError, match=r"view 'text': rows 0 to 203 of .*data.npy cannot be read \(the file has become"):
         X[:]
 
 
-def test_a_mapped_file_that_is_not_there_for_another_process_is_named(tmp_path):
+def test_missing_file_after_unpickling_is_named(tmp_path):
     sent = pickle.dumps(lazy_rows(mapped(tmp_path), "text"))
     (tmp_path / "dense.npy").unlink()
     X = pickle.loads(sent)
@@ -596,7 +596,7 @@ def test_a_mapped_file_that_is_not_there_for_another_process_is_named(tmp_path):
         X[:9]
 
 
-def test_what_is_no_file_cannot_be_pickled(tmp_path):
+def test_storage_without_file_cannot_be_pickled(tmp_path):
     h5py = pytest.importorskip("h5py")
     file = h5py.File(tmp_path / "none.h5", "w", driver="core", backing_store=False)
     X = lazy_rows(file.create_dataset("X", data=DENSE))
@@ -605,7 +605,7 @@ def test_what_is_no_file_cannot_be_pickled(tmp_path):
         pickle.dumps(X)
 
 
-def test_libraries_are_not_imported_before_they_are_used():
+def test_libraries_are_imported_only_when_used():
     libraries = ("h5py", "zarr", "pyarrow.parquet", "anndata")
     code = f"import sys, consilience; print([name for name in {libraries} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -613,7 +613,7 @@ def test_libraries_are_not_imported_before_they_are_used():
 
 
 @pytest.mark.parametrize("shape", [None, 3, "ab", (204,), (204, 40, 1), (-1, 40), (204.0, 40)])
-def test_open_sparse_refuses_shapes_that_are_not_two_whole_numbers(shape, tmp_path):
+def test_open_sparse_refuses_bad_shapes(shape, tmp_path):
     with pytest.raises(ValueError, match="shape must be the numbers of rows and columns, such as"):
         open_sparse(*sparse_files(tmp_path), shape=shape)
 
@@ -626,7 +626,7 @@ def test_open_sparse_refuses_complex_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("part", [0, 1, 2])
-def test_open_sparse_names_a_file_that_breaks_off(part, tmp_path):
+def test_open_sparse_names_a_truncated_file(part, tmp_path):
     paths = sparse_files(tmp_path)
     content = Path(paths[part]).read_bytes()
     Path(paths[part]).write_bytes(content[:-5])
