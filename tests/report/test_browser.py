@@ -1,4 +1,4 @@
-"""The page as a reader meets it, in a real browser, opened from disk."""
+"""The page in a real browser, opened from disk."""
 
 import re
 import shutil
@@ -32,32 +32,32 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """A function that opens a page and, in the end, sees that it was quiet and asked nobody for anything."""
-    contexts, said, asked = [], [], []
+    """Return a function that opens a page; afterwards check that it logged nothing and used no network."""
+    contexts, messages, urls = [], [], []
 
-    def opened(path, **options):
+    def open_page(path, **options):
         context = browser.new_context(**options)
         context.set_default_timeout(1000 * HANG_LIMIT)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
             page.wait_for_selector("html[data-ready]")
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
-    assert said == []
-    assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
+    assert messages == []
+    assert [url for url in urls if not url.startswith(("file://", "data:"))] == []
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A small report with something in every section."""
+    """A small report with all sections."""
     views, y = cs.datasets.make_gaussian_views(300, n_clusters=4, separation=3, missing=0.2, random_state=0)
     views = cs.Views(views, ids=[f"paper-{i:03d}" for i in range(300)])
     model = cs.MultiViewKMeans(4, n_init=2, random_state=0).fit(views)
@@ -79,7 +79,7 @@ class Worded(cs.Assessment):
 
 @pytest.fixture(scope="module")
 def assessed(tmp_path_factory):
-    """A report that says how far its clusters can be relied on, with a view that no other confirms."""
+    """A report with an assessment, and a view that no other confirms."""
     views, _ = cs.datasets.make_gaussian_views(300, n_clusters=4, separation=6, random_state=0)
     blocks = {**dict(views.items()), "odd": np.random.default_rng(0).normal(size=(300, 3))}
     views = cs.Views(blocks, ids=[f"paper-{i:03d}" for i in range(300)])
@@ -97,7 +97,7 @@ def status(page):
     return page.text_content("#find-count")
 
 
-def test_search_finds_by_part_of_a_name_the_very_name_first(visit, path):
+def test_search_finds_parts_of_names_and_equal_names_first(visit, path):
     page = visit(path)
     assert status(page) == "1 to 25 of 300"
     page.fill("#find-text", "PAPER-1")
@@ -105,7 +105,7 @@ def test_search_finds_by_part_of_a_name_the_very_name_first(visit, path):
     page.fill("#find-text", "er-117")
     assert column(page, 1) == ["paper-117"]
     page.fill("#find-text", "nobody")
-    assert status(page) == "No entity is like that."
+    assert status(page) == "No matches."
     assert column(page, 1) == []
 
 
@@ -118,7 +118,7 @@ def test_filters_by_cluster_and_contested(visit, path):
     assert set(column(page, 2)) == {"2"}
 
 
-def test_sorts_both_ways_and_turns_pages(visit, path):
+def test_table_is_sorted_and_paged(visit, path):
     page = visit(path)
     button = page.get_by_role("button", name="Confidence")
     button.click()
@@ -154,8 +154,8 @@ def test_clusters_are_ordered_filtered_and_opened(visit, path):
     assert page.eval_on_selector_all("details.cluster", "own => own.every(x => x.open)")
 
 
-@pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colours"), ("dark", "Light colours")])
-def test_the_theme_is_the_systems_until_it_is_chosen(visit, path, scheme, name):
+@pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colors"), ("dark", "Light colors")])
+def test_theme_follows_the_system_until_chosen(visit, path, scheme, name):
     page = visit(path, color_scheme=scheme)
     ground = "getComputedStyle(document.body).backgroundColor"
     first = page.evaluate(ground)
@@ -166,7 +166,7 @@ def test_the_theme_is_the_systems_until_it_is_chosen(visit, path, scheme, name):
     assert page.evaluate(ground) == first
 
 
-def test_maps_are_drawn_and_tell_who_a_point_is(visit, path):
+def test_maps_name_the_entity_under_the_pointer(visit, path):
     page = visit(path)
     inked = "x => new Set(x.getContext('2d').getImageData(0, 0, x.width, x.height).data).size"
     assert page.eval_on_selector("#map-0", inked) > 20
@@ -182,7 +182,7 @@ def test_maps_are_drawn_and_tell_who_a_point_is(visit, path):
     assert page.get_attribute("#legend [data-cluster='1']", "aria-pressed") == "true"
 
 
-def test_hostile_names_stay_text(visit, hostile):
+def test_hostile_names_are_escaped(visit, hostile):
     page = visit(hostile)
     for text in (SCRIPT, IMAGE, ENDING, TURNED):
         page.fill("#find-text", text)
@@ -202,7 +202,7 @@ def test_hostile_names_stay_text(visit, hostile):
     assert page.title() == clean_text(ENDING + TURNED)
 
 
-def test_confidence_is_in_words_and_sorted_by_them(visit, assessed):
+def test_confidence_is_sorted_by_its_words(visit, assessed):
     page = visit(assessed)
     page.get_by_role("button", name="Confidence").click()
     assert all(re.fullmatch(r"0\.\d\d|1\.00", text) for text in column(page, 3))  # those without a word
@@ -220,7 +220,7 @@ def test_clusters_are_ordered_by_stability(visit, assessed):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_verdict_is_seen_at_once(visit, assessed, scheme):
+def test_verdict_is_visible_without_scrolling(visit, assessed, scheme):
     page = visit(assessed, color_scheme=scheme, viewport={"width": 1280, "height": 800})
     badge = page.locator("#summary .badge")
     box = badge.bounding_box()
@@ -231,7 +231,7 @@ def test_verdict_is_seen_at_once(visit, assessed, scheme):
 
 
 @pytest.mark.parametrize("which", ["path", "hostile", "assessed"])
-def test_no_sideways_scrolling_on_a_phone(visit, request, which):
+def test_page_fits_the_width_of_a_phone(visit, request, which):
     page = visit(request.getfixturevalue(which), viewport={"width": 360, "height": 740})
     page.evaluate("document.querySelectorAll('details').forEach(own => own.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -263,7 +263,7 @@ def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     assert page.locator("#find-rows u").count() == 0
 
 
-def test_without_javascript_the_sections_are_there(visit, path):
+def test_sections_are_visible_without_javascript(visit, path):
     page = visit(path, java_script_enabled=False)
     assert page.locator("#contested tbody tr").count() > 0
     assert page.locator("details.cluster").count() == 4
@@ -272,18 +272,18 @@ def test_without_javascript_the_sections_are_there(visit, path):
     assert not page.locator("#find-text").is_visible()
 
 
-def test_without_decompression_the_page_says_so(browser, path):
+def test_old_browser_gets_a_message(browser, path):
     context = browser.new_context()
     context.add_init_script("delete window.DecompressionStream")
     page = context.new_page()
     page.goto(path.as_uri())
-    assert "cannot unpack" in page.text_content("#find-trouble")
+    assert "too old to show" in page.text_content("#find-trouble")
     assert page.locator("#find-trouble").is_visible()
     assert not page.locator("#find-text").is_visible()
     context.close()
 
 
-def test_print_opens_everything_in_light_colours(visit, path):
+def test_print_opens_everything_in_light_colors(visit, path):
     page = visit(path, color_scheme="dark")
     page.click("#cluster-open")
     page.emulate_media(media="print")
@@ -296,7 +296,7 @@ def test_print_opens_everything_in_light_colours(visit, path):
     assert page.eval_on_selector_all("details", "own => own.every(x => !x.open)")
 
 
-def test_controls_have_names_and_focus_is_seen(visit, path):
+def test_controls_have_names_and_visible_focus(visit, path):
     page = visit(path)
     assert page.evaluate(
         "[...document.querySelectorAll('input, select')].every(own => own.labels.length)"

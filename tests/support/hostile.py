@@ -1,4 +1,4 @@
-"""Names and texts that try to become more than text."""
+"""Names and texts that try to become markup or code."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +19,12 @@ ALL = (SCRIPT, IMAGE, ENDING, QUOTES, BRACES, TURNED, BROKEN, LONG, COMMENT)
 
 
 def hostile_report():
-    """A report in which everything that a user names is hostile."""
+    """Return a report in which all names of the user are hostile."""
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     ids = [f"{ALL[i % len(ALL)]}{i}" for i in range(90)]
     words = sp.csr_array(rng.poisson(0.2 + 2.0 * (np.arange(9) % 3 == y[:, None])).astype(float))
-    views = _named(words, rng.normal(size=(90, 9)) + 4 * y[:, None], ids)
+    views = _name_views(words, rng.normal(size=(90, 9)) + 4 * y[:, None], ids)
     model = cs.MultiViewKMeans(3, n_init=2, random_state=0).fit(views)
     return Report(
         model,
@@ -39,7 +39,7 @@ def hostile_report():
     )
 
 
-def _named(words, numbers, ids):
+def _name_views(words, numbers, ids):
     from consilience.data.coerce import ViewInput
 
     columns = np.array(ALL, dtype=object)

@@ -1,18 +1,18 @@
 "use strict";
-// What the page does beyond being read. Text from the data only ever becomes textContent.
+// Theme, cluster list, maps and search. Text from the data is only ever set as textContent.
 (() => {
   const root = document.documentElement;
   const at = (id) => document.getElementById(id);
   const make = (name, text, className) => {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    return made;
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    if (className) element.className = className;
+    return element;
   };
-  const named = (name, most) => {
-    const made = make("bdi", name.length > most ? name.slice(0, most - 1) + "…" : name || "(empty)");
-    if (name.length > most) made.title = name;
-    return made;
+  const userText = (name, length) => {
+    const element = make("bdi", name.length > length ? name.slice(0, length - 1) + "…" : name || "(empty)");
+    if (name.length > length) element.title = name;
+    return element;
   };
   const number = (value) => value.toLocaleString("en-US");
   const data = JSON.parse(at("report-data").textContent);
@@ -25,7 +25,7 @@
   const redraw = () => redraws.forEach((draw) => draw());
   const showTheme = () => {
     at("theme").textContent = isDark() ? "Light" : "Dark";
-    at("theme").setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
+    at("theme").setAttribute("aria-label", isDark() ? "Light colors" : "Dark colors");
     redraw();
   };
   at("theme").addEventListener("click", () => {
@@ -34,25 +34,25 @@
   });
   system.addEventListener("change", showTheme);
 
-  // ---- print: everything open, in light colours -------------------------------------------------------------------
+  // ---- print: everything open, in light colors -------------------------------------------------------------------
   let before = null;
   addEventListener("beforeprint", () => {
     const closed = [...document.querySelectorAll("details:not([open])")];
     before = { closed, scheme: root.style.colorScheme };
-    closed.forEach((own) => (own.open = true));
+    closed.forEach((block) => (block.open = true));
     root.style.colorScheme = "light";
     redraw();
   });
   addEventListener("afterprint", () => {
     if (!before) return;
-    before.closed.forEach((own) => (own.open = false));
+    before.closed.forEach((block) => (block.open = false));
     root.style.colorScheme = before.scheme;
     redraw();
   });
 
   // ---- clusters ---------------------------------------------------------------------------------------------------
   const blocks = [...document.querySelectorAll("details.cluster")];
-  const words = new Map(blocks.map((own) => [own, own.textContent.toLowerCase()]));
+  const words = new Map(blocks.map((block) => [block, block.textContent.toLowerCase()]));
   const orders = {
     size: (a, b) => b.dataset.size - a.dataset.size || a.dataset.cluster - b.dataset.cluster,
     cluster: (a, b) => a.dataset.cluster - b.dataset.cluster,
@@ -62,24 +62,24 @@
   };
   const showClusters = () => {
     const wanted = at("cluster-filter").value.trim().toLowerCase();
-    const isNumber = /^\d+$/.test(wanted) && blocks.some((own) => own.dataset.cluster === wanted);
-    for (const own of blocks) {
-      own.hidden = isNumber ? own.dataset.cluster !== wanted : !words.get(own).includes(wanted);
+    const isNumber = /^\d+$/.test(wanted) && blocks.some((block) => block.dataset.cluster === wanted);
+    for (const block of blocks) {
+      block.hidden = isNumber ? block.dataset.cluster !== wanted : !words.get(block).includes(wanted);
     }
-    at("cluster-none").hidden = blocks.some((own) => !own.hidden);
-    blocks.sort(orders[at("cluster-order").value]).forEach((own) => at("cluster-list").append(own));
+    at("cluster-none").hidden = blocks.some((block) => !block.hidden);
+    blocks.sort(orders[at("cluster-order").value]).forEach((block) => at("cluster-list").append(block));
   };
-  const tellOpen = () => {
-    at("cluster-open").textContent = blocks.every((own) => own.open) ? "Close all" : "Open all";
+  const updateOpenButton = () => {
+    at("cluster-open").textContent = blocks.every((block) => block.open) ? "Close all" : "Open all";
   };
   at("cluster-filter").addEventListener("input", showClusters);
   at("cluster-order").addEventListener("change", showClusters);
   at("cluster-open").addEventListener("click", () => {
-    const open = !blocks.every((own) => own.open);
-    blocks.forEach((own) => (own.open = open));
+    const open = !blocks.every((block) => block.open);
+    blocks.forEach((block) => (block.open = open));
   });
-  blocks.forEach((own) => own.addEventListener("toggle", tellOpen));
-  tellOpen();
+  blocks.forEach((block) => block.addEventListener("toggle", updateOpenButton));
+  updateOpenButton();
 
   // ---- the command ------------------------------------------------------------------------------------------------
   at("copy")?.addEventListener("click", async () => {
@@ -102,11 +102,11 @@
     return column.array === "names" ? new TextDecoder().decode(content).split("\n") : new arrays[column.array](content);
   };
   const unpackAll = async (columns) =>
-    Object.fromEntries(await Promise.all(Object.entries(columns).map(async ([key, own]) => [key, await unpack(own)])));
+    Object.fromEntries(await Promise.all(Object.entries(columns).map(async ([key, column]) => [key, await unpack(column)])));
 
   // ---- maps -------------------------------------------------------------------------------------------------------
-  const nowhere = 65535;
-  const edge = 14;
+  const missing = 65535; // coordinate of an entity that lacks the view
+  const margin = 14;
   const draw = {
     0: (pen, x, y, r) => { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); },
     1: (pen, x, y, r) => pen.fillRect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r),
@@ -115,18 +115,18 @@
       pen.lineTo(x - 1.2 * r, y); pen.fill();
     },
   };
-  const colourOf = (cluster) => {
-    const sign = document.querySelector(`#legend [data-cluster="${cluster}"] i`);
-    return getComputedStyle(sign || root).color;
+  const colorOf = (cluster) => {
+    const symbol = document.querySelector(`#legend [data-cluster="${cluster}"] i`);
+    return getComputedStyle(symbol || root).color;
   };
-  const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 
   const showMaps = async (nameOf) => {
     const { rows, cluster } = await unpackAll(data.points);
     const buttons = [...document.querySelectorAll("#legend button")];
     let chosen = null;
     const views = await Promise.all(
-      data.maps.map(async (own, i) => ({ canvas: at(`map-${i}`), place: await unpack(own.place) })),
+      data.maps.map(async (map, i) => ({ canvas: at(`map-${i}`), place: await unpack(map.place) })),
     );
 
     const drawMap = ({ canvas, place }) => {
@@ -137,20 +137,20 @@
       canvas.height = high * scale;
       const pen = canvas.getContext("2d");
       pen.scale(scale, scale);
-      const x = (i) => edge + (place[2 * i] / (nowhere - 1)) * (wide - 2 * edge);
-      const y = (i) => high - edge - (place[2 * i + 1] / (nowhere - 1)) * (high - 2 * edge);
+      const x = (i) => margin + (place[2 * i] / (missing - 1)) * (wide - 2 * margin);
+      const y = (i) => high - margin - (place[2 * i + 1] / (missing - 1)) * (high - 2 * margin);
       const radius = rows.length > 1500 ? 2.1 : rows.length > 300 ? 2.8 : 3.6;
-      const colours = new Map(buttons.map((own) => [Number(own.dataset.cluster), colourOf(own.dataset.cluster)]));
+      const colors = new Map(buttons.map(({ dataset }) => [Number(dataset.cluster), colorOf(dataset.cluster)]));
       const point = (i, alpha, r) => {
-        if (place[2 * i] === nowhere) return;
+        if (place[2 * i] === missing) return;
         pen.globalAlpha = alpha;
-        pen.fillStyle = colours.get(cluster[i]);
+        pen.fillStyle = colors.get(cluster[i]);
         draw[Math.floor(Math.max(cluster[i], 0) / 10) % 3](pen, x(i), y(i), r);
       };
       for (let i = 0; i < rows.length; i++) if (cluster[i] !== chosen) point(i, chosen === null ? 0.7 : 0.09, radius);
       for (let i = 0; i < rows.length; i++) if (cluster[i] === chosen) point(i, 0.95, radius + 0.5);
 
-      // each cluster's number where its middle is, so that colour is not the only sign
+      // the number of each cluster at its median, so that color is not the only sign
       pen.globalAlpha = 1;
       pen.font = "650 13px system-ui, sans-serif";
       pen.textAlign = "center";
@@ -158,50 +158,52 @@
       pen.lineWidth = 4;
       pen.lineJoin = "round";
       const style = getComputedStyle(canvas.parentElement);
-      for (const c of colours.keys()) {
+      for (const c of colors.keys()) {
         if (c < 0 || (chosen !== null && c !== chosen)) continue;
-        const own = [...rows.keys()].filter((i) => cluster[i] === c && place[2 * i] !== nowhere);
-        if (!own.length) continue;
-        const where = [middle(own.map(x)), middle(own.map(y))];
+        const members = [...rows.keys()].filter((i) => cluster[i] === c && place[2 * i] !== missing);
+        if (!members.length) continue;
+        const where = [median(members.map(x)), median(members.map(y))];
         pen.strokeStyle = style.backgroundColor;
         pen.fillStyle = style.color;
         pen.strokeText(c, ...where);
         pen.fillText(c, ...where);
       }
-      canvas.places = (i) => (place[2 * i] === nowhere ? null : [x(i), y(i)]);
+      canvas.places = (i) => (place[2 * i] === missing ? null : [x(i), y(i)]);
     };
 
     const nearest = (canvas, px, py) => {
       let [best, least] = [-1, 15 * 15];
       for (let i = 0; i < rows.length; i++) {
         const where = (chosen === null || cluster[i] === chosen) && canvas.places(i);
-        const far = where ? (where[0] - px) ** 2 + (where[1] - py) ** 2 : Infinity;
-        if (far < least) [best, least] = [i, far];
+        const distance = where ? (where[0] - px) ** 2 + (where[1] - py) ** 2 : Infinity;
+        if (distance < least) [best, least] = [i, distance];
       }
       return best;
     };
     for (const { canvas } of views) {
       const hover = canvas.parentElement.querySelector(".hover");
       const hide = () => (hover.hidden = true);
-      const tell = (event) => {
+      const showHover = (event) => {
         const i = nearest(canvas, event.offsetX, event.offsetY);
         if (i < 0) return hide();
-        hover.replaceChildren(named(nameOf(rows[i]), 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
+        hover.replaceChildren(userText(nameOf(rows[i]), 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
         hover.hidden = false;
         const [x, y] = canvas.places(i);
         hover.style.left = `${Math.max(0, Math.min(x + 10, canvas.clientWidth - hover.offsetWidth - 4))}px`;
         hover.style.top = `${y > canvas.clientHeight / 2 ? y - hover.offsetHeight - 8 : y + 12}px`;
       };
-      canvas.addEventListener("pointermove", tell);
-      canvas.addEventListener("pointerdown", tell);
+      canvas.addEventListener("pointermove", showHover);
+      canvas.addEventListener("pointerdown", showHover);
       canvas.addEventListener("pointerleave", hide);
     }
     const drawAll = () => views.forEach(drawMap);
     for (const button of buttons) {
       button.addEventListener("click", () => {
-        const own = Number(button.dataset.cluster);
-        chosen = chosen === own ? null : own;
-        buttons.forEach((one) => one.setAttribute("aria-pressed", String(Number(one.dataset.cluster) === chosen)));
+        const clicked = Number(button.dataset.cluster);
+        chosen = chosen === clicked ? null : clicked;
+        for (const other of buttons) {
+          other.setAttribute("aria-pressed", String(Number(other.dataset.cluster) === chosen));
+        }
         drawAll();
       });
     }
@@ -214,54 +216,54 @@
   const pageSize = 25;
   const chip = (cluster, differs) => {
     if (cluster < 0) return make("span", "no cluster", "none");
-    const made = make("span", undefined, `chip k${cluster % 10} s${Math.floor(cluster / 10) % 3}`);
-    made.append(make("i"), String(cluster));
-    if (!differs) return made;
+    const element = make("span", undefined, `chip k${cluster % 10} s${Math.floor(cluster / 10) % 3}`);
+    element.append(make("i"), String(cluster));
+    if (!differs) return element;
     const underlined = make("u");
-    underlined.append(made);
+    underlined.append(element);
     return underlined;
   };
 
   const showEntities = (columns) => {
     const { cluster, sure, contested, certainty, stability, ids } = columns;
     const nameOf = (row) => (ids ? ids[row] : String(row));
-    const lower = ids ? ids.map((own) => own.toLowerCase()) : null;
-    let byName = null; // places in the order of names, found when asked for
-    const namePlaces = () => {
+    const lower = ids ? ids.map((id) => id.toLowerCase()) : null;
+    let byName = null; // ranks by name, computed on first use
+    const rankNames = () => {
       if (byName) return byName;
       const { compare } = new Intl.Collator("en", { numeric: true });
       const order = Array.from(ids.keys()).sort((a, b) => compare(ids[a], ids[b]) || a - b);
       byName = new Int32Array(order.length);
-      order.forEach((row, place) => (byName[row] = place));
+      order.forEach((row, rank) => (byName[row] = rank));
       return byName;
     };
     const heads = [
-      { name: "Entity", values: () => (ids ? namePlaces() : null), cell: (row) => named(nameOf(row), 80) },
+      { name: "Entity", values: () => (ids ? rankNames() : null), cell: (row) => userText(nameOf(row), 80) },
       { name: "Cluster", values: () => cluster, cell: (row) => chip(cluster[row]) },
     ];
-    const sureText = (row) => (sure[row] / 1000).toFixed(2);
+    const confidenceText = (row) => (sure[row] / 1000).toFixed(2);
     if (sure && certainty) {
       const places = Float64Array.from(certainty, (place, row) => place * 1001 + sure[row]);
-      const words = (row) => [data.words[certainty[row]], sureText(row)].filter(Boolean).join(", ");
+      const words = (row) => [data.words[certainty[row]], confidenceText(row)].filter(Boolean).join(", ");
       heads.push({ name: "Confidence", values: () => places, cell: (row) => make("span", words(row)) });
-    } else if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", sureText(row)) });
+    } else if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", confidenceText(row)) });
     const stable = (row) => (stability[row] < 0 ? "–" : `${Math.round(stability[row] / 10)}%`);
     if (stability) heads.push({ name: "Stability", values: () => stability, cell: (row) => make("span", stable(row)) });
     data.views.forEach((name, v) => {
-      const said = columns[`view${v}`];
-      const sign = (row) =>
-        said[row] < 0 ? make("span", "–", "none") : chip(said[row], cluster[row] >= 0 && said[row] !== cluster[row]);
-      if (said) heads.push({ name, values: () => said, cell: sign });
+      const labels = columns[`view${v}`];
+      const cell = (row) =>
+        labels[row] < 0 ? make("span", "–", "none") : chip(labels[row], cluster[row] >= 0 && labels[row] !== cluster[row]);
+      if (labels) heads.push({ name, values: () => labels, cell });
     });
     if (contested) heads.push({ name: "Contested", values: () => contested, cell: (row) => make("span", contested[row] ? "yes" : "no") });
 
-    let [sorted, rising, page, found] = [null, true, 0, []];
+    let [sorted, rising, page, matches] = [null, true, 0, []];
 
     const search = () => {
       const text = at("find-text").value.trim().toLowerCase();
       const wanted = at("find-cluster").value;
       const only = at("find-contested").checked;
-      const ranks = [[], [], []]; // the very name, names that begin so, names that hold it
+      const ranks = [[], [], []]; // equal names, names that start with the text, names that contain it
       for (let row = 0; row < data.n; row++) {
         if (wanted !== "" && cluster[row] !== Number(wanted)) continue;
         if (only && !contested[row]) continue;
@@ -269,16 +271,16 @@
         const place = text ? name.indexOf(text) : 0;
         if (place >= 0) ranks[place > 0 ? 2 : name.length === text.length ? 0 : 1].push(row);
       }
-      found = text ? ranks.flat() : ranks.flat().sort((a, b) => a - b);
+      matches = text ? ranks.flat() : ranks.flat().sort((a, b) => a - b);
       const values = sorted && sorted.values();
       const sign = rising ? 1 : -1;
-      if (sorted) found.sort((a, b) => sign * (values ? values[a] - values[b] : a - b) || a - b);
+      if (sorted) matches.sort((a, b) => sign * (values ? values[a] - values[b] : a - b) || a - b);
       page = 0;
       show();
     };
     const show = () => {
       const start = page * pageSize;
-      const rows = found.slice(start, start + pageSize).map((row) => {
+      const rows = matches.slice(start, start + pageSize).map((row) => {
         const line = make("tr");
         heads.forEach((head, i) => {
           const cell = make(i ? "td" : "th");
@@ -290,11 +292,11 @@
       });
       at("find-rows").replaceChildren(...rows);
       at("find-back").disabled = page === 0;
-      at("find-on").disabled = start + pageSize >= found.length;
-      const end = Math.min(start + pageSize, found.length);
-      at("find-count").textContent = found.length
-        ? `${number(start + 1)} to ${number(end)} of ${number(found.length)}`
-        : "No entity is like that.";
+      at("find-on").disabled = start + pageSize >= matches.length;
+      const end = Math.min(start + pageSize, matches.length);
+      at("find-count").textContent = matches.length
+        ? `${number(start + 1)} to ${number(end)} of ${number(matches.length)}`
+        : "No matches.";
     };
 
     heads.forEach((head) => {
@@ -304,14 +306,14 @@
       button.type = "button";
       head.arrow = make("span", " ↕");
       head.arrow.setAttribute("aria-hidden", "true");
-      button.append(named(head.name, 24), head.arrow);
+      button.append(userText(head.name, 24), head.arrow);
       button.addEventListener("click", () => {
         rising = sorted === head ? !rising : true;
         sorted = head;
-        for (const own of heads) {
-          own.arrow.textContent = own !== sorted ? " ↕" : rising ? " ↑" : " ↓";
-          if (own === sorted) own.element.setAttribute("aria-sort", rising ? "ascending" : "descending");
-          else own.element.removeAttribute("aria-sort");
+        for (const other of heads) {
+          other.arrow.textContent = other !== sorted ? " ↕" : rising ? " ↑" : " ↓";
+          if (other === sorted) other.element.setAttribute("aria-sort", rising ? "ascending" : "descending");
+          else other.element.removeAttribute("aria-sort");
         }
         search();
       });
@@ -340,9 +342,9 @@
     showTheme();
     if (typeof DecompressionStream === "undefined") {
       at("find-trouble").textContent =
-        "This browser cannot unpack the table of entities and the maps. A newer one can; the rest of the page is all here.";
+        "This browser is too old to show the table of entities and the maps; the rest of the page is complete.";
       at("find-trouble").hidden = false;
-      document.querySelectorAll("#find .needs-js, #map .needs-js").forEach((own) => (own.hidden = true));
+      document.querySelectorAll("#find .needs-js, #map .needs-js").forEach((element) => (element.hidden = true));
       return;
     }
     const columns = await unpackAll(data.columns);
