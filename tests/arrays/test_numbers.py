@@ -7,7 +7,7 @@ from scipy.special import gammaln
 from consilience.arrays import asarray_like, log_bessel, log_sphere_integral, to_numpy
 from consilience.arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
 from consilience.arrays.special import log_factorial
-from transfers import DEVICE, on_device, transfers
+from transfers import DEVICE, count_transfers, put_on_device
 
 
 def covariances(shape=(3, 4, 4)):
@@ -58,8 +58,8 @@ def test_the_bessel_function_is_that_of_numpy(to_kind, d):
 
 
 def test_like_copies_nothing_that_is_there_already():
-    X, values = on_device(np.eye(3)), on_device(np.ones(3))
-    with transfers() as fetched:
+    X, values = put_on_device(np.eye(3)), put_on_device(np.ones(3))
+    with count_transfers() as fetched:
         assert asarray_like(values, X) is values
         moved = asarray_like(np.ones(3), X)
     assert (fetched.arrays, fetched.numbers) == ([], 0)
@@ -68,9 +68,9 @@ def test_like_copies_nothing_that_is_there_already():
 
 
 def test_transfers_are_counted_and_the_library_is_left_as_it_was():
-    X = on_device(np.eye(3))
+    X = put_on_device(np.eye(3))
     before = {name: getattr(type(X), name) for name in ("__bool__", "__float__", "__dlpack__", "to_device")}
-    with transfers() as fetched:
+    with count_transfers() as fetched:
         to_numpy(X)
         float(X[0, 0])
         bool(X[0, 0] > 0)

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from consilience.arrays import KernelMatrix, fits_in_memory, namespace, to_numpy
 from consilience.divergences import Likelihood, SquaredEuclidean
-from transfers import on_device, transfers
+from transfers import count_transfers, put_on_device
 
 
 def matrix_of(X, held=True, shift=0.0):
@@ -50,13 +50,13 @@ def test_products_are_of_the_kind_of_the_rows(to_kind, held, shift):
 @pytest.mark.usefixtures("_blocks")
 @pytest.mark.parametrize("held", [True, False])
 def test_a_device_keeps_products_and_gives_one_number(held):
-    X, U = on_device(rows()), np.random.default_rng(1).standard_normal((70, 2))
+    X, U = put_on_device(rows()), np.random.default_rng(1).standard_normal((70, 2))
     found = matrix_of(X, held)
-    with transfers() as fetched:
-        products = found @ U[:40], found.T @ on_device(U), found.columns(np.arange(3))
+    with count_transfers() as fetched:
+        products = found @ U[:40], found.T @ put_on_device(U), found.columns(np.arange(3))
     assert [device(own) for own in products] == [device(X)] * 3
     assert (fetched.arrays, fetched.numbers) == ([], 0)
-    with transfers() as fetched:
+    with count_transfers() as fetched:
         found.norm()
         found.least()
     assert fetched.numbers + len(fetched.arrays) == 2  # at once, however many blocks there are
@@ -64,7 +64,7 @@ def test_a_device_keeps_products_and_gives_one_number(held):
 
 
 def test_a_table_on_a_device_is_held_as_far_as_its_memory_goes(monkeypatch):
-    X = on_device(rows())
+    X = put_on_device(rows())
     assert fits_in_memory(1 << 30, X)
     assert not fits_in_memory((1 << 30) + 1, X)  # nothing is known of the memory
     monkeypatch.setattr("consilience.arrays.pairwise.available_device_memory", lambda _: 100 << 30)

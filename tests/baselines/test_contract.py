@@ -16,7 +16,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import consilience as cs
 from consilience.baselines import CCASpectral, CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.datasets import make_gaussian_views
-from makers import ALL, SPECTRAL, addition, centroid, concatenated, disagreement, merged, pairwise, single
+from makers import (
+    ALL,
+    SPECTRAL,
+    make_addition,
+    make_centroid,
+    make_concatenated,
+    make_disagreement,
+    make_merged,
+    make_pairwise,
+    make_single,
+)
 
 every_baseline = pytest.mark.parametrize("make", ALL)
 every_spectral = pytest.mark.parametrize("make", SPECTRAL)
@@ -34,9 +44,9 @@ def vague_views(missing=0.0, n=90):
 
 @parametrize_with_checks(
     [
-        concatenated(3),
-        merged(3),
-        single(3),
+        make_concatenated(3),
+        make_merged(3),
+        make_single(3),
         # the checks of sparse rows expect as many probabilities as there are classes in their data, which are four
         KernelAddition(4, n_init=2, random_state=0),
         KernelProduct(4, bandwidth=1.0, n_init=2, random_state=0),  # one entity has no median distance
@@ -65,7 +75,7 @@ def test_common_attributes_with_views_missing(make):
     views, _ = vague_views(missing=0.3)
     model = make(3).fit(views)
     assert model.labels_.shape == (90,)
-    lowest = -1 if make is single else 0
+    lowest = -1 if make is make_single else 0
     assert lowest <= model.labels_.min() <= model.labels_.max() == 2
     assert list(model.view_labels_) == list(views.names)
     for there, own in zip(views.present.T, model.view_labels_.values(), strict=True):
@@ -94,14 +104,14 @@ def test_predict_repeats_the_labels(make, missing):
     assert np.array_equal(model.predict(views[["view2", "view0", "view1"]]), labels)
 
 
-@pytest.mark.parametrize("make", [addition, disagreement, pairwise, centroid])
+@pytest.mark.parametrize("make", [make_addition, make_disagreement, make_pairwise, make_centroid])
 def test_predict_repeats_the_labels_on_graphs_of_neighbours(make):
     views, _ = vague_views(n=120)
     model = make(3, affinity=cs.affinities.NearestNeighbors(20, "euclidean")).fit(views)
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-@pytest.mark.parametrize("make", [merged, single, *SPECTRAL])
+@pytest.mark.parametrize("make", [make_merged, make_single, *SPECTRAL])
 def test_predict_from_one_view_alone(make):
     views, y = clear_views()
     model = make(3).fit(views)
@@ -314,7 +324,7 @@ def test_cluster_qr_ends_it_too(make):
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-@pytest.mark.parametrize("make", [concatenated, merged, single])
+@pytest.mark.parametrize("make", [make_concatenated, make_merged, make_single])
 def test_wrappers_ask_the_estimator_for_its_parameters(make):
     model = make(3)
     model.set_params(estimator__n_clusters=2)

@@ -9,7 +9,7 @@ import pytest
 
 import stage
 from benchmarks import bench
-from stage import assert_refused, everything
+from stage import assert_refused, list_folder
 
 
 def run(*arguments):
@@ -154,7 +154,7 @@ def test_interrupt_prints_finished_repetitions(whole, left, installed, monkeypat
     ran = run(*SMALL)
     assert_refused(ran, "stopped after it had warmed up CoEM, memory and warmed up CoEM, file: " + left, code=130)
     assert ("contestant" in ran.out) == (whole > 0)
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from stage import CLASSES, IDS, N, blobs, done, write_csv
+from stage import CLASSES, IDS, N, make_blobs, run_successfully, write_csv
 
 
 @pytest.fixture(scope="session")
@@ -14,17 +14,17 @@ def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
     for seed, name in enumerate("ab"):
-        X = np.round(blobs(seed), 4)
+        X = np.round(make_blobs(seed), 4)
         rows = np.sort(rng.permutation(N)[: N * 4 // 5])
         write_csv(folder / f"{name}.csv", ["id", *(f"{name}{j}" for j in range(3))], ([IDS[i], *X[i]] for i in rows))
     known = ["xyz"[own] for own in CLASSES]
     write_csv(folder / "classes.csv", ["id", "class"], zip(IDS, known, strict=True))
-    groups = np.round(np.hstack([blobs(2), blobs(3)]), 4).astype(object)
+    groups = np.round(np.hstack([make_blobs(2), make_blobs(3)]), 4).astype(object)
     groups[7, 1] = groups[30, 4] = ""
     header = ["x_0", "x_1", "x_2", "y_0", "y_1", "y_2", "class"]
     write_csv(folder / "groups.csv", header, ([*row, own] for row, own in zip(groups, known, strict=True)))
     for seed, name in enumerate(("near", "like")):
-        X = blobs(4 + seed)
+        X = make_blobs(4 + seed)
         np.save(folder / f"{name}.npy", np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20))
         np.save(folder / f"{name}-raw.npy", X)
     ends = [(IDS[i], IDS[20 * CLASSES[i] + j]) for i in range(N) for j in rng.permutation(20)[:5]]
@@ -48,7 +48,7 @@ def clustered(ab, tmp_path_factory):
     def folder(method):
         if method not in made:
             made[method] = tmp_path_factory.mktemp("runs") / method
-            done("cluster", *ab, "-k", 3, "--method", method, "--out", made[method])
+            run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", made[method])
         return made[method]
 
     return folder
@@ -62,7 +62,7 @@ def cells(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of defaults of theirs to come
         parts = {
-            name: anndata.AnnData(blobs(seed)[:n].astype(np.float32), obs=pandas.DataFrame(index=IDS[:n]))
+            name: anndata.AnnData(make_blobs(seed)[:n].astype(np.float32), obs=pandas.DataFrame(index=IDS[:n]))
             for seed, name, n in ((6, "rna", N), (7, "atac", N - 5))
         }
         made = mudata.MuData(parts)

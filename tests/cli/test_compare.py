@@ -10,7 +10,7 @@ import pytest
 from consilience import registry
 from consilience.cli.compare import CLOSE, describe_comparison, list_candidates
 from consilience.data import Table
-from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
+from stage import CLASSES, assert_refused, list_folder, make_blobs, run_command, run_successfully, write_csv
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "stability", "seconds", "peak_mib", "entities"]
@@ -25,7 +25,7 @@ def whole(data, tmp_path_factory):
     """Two views with nobody missing, and their classes."""
     folder = tmp_path_factory.mktemp("whole")
     for seed, name in enumerate(("left", "right")):
-        np.save(folder / f"{name}.npy", blobs(seed))
+        np.save(folder / f"{name}.npy", make_blobs(seed))
     write_csv(folder / "classes.csv", ["class"], [["xyz"[c]] for c in CLASSES])
     return folder
 
@@ -41,7 +41,7 @@ def alone(*names):
 @pytest.fixture(scope="module")
 def scored(whole):
     out = whole / "table.json"
-    ran = done("compare", *views(whole, refits=1), "--labels", whole / "classes.csv", "--out", out)
+    ran = run_successfully("compare", *views(whole, refits=1), "--labels", whole / "classes.csv", "--out", out)
     return ran, json.loads(out.read_text())
 
 
@@ -66,7 +66,7 @@ def test_verdicts_are_columns_if_asked_for(whole, monkeypatch):
     names = ("k-means", "agglomerative", "consilience", "spectral", "spherical")
     monkeypatch.setattr(registry, "_DECLARATIONS", {name: registry.find_estimator(name) for name in names})
     monkeypatch.setattr("consilience.cli.compare.list_candidates", first_candidates(2))
-    ran = done("compare", *views(whole), "--assess")
+    ran = run_successfully("compare", *views(whole), "--assess")
     table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *names[:2]))]
     assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]
     assert table[1][0] == "k-means"
@@ -85,7 +85,7 @@ def first_candidates(n):
 
 
 def test_without_classes_nothing_is_said_to_be_right(whole):
-    ran = done("compare", *views(whole, refits=1))
+    ran = run_successfully("compare", *views(whole, refits=1))
     words = ran.out.strip().splitlines()[-1]
     assert words.startswith("Without known labels the table cannot show which clusters are right")
     assert "the most stable method is" in words
@@ -97,7 +97,7 @@ def test_without_classes_nothing_is_said_to_be_right(whole):
 def test_classes_known_of_some(whole, tmp_path):
     some = [["xyz"[c] if i % 3 else ""] for i, c in enumerate(CLASSES)]
     file = write_csv(tmp_path / "some.csv", ["class", "row"], [(*own, i) for i, own in enumerate(some)])
-    done("compare", *views(whole), "--labels", f"{file}:class", "--out", tmp_path / "out.json")
+    run_successfully("compare", *views(whole), "--labels", f"{file}:class", "--out", tmp_path / "out.json")
     rows = {row["estimator"]: row for row in json.loads((tmp_path / "out.json").read_text())["table"]}
     assert rows["k-means"]["nmi"] == pytest.approx(1)
 
@@ -105,7 +105,7 @@ def test_classes_known_of_some(whole, tmp_path):
 def test_a_view_alone_is_judged_by_its_own_entities(ab, data, tmp_path):
     """`cluster` says of the same files that each view alone is right of all that it knows."""
     known = data / "classes.csv"
-    done("compare", *ab, "-k", 3, "--refits", 0, "--labels", known, "--out", tmp_path / "out.json")
+    run_successfully("compare", *ab, "-k", 3, "--refits", 0, "--labels", known, "--out", tmp_path / "out.json")
     facts = json.loads((tmp_path / "out.json").read_text())
     scores = {row["estimator"]: row["nmi"] for row in facts["table"]}
     assert [scores[name] for name in alone("a", "b")] == pytest.approx([1] * 4)
@@ -147,7 +147,7 @@ def test_methods_that_failed_are_not_judged():
 
 def test_similarities_go_to_what_can_take_them(data, whole, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "-k", 3, "--refits", 0
-    done("compare", *arguments, "--labels", whole / "classes.csv", "--out", tmp_path / "out.json")
+    run_successfully("compare", *arguments, "--labels", whole / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]
     assert [row["estimator"] for row in rows] == [*METHODS[:4], "convex"]
     assert [row["nmi"] for row in rows] == pytest.approx([1] * 5)
@@ -157,7 +157,7 @@ def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
     declaration = registry.find_estimator("co-regularized")
     assert declaration.max_compared == 5000
     monkeypatch.setitem(registry._DECLARATIONS, "co-regularized", replace(declaration, max_compared=59))
-    ran = done("compare", *views(whole))
+    ran = run_successfully("compare", *views(whole))
     assert "note: co-regularized is left out: more than 59 entities." in ran.err
     assert "\nco-regularized" not in ran.out
     assert "\nkernel-addition" in ran.out
@@ -168,7 +168,7 @@ def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, mon
         raise ValueError("too hot")
 
     monkeypatch.setattr("consilience.MultiViewKMeans.fit", fail)
-    ran = done("compare", *views(whole), "--out", tmp_path / "out.json")
+    ran = run_successfully("compare", *views(whole), "--out", tmp_path / "out.json")
     facts = json.loads((tmp_path / "out.json").read_text())
     row = next(row for row in facts["table"] if row["estimator"] == "k-means")
     assert {row[name] for name in ALWAYS if name != "entities"} == {None}
@@ -179,13 +179,13 @@ def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, mon
 def test_a_file_is_never_written_over_unless_asked(whole, tmp_path):
     out = tmp_path / "out.json"
     out.write_text("mine")
-    assert_refused(run("compare", *views(whole), "--out", out), "out.json is there already")
+    assert_refused(run_command("compare", *views(whole), "--out", out), "out.json is there already")
     assert out.read_text() == "mine"
-    assert everything(tmp_path) == ["out.json"]
+    assert list_folder(tmp_path) == ["out.json"]
 
 
 def test_links_and_ids(data, tmp_path):
     arguments = "--view", data / "a.csv", "--view", data / "links.csv", "-k", 3, "--refits", 0
-    done("compare", *arguments, "--labels", data / "classes.csv", "--out", tmp_path / "out.json")
+    run_successfully("compare", *arguments, "--labels", data / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]
     assert [row["estimator"] for row in rows][-6:] == alone("a", "links-out", "links-in")

@@ -3,7 +3,16 @@
 import pytest
 
 from consilience.registry import list_estimators
-from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
+from stage import (
+    assert_refused,
+    get_clusters,
+    list_folder,
+    read_labels,
+    read_summary,
+    run_command,
+    run_successfully,
+    write_csv,
+)
 
 USUAL = ["first", "second", "type"]
 
@@ -23,11 +32,13 @@ def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
     if header[0] == "weight":
         rows = [row[::-1] for row in rows]
     file = write_csv(tmp_path / "links.csv", header, rows)
-    done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--method", method, "--out", tmp_path / "out")
+    run_successfully(
+        "cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--method", method, "--out", tmp_path / "out"
+    )
     bound = by_id(tmp_path / "out")
     assert bound[inside[0]] == bound[stranger]
     assert all(bound[inside[0]] != bound[one] for one in inside[1:6])
-    facts = summary(tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert facts["method"] == ("constrained" if method == "constrained" else "consilience")
     assert facts["constraints"] == {"kept": 6, "given": 6}
     assert facts["comparison"] is None
@@ -35,33 +46,33 @@ def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
 
 def test_auto_with_constraints_says_why(ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
-    ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert "by cross-fitted agreement of the views (the default, also with constraints)" in ran.out
     assert "1 of 1 constraints are satisfied." in ran.out
 
 
 def test_auto_finds_k_with_constraints(ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
-    done("cluster", *ab, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
-    assert (summary(tmp_path / "out")["method"], summary(tmp_path / "out")["clusters"]) == ("consilience", 3)
+    run_successfully("cluster", *ab, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
+    assert (read_summary(tmp_path / "out")["method"], read_summary(tmp_path / "out")["clusters"]) == ("consilience", 3)
 
 
 def test_similarities_with_constraints(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")])
     views = "--view", data / "near.npy", "--view", data / "like.npy"
-    done("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["constraints"] == {"kept": 6, "given": 6}
+    run_successfully("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["constraints"] == {"kept": 6, "given": 6}
 
 
 def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.choosing.MAX_CONSTRAINED", 50)
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     arguments = "cluster", *ab, "-k", 3, "--constraints", file
-    done(*arguments, "--out", tmp_path / "auto")
-    facts = summary(tmp_path / "auto")
+    run_successfully(*arguments, "--out", tmp_path / "auto")
+    facts = read_summary(tmp_path / "auto")
     assert facts["method"] == "constrained"
     assert facts["method_chosen"] == "the default takes constraints for up to 50 entities"
-    ran = run(*arguments, "--method", "consilience", "--out", tmp_path / "out")
+    ran = run_command(*arguments, "--method", "consilience", "--out", tmp_path / "out")
     n = facts["entities"]
     assert_refused(ran, f"--method consilience takes --constraints for up to 50 entities, got {n}: use constrained")
 
@@ -70,7 +81,7 @@ def test_three_columns_need_no_usual_names(ab, tmp_path):
     found = []
     for header in (USUAL, ["one", "two", "how"]):
         file = write_csv(tmp_path / "links.csv", header, [("e00", "e59", "must_link"), ("e00", "e03", "CL")])
-        done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / header[0])
+        run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / header[0])
         found.append(by_id(tmp_path / header[0]))
     assert found[0] == found[1]
 
@@ -79,8 +90,8 @@ def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
     views = "--view", data / "near-raw.npy", "--view", data / "like-raw.npy"
     rows = [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")]
     file = write_csv(tmp_path / "links.csv", USUAL, rows)
-    done("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
-    found = clusters(read_labels(tmp_path / "out"))
+    run_successfully("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
+    found = get_clusters(read_labels(tmp_path / "out"))
     assert found[0] == found[59]
     assert all(found[0] != found[i] for i in range(1, 6))
 
@@ -90,7 +101,7 @@ def test_weights_decide_between_constraints_that_contradict_each_other(ab, tmp_p
         rows = [("e00", "e59", kind, 1e6 if kind == heavy else 1e-6) for kind in ("must", "cannot")]
         file = write_csv(tmp_path / f"{heavy}.csv", [*USUAL, "weight"], rows)
         out = tmp_path / f"{heavy}-out"
-        ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", out)
+        ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", out)
         found = by_id(out)
         assert (found["e00"] == found["e59"]) == (heavy == "must")
         assert "contradict" in ran.err
@@ -100,8 +111,10 @@ def test_an_empty_weight_is_1(ab, tmp_path):
     labels = []
     for weight in ("", "1"):
         file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [("e00", "e59", "must", weight)])
-        done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / f"out{weight}")
-        labels.append(clusters(read_labels(tmp_path / f"out{weight}")))
+        run_successfully(
+            "cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / f"out{weight}"
+        )
+        labels.append(get_clusters(read_labels(tmp_path / f"out{weight}")))
     assert labels[0] == labels[1]
 
 
@@ -122,32 +135,34 @@ def test_an_empty_weight_is_1(ab, tmp_path):
 )  # fmt: skip
 def test_what_is_no_constraint_is_refused(header, row, words, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", header, [row])
-    before = everything(tmp_path)
-    ran = run("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    before = list_folder(tmp_path)
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert_refused(ran, words)
-    assert everything(tmp_path) == before
+    assert list_folder(tmp_path) == before
 
 
 def test_a_row_that_is_not_there_is_refused(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, 60, "must")])
-    ran = run("cluster", "--view", data / "near-raw.npy", "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    ran = run_command(
+        "cluster", "--view", data / "near-raw.npy", "-k", 3, "--constraints", file, "--out", tmp_path / "out"
+    )
     assert_refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
 
 
 @pytest.mark.parametrize("method", [name for name, method in list_estimators().items() if not method.takes_constraints])
 def test_other_methods_take_no_constraints(method, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
-    ran = run("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")
     assert_refused(ran, f"--method {method} takes no --constraints: use consilience or constrained", code=2)
 
 
 def test_a_matrix_holds_no_constraints(ab, data, tmp_path):
-    ran = run("cluster", *ab, "-k", 3, "--constraints", data / "near.npy", "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", data / "near.npy", "--out", tmp_path / "out")
     assert_refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and optionally a weight")
 
 
 def test_constraints_that_are_not_there(ab, tmp_path):
-    ran = run("cluster", *ab, "-k", 3, "--constraints", tmp_path / "none.csv", "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", tmp_path / "none.csv", "--out", tmp_path / "out")
     assert_refused(ran, f"there is no file {tmp_path / 'none.csv'}")
 
 
@@ -161,5 +176,5 @@ def test_constraints_that_are_not_there(ab, tmp_path):
 )
 def test_refusals_of_constraints_name_the_file(row, words, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [row])
-    ran = run("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert_refused(ran, f"{file} (--constraints): ", words)

@@ -12,7 +12,7 @@ import pytest
 from consilience.datasets import FETCHERS
 from consilience.datasets.fetch import linqs
 from consilience.datasets.fetch.remote import ExpectedSizes
-from stage import assert_refused, done, everything, read_labels, run
+from stage import assert_refused, list_folder, read_labels, run_command, run_successfully
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def small_cora(tmp_path, monkeypatch):
 
 
 def test_lists_what_ships_and_what_can_be_fetched(small_cora):
-    ran = done("datasets")
+    ran = run_successfully("datasets")
     assert [line.split()[0] for line in ran.out.splitlines()[:2]] == ["word-senses", "digits"]
     lines = ran.out.splitlines()
     for name in set(FETCHERS) - {"digits"}:
@@ -50,8 +50,8 @@ def test_lists_what_ships_and_what_can_be_fetched(small_cora):
 
 def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_path):
     out = tmp_path / "two words"
-    told = done("datasets", "cora", "--out", out).out
-    assert everything(out) == ["card.md", "classes.csv", "inbound.npz", "outbound.npz", "text.npz"]
+    told = run_successfully("datasets", "cora", "--out", out).out
+    assert list_folder(out) == ["card.md", "classes.csv", "inbound.npz", "outbound.npz", "text.npz"]
     assert (out / "card.md").read_text(encoding="utf-8").startswith("# cora")
     rows = read_labels(out / "classes.csv")
     assert rows[59] == {"id": "p59", "class": "z"}
@@ -61,7 +61,7 @@ def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_pa
         assert held["shape"].tolist() == [45, 60]
     arguments = shlex.split(told.splitlines()[-1])
     assert arguments[0] == "consilience"
-    assert done(*arguments[1:]).out
+    assert run_successfully(*arguments[1:]).out
     facts = json.loads((tmp_path / "two words-out" / "summary.json").read_text(encoding="utf-8"))
     assert {name: own["kind"] for name, own in facts["views"].items()} == dict.fromkeys(
         ("text", "inbound", "outbound"), "counts"
@@ -70,35 +70,35 @@ def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_pa
 
 def test_a_fetched_set_is_not_written_over_others(small_cora, tmp_path):
     (tmp_path / "classes.csv").write_text("mine")
-    assert_refused(run("datasets", "cora", "--out", tmp_path), "holds classes.csv already", "--force")
-    done("datasets", "cora", "--out", tmp_path, "--force", "--quiet")
+    assert_refused(run_command("datasets", "cora", "--out", tmp_path), "holds classes.csv already", "--force")
+    run_successfully("datasets", "cora", "--out", tmp_path, "--force", "--quiet")
     assert (tmp_path / "classes.csv").read_text().startswith("id,class")
 
 
 def test_a_set_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
-    ran = run("datasets", "bbc", "--out", tmp_path / "bbc")
+    ran = run_command("datasets", "bbc", "--out", tmp_path / "bbc")
     assert_refused(ran, "bbc has to be downloaded by hand: see http://mlg.ucd.ie", "set CONSILIENCE_DATA to it")
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 def test_a_list_does_not_break_off(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
-    ran = run("datasets")
+    ran = run_command("datasets")
     assert_refused(ran, "CONSILIENCE_DATA is set to", "which is not a folder")
     assert ran.out == ""
 
 
 def test_a_folder_like_an_option_is_proposed_as_a_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    line = done("datasets", "word-senses", "--out=-dash").out.splitlines()[-1]
+    line = run_successfully("datasets", "word-senses", "--out=-dash").out.splitlines()[-1]
     assert "gloss=./-dash/senses.csv:gloss" in line
     assert line.endswith("--out ./-dash-out")
 
 
 def test_digits_come_as_six_tables_and_their_classes(tmp_path):
-    done("datasets", "digits", "--out", tmp_path / "digits")
-    assert everything(tmp_path / "digits") == [
+    run_successfully("datasets", "digits", "--out", tmp_path / "digits")
+    assert list_folder(tmp_path / "digits") == [
         f"{own}.csv" for own in ("classes", "fac", "fou", "kar", "mor", "pix", "zer")
     ]
     rows = read_labels(tmp_path / "digits" / "classes.csv")
@@ -108,7 +108,7 @@ def test_digits_come_as_six_tables_and_their_classes(tmp_path):
 
 @pytest.mark.parametrize("name", ["senses", "two words"])
 def test_the_command_that_it_proposes_is_one(name, tmp_path):
-    told = done("datasets", "word-senses", "--out", tmp_path / name).out
+    told = run_successfully("datasets", "word-senses", "--out", tmp_path / name).out
     arguments = shlex.split(told.splitlines()[-1])
     views = [arguments[i + 1] for i, own in enumerate(arguments) if own == "--view"]
     assert [own.partition("=")[2].partition(":")[0] for own in views] == [
@@ -117,16 +117,18 @@ def test_the_command_that_it_proposes_is_one(name, tmp_path):
 
 
 def test_files_are_never_written_over_unless_asked(tmp_path):
-    done("datasets", "word-senses", "--out", tmp_path)
+    run_successfully("datasets", "word-senses", "--out", tmp_path)
     (tmp_path / "links.csv").write_text("mine")
-    assert_refused(run("datasets", "word-senses", "--out", tmp_path), "holds senses.csv, links.csv already", "--force")
+    assert_refused(
+        run_command("datasets", "word-senses", "--out", tmp_path), "holds senses.csv, links.csv already", "--force"
+    )
     assert (tmp_path / "links.csv").read_text() == "mine"
-    done("datasets", "word-senses", "--out", tmp_path, "--force")
+    run_successfully("datasets", "word-senses", "--out", tmp_path, "--force")
     assert (tmp_path / "links.csv").read_text().startswith("source,target")
-    assert everything(tmp_path) == ["links.csv", "senses.csv"]
+    assert list_folder(tmp_path) == ["links.csv", "senses.csv"]
 
 
 def test_unknown_names_are_wrong_usage():
-    ran = run("datasets", "iris")
+    ran = run_command("datasets", "iris")
     assert ran.code == 2
     assert "invalid choice: 'iris'" in ran.err

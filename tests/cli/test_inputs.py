@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stage import assert_refused, done, run, summary
+from stage import assert_refused, read_summary, run_command, run_successfully
 
 N = 30
 IDS = [f"p{i}" for i in range(N)]
@@ -37,14 +37,16 @@ def _write(path, header, rows):
 def test_classes_in_a_file_are_joined_by_its_ids_also_where_no_view_is_a_table(folder):
     views = "--view", folder / "numbers.npz", "-k", 3, "--method", "k-means"
     for labels in ("known.csv", "known.csv:klass"):
-        done("cluster", *views, "--labels", folder / labels, "--no-assess", "--out", folder / "out", "--force")
-        assert summary(folder / "out")["scores"]["nmi"] == pytest.approx(1)
+        run_successfully(
+            "cluster", *views, "--labels", folder / labels, "--no-assess", "--out", folder / "out", "--force"
+        )
+        assert read_summary(folder / "out")["scores"]["nmi"] == pytest.approx(1)
 
 
 def test_similarities_are_known_by_id_in_predict(folder):
     views = "--view", folder / "numbers.csv", "--view", folder / "near.npz"
-    done("cluster", *views, "-k", 3, "--method", "convex", "--no-assess", "--out", folder / "out")
-    told = done("predict", folder / "out", "--view", folder / "near.npz").out
+    run_successfully("cluster", *views, "-k", 3, "--method", "convex", "--no-assess", "--out", folder / "out")
+    told = run_successfully("predict", folder / "out", "--view", folder / "near.npz").out
     placed = {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())}
     with (folder / "out" / "labels.csv").open(newline="") as file:
         fitted = {row["id"]: row["cluster by near"] for row in csv.DictReader(file)}
@@ -54,7 +56,7 @@ def test_similarities_are_known_by_id_in_predict(folder):
 @pytest.mark.parametrize("command", ["predict", "compare", "report", "model"])
 def test_no_command_writes_over_what_it_reads(folder, command):
     file, out = folder / "numbers.csv", folder / "out"
-    done("cluster", "--view", file, "-k", 3, "--no-assess", "--out", out)
+    run_successfully("cluster", "--view", file, "-k", 3, "--no-assess", "--out", out)
     before = file.read_bytes(), (out / "model.zip").read_bytes()
     lines = {
         "predict": ("predict", out, "--view", file, "--out", file, "--force"),
@@ -62,14 +64,14 @@ def test_no_command_writes_over_what_it_reads(folder, command):
         "report": ("report", out, "--out", file, "--force"),
         "model": ("report", out, "--out", out / "model.zip", "--force"),
     }
-    assert_refused(run(*lines[command]), "is an input file and would be overwritten")
+    assert_refused(run_command(*lines[command]), "is an input file and would be overwritten")
     assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
 
 
 def test_views_that_share_nobody_are_told_of_without_a_number(folder):
     _write(folder / "a.csv", ["id", "x"], [(one, i % 3) for i, one in enumerate(IDS[:16])])
     _write(folder / "b.csv", ["id", "y"], [(one, i % 3) for i, one in enumerate(IDS[15:])])
-    ran = done(
+    ran = run_successfully(
         "cluster",
         "--view",
         folder / "a.csv",
@@ -86,7 +88,7 @@ def test_views_that_share_nobody_are_told_of_without_a_number(folder):
 
 def test_blanks_around_the_ends_of_links_do_not_count(folder):
     (folder / "links.csv").write_text("source, target\n" + "".join(f"p{i}, p{i % 3}\n" for i in range(N)))
-    done(
+    run_successfully(
         "cluster",
         "--view",
         folder / "numbers.csv",
@@ -98,11 +100,11 @@ def test_blanks_around_the_ends_of_links_do_not_count(folder):
         "--out",
         folder / "out",
     )
-    assert list(summary(folder / "out")["views"]) == ["numbers", "links-out", "links-in"]
+    assert list(read_summary(folder / "out")["views"]) == ["numbers", "links-out", "links-in"]
 
 
 def test_a_table_is_enough_for_a_matrix(folder):
-    done(
+    run_successfully(
         "cluster",
         "--view",
         f"m={folder / 'numbers.csv'}",
@@ -114,7 +116,7 @@ def test_a_table_is_enough_for_a_matrix(folder):
         "--out",
         folder / "out",
     )
-    told = done("predict", folder / "out", "--view", f"m={folder / 'numbers.npz'}").out
+    told = run_successfully("predict", folder / "out", "--view", f"m={folder / 'numbers.npz'}").out
     with (folder / "out" / "labels.csv").open(newline="") as file:
         fitted = {row["id"]: row["cluster"] for row in csv.DictReader(file)}
     assert {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())} == fitted
@@ -123,7 +125,7 @@ def test_a_table_is_enough_for_a_matrix(folder):
 def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
     _write(folder / "links.csv", ["source", "target"], [(one, f"p{i % 3}") for i, one in enumerate(IDS)])
     np.save(folder / "known.npy", CLASS)
-    ran = run(
+    ran = run_command(
         "cluster",
         "--view",
         folder / "links.csv",
@@ -143,14 +145,18 @@ def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder, tmp_path, sca
     with (folder / "numbers.csv").open() as file:
         header, *rows = csv.reader(file)
     _write(folder / "scaled.csv", header, [(name, *(float(x) * float(scale) for x in xs)) for name, *xs in rows])
-    done("cluster", "--view", f"x={folder / 'numbers.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "plain")
-    done("cluster", "--view", f"x={folder / 'scaled.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "scaled")
+    run_successfully(
+        "cluster", "--view", f"x={folder / 'numbers.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "plain"
+    )
+    run_successfully(
+        "cluster", "--view", f"x={folder / 'scaled.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "scaled"
+    )
     assert (tmp_path / "scaled" / "labels.csv").read_text() == (tmp_path / "plain" / "labels.csv").read_text()
-    assert summary(tmp_path / "scaled")["clusters"] == 3
+    assert read_summary(tmp_path / "scaled")["clusters"] == 3
 
 
 def test_infinite_numbers_are_refused(folder, tmp_path):
     _write(folder / "infinite.csv", ["id", "x"], [("p0", 1), ("p1", "inf"), ("p2", 3)])
-    ran = run("cluster", "--view", f"x={folder / 'infinite.csv'}", "-k", 2, "--out", tmp_path / "out")
+    ran = run_command("cluster", "--view", f"x={folder / 'infinite.csv'}", "-k", 2, "--out", tmp_path / "out")
     assert_refused(ran, "view 'x' has an infinite number in row 2, column 'x' (1 in all): correct the cell")
     assert not (tmp_path / "out").exists()

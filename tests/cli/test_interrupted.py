@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from consilience.cli.terminal import Terminal
-from stage import assert_refused, clusters, everything, read_labels, run, write_csv
+from stage import assert_refused, get_clusters, list_folder, read_labels, run_command, write_csv
 from waiting import HANG_LIMIT
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
@@ -23,7 +23,7 @@ def stop(*_, **__):
 
 
 def cluster(ab, out):
-    return run("cluster", *ab, "-k", 3, "--method", "k-means", "--no-assess", "--out", out)
+    return run_command("cluster", *ab, "-k", 3, "--method", "k-means", "--no-assess", "--out", out)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_pat
     assert ran.code == 130
     assert ran.error_line == f"consilience: {done}"
     assert "Traceback" not in ran.err
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -71,7 +71,7 @@ def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_remove
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
     assert ran.error_line.endswith("fitted the model and explained the clusters: nothing was written")
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path, monkeypatch):
@@ -79,10 +79,10 @@ def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path
     assert cluster(ab, out).code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     monkeypatch.setattr("consilience.cli.cluster.build_report", stop)
-    ran = run("cluster", *ab, "-k", 4, "--out", out, "--force")
+    ran = run_command("cluster", *ab, "-k", 4, "--out", out, "--force")
     assert ran.code == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    assert everything(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
+    assert list_folder(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
 
 
 WRITERS = {
@@ -106,7 +106,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
         real(self, text, always)
 
     monkeypatch.setattr(Terminal, "result", result)
-    ran = run(command, *model, *views, *WRITERS[command], "--out", out)
+    ran = run_command(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
     assert ran.error_line.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
     assert out.exists()
@@ -119,7 +119,7 @@ def test_a_real_ctrl_c_while_it_works(method, tmp_path):
     for name in "ab":
         np.save(tmp_path / f"{name}.npy", rng.normal(size=(1500, 20)))
         views += ["--view", f"{name}={tmp_path / name}.npy"]
-    before = everything(tmp_path)
+    before = list_folder(tmp_path)
     process = subprocess.Popen(
         [
             sys.executable,
@@ -147,7 +147,7 @@ def test_a_real_ctrl_c_while_it_works(method, tmp_path):
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("consilience: stopped after it had read the files and prepared the views")
     assert "Traceback" not in err
-    assert everything(tmp_path) == before
+    assert list_folder(tmp_path) == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -192,7 +192,7 @@ def test_the_number_of_threads_changes_no_label(tmp_path):
             env={**os.environ, **variables},
         )
         assert (ran.stdout.strip(), ran.stderr) == (str([0] * len(methods)), "")
-        found.append([clusters(read_labels(out / own)) for own in methods])
+        found.append([get_clusters(read_labels(out / own)) for own in methods])
     assert found[0] == found[1]
 
 
@@ -206,9 +206,9 @@ def test_folder_with_files_of_two_runs_is_refused_until_it_is_replaced(ab, tmp_p
     (mark / "lock").touch()
     os.utime(mark / "lock", (0, 0))
     words = f"the files in {out} are of two runs", "run the command that wrote them again with --force"
-    assert_refused(run("predict", out, *ab), *words)
-    assert_refused(run("predict", out / "model.zip", *ab), *words)
-    assert_refused(run("report", out, "--force"), *words)
-    assert run("cluster", *ab, "-k", 3, "--out", out, "--force").code == 0
+    assert_refused(run_command("predict", out, *ab), *words)
+    assert_refused(run_command("predict", out / "model.zip", *ab), *words)
+    assert_refused(run_command("report", out, "--force"), *words)
+    assert run_command("cluster", *ab, "-k", 3, "--out", out, "--force").code == 0
     assert not mark.exists()
-    assert run("predict", out, *ab).code == 0
+    assert run_command("predict", out, *ab).code == 0

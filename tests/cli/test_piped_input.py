@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from stage import IDS, assert_refused, read_labels, run, write_csv
+from stage import IDS, assert_refused, read_labels, run_command, write_csv
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="process substitution is a feature of bash")
 COMMAND = f"'{sys.executable}' -m consilience"
@@ -55,8 +55,8 @@ def test_empty_files_are_called_empty(name, clustered, tmp_path):
     path = tmp_path / name  # /dev/null is absolute
     if not path.exists():
         path.touch()
-    assert_refused(run("predict", clustered("k-means"), "--view", f"a={path}"), f"{path} is empty")
-    assert_refused(run("cluster", "--view", f"a={path}", "--out", tmp_path / "out"), f"{path} is empty")
+    assert_refused(run_command("predict", clustered("k-means"), "--view", f"a={path}"), f"{path} is empty")
+    assert_refused(run_command("cluster", "--view", f"a={path}", "--out", tmp_path / "out"), f"{path} is empty")
 
 
 def open_when_read(pipe, process):
@@ -74,7 +74,9 @@ def open_when_read(pipe, process):
 def test_pipe_that_is_both_model_and_view_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     pipe = tmp_path / "pipe"
-    assert_refused(run("predict", pipe, "--view", f"a={pipe}"), "cannot be both the model and a view: use two pipes")
+    assert_refused(
+        run_command("predict", pipe, "--view", f"a={pipe}"), "cannot be both the model and a view: use two pipes"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -14,7 +14,18 @@ import scipy.sparse as sp
 
 from consilience.cli.predict import is_beyond_chance
 from consilience.persist import load
-from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
+from stage import (
+    IDS,
+    N,
+    assert_refused,
+    get_clusters,
+    list_folder,
+    make_blobs,
+    read_labels,
+    run_command,
+    run_successfully,
+    write_csv,
+)
 from waiting import HANG_LIMIT
 
 PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
@@ -23,7 +34,7 @@ PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
 
 def printed(*arguments):
     """Rows that were written to standard output."""
-    return list(csv.DictReader(io.StringIO(done("predict", *arguments).out, newline="")))
+    return list(csv.DictReader(io.StringIO(run_successfully("predict", *arguments).out, newline="")))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +85,7 @@ def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(
     n = N * 4 // 5
     scored(monkeypatch, [0.0] * n_unlike + [0.5] * (n - n_unlike))
     folder = clustered("k-means")
-    ran = done("predict", folder, "--view", f"a={data / 'a.csv'}", "--out", tmp_path / "placed.csv")
+    ran = run_successfully("predict", folder, "--view", f"a={data / 'a.csv'}", "--out", tmp_path / "placed.csv")
     rows = read_labels(tmp_path / "placed.csv")
     assert [row["fits"] for row in rows] == ["no"] * n_unlike + ["yes"] * (n - n_unlike)
     notes = [line for line in ran.err.splitlines() if "fit no cluster" in line]
@@ -140,7 +151,7 @@ def test_columns_are_found_by_name(clustered, tmp_path):
 
 
 def test_standard_output_holds_the_table_alone(ab, clustered):
-    ran = done("predict", clustered("k-means"), *ab)
+    ran = run_successfully("predict", clustered("k-means"), *ab)
     assert ran.err == ""
     assert ran.out.splitlines()[0].startswith("id,cluster")
     assert len(ran.out.splitlines()) == 1 + len(read_labels(clustered("k-means")))
@@ -158,28 +169,28 @@ def test_standard_output_holds_the_table_alone(ab, clustered):
 )
 def test_files_that_are_not_the_models_are_refused(view, words, data, clustered, tmp_path):
     name, _, file = view.partition("=")
-    ran = run("predict", clustered("k-means"), "--view", f"{name}={data / file}", "--out", tmp_path / "out.csv")
+    ran = run_command("predict", clustered("k-means"), "--view", f"{name}={data / file}", "--out", tmp_path / "out.csv")
     assert_refused(ran, words)
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 def test_agglomerative_places_nobody(ab, clustered):
-    ran = run("predict", clustered("agglomerative"), *ab)
+    ran = run_command("predict", clustered("agglomerative"), *ab)
     assert_refused(ran, "--method agglomerative cannot predict the clusters of new entities")
 
 
 def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path):
     out = tmp_path / "labels.csv"
-    ran = done("predict", clustered("k-means"), *ab, "--out", out)
+    ran = run_successfully("predict", clustered("k-means"), *ab, "--out", out)
     rows = read_labels(out)
     assert ran.out == f"Clusters of {len(rows)} entities written to {out}\n"
-    assert clusters(rows) == clusters(read_labels(clustered("k-means")))
+    assert get_clusters(rows) == get_clusters(read_labels(clustered("k-means")))
     out.write_text("mine")
-    assert_refused(run("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
+    assert_refused(run_command("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
     assert out.read_text() == "mine"
-    done("predict", clustered("k-means"), *ab, "--out", out, "--force")
+    run_successfully("predict", clustered("k-means"), *ab, "--out", out, "--force")
     assert read_labels(out) == rows
-    assert everything(tmp_path) == ["labels.csv"]
+    assert list_folder(tmp_path) == ["labels.csv"]
 
 
 def test_nothing_is_left_where_writing_breaks_off(ab, clustered, tmp_path, monkeypatch):
@@ -187,9 +198,9 @@ def test_nothing_is_left_where_writing_breaks_off(ab, clustered, tmp_path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr("consilience.cli.predict.write_labels", stop)
-    ran = run("predict", clustered("k-means"), *ab, "--out", tmp_path / "labels.csv")
+    ran = run_command("predict", clustered("k-means"), *ab, "--out", tmp_path / "labels.csv")
     assert ran.code == 130
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -200,13 +211,13 @@ def test_a_model_with_changed_bytes_is_refused(seed, ab, clustered, tmp_path):
         content[at] ^= 1 + int(rng.integers(255))
     (tmp_path / "model.zip").write_bytes(content)
     # "is damaged or was changed", or "is a zip file without model.json" if the bytes of that name were changed
-    assert_refused(run("predict", tmp_path, *ab), "model.zip is ")
+    assert_refused(run_command("predict", tmp_path, *ab), "model.zip is ")
 
 
 def test_a_model_cut_short_is_refused(ab, clustered, tmp_path):
     content = (clustered("k-means") / "model.zip").read_bytes()
     (tmp_path / "model.zip").write_bytes(content[: len(content) // 2])
-    assert_refused(run("predict", tmp_path, *ab), "model.zip is damaged or was changed")
+    assert_refused(run_command("predict", tmp_path, *ab), "model.zip is damaged or was changed")
 
 
 class Trap:
@@ -217,8 +228,8 @@ class Trap:
 def test_a_pickle_is_never_opened(ab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.zip").write_bytes(pickle.dumps(Trap()))
-    assert_refused(run("predict", "model.zip", *ab), "looks like a pickle, which runs code when it is loaded")
-    assert everything(tmp_path) == ["model.zip"]
+    assert_refused(run_command("predict", "model.zip", *ab), "looks like a pickle, which runs code when it is loaded")
+    assert list_folder(tmp_path) == ["model.zip"]
 
 
 def test_what_else_save_writes_is_no_model(ab, tmp_path):
@@ -226,12 +237,12 @@ def test_what_else_save_writes_is_no_model(ab, tmp_path):
 
     save({"n_clusters": 3}, tmp_path / "model.zip")
     assert_refused(
-        run("predict", tmp_path, *ab), "model.zip was not written by `consilience cluster`: it contains a dict"
+        run_command("predict", tmp_path, *ab), "model.zip was not written by `consilience cluster`: it contains a dict"
     )
 
 
 def test_a_model_that_is_not_there(ab, tmp_path):
-    ran = run("predict", tmp_path / "none.zip", *ab)
+    ran = run_command("predict", tmp_path / "none.zip", *ab)
     assert_refused(ran, f"{tmp_path / 'none.zip'}")
 
 
@@ -239,13 +250,13 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
     file = write_csv(tmp_path / "new.csv", ["id", "a0", "a1", "a2"], [("=1+1", 6, 0, 0), ("-5", 6, 0, 0)])
     rows = printed(clustered("k-means"), "--view", f"a={file}")
     assert [row["id"] for row in rows] == ["'=1+1", "-5"]
-    ran = done("predict", clustered("k-means"), "--view", f"a={file}", "--out", tmp_path / "out.csv")
+    ran = run_successfully("predict", clustered("k-means"), "--view", f"a={file}", "--out", tmp_path / "out.csv")
     assert "1 id starts like a formula: the output has it with a ' in front, so that no spreadsheet runs it." in ran.err
 
 
 def test_links_and_words_of_new_entities(data, tmp_path):
     views = "--view", f"a={data / 'a.csv'}", "--view", f"links={data / 'links.csv'}"
-    done("cluster", *views, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
+    run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     known = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
     ends = [("new", one) for one in IDS[:10]]
     file = write_csv(tmp_path / "new.csv", ["source", "target"], ends)
@@ -268,27 +279,33 @@ def test_entities_are_joined_as_in_the_fit(data, tmp_path):
         text = (data / f"{name}.csv").read_text().replace("id,", "patient,", 1)
         (tmp_path / f"{name}.csv").write_text(text)
         files += ["--view", f"{name}={tmp_path / f'{name}.csv'}"]
-    done("cluster", *files, "--id", "patient", "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
+    run_successfully(
+        "cluster", *files, "--id", "patient", "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
+    )
     fitted, placed = read_labels(tmp_path / "out"), printed(tmp_path / "out", *files)
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
 
 
 def test_cells_are_given_as_in_the_fit(cells, tmp_path):
-    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
-    assert clusters(printed(tmp_path / "out", "--view", cells)) == clusters(read_labels(tmp_path / "out"))
+    run_successfully(
+        "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
+    )
+    assert get_clusters(printed(tmp_path / "out", "--view", cells)) == get_clusters(read_labels(tmp_path / "out"))
 
 
 def test_cells_are_given_by_block(cells, tmp_path):
-    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
+    run_successfully(
+        "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
+    )
     views = [own for name in ("rna", "atac") for own in ("--view", f"{name}={cells}:{name}")]
-    assert clusters(printed(tmp_path / "out", *views)) == clusters(read_labels(tmp_path / "out"))
+    assert get_clusters(printed(tmp_path / "out", *views)) == get_clusters(read_labels(tmp_path / "out"))
 
 
 def test_a_dense_and_a_sparse_file_of_the_same_numbers_say_the_same(tmp_path):
-    X = blobs(0) * [100, 1, 1] + [1000, -50, 0]
+    X = make_blobs(0) * [100, 1, 1] + [1000, -50, 0]
     np.save(tmp_path / "x.npy", X)
     scipy.io.mmwrite(tmp_path / "x.mtx", sp.csr_array(X))
-    done(
+    run_successfully(
         "cluster",
         "--view",
         tmp_path / "x.npy",
@@ -300,29 +317,29 @@ def test_a_dense_and_a_sparse_file_of_the_same_numbers_say_the_same(tmp_path):
         "--out",
         tmp_path / "out",
     )
-    placed = [clusters(printed(tmp_path / "out", "--view", tmp_path / name)) for name in ("x.npy", "x.mtx")]
+    placed = [get_clusters(printed(tmp_path / "out", "--view", tmp_path / name)) for name in ("x.npy", "x.mtx")]
     assert placed[0] == placed[1]
 
 
 def test_other_columns_of_categories_are_refused(data, tmp_path):
-    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    run_successfully("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
     file = write_csv(tmp_path / "new.csv", ["id", "hue", "shape"], [("n", "red", "round")])
-    assert_refused(run("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
+    assert_refused(run_command("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
 
 
 def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
     views = "--view", data / "near.npy", "--view", data / "like.npy"
-    done("cluster", *views, "-k", 3, "--method", "spectral", "--no-assess", "--out", tmp_path / "out")
+    run_successfully("cluster", *views, "-k", 3, "--method", "spectral", "--no-assess", "--out", tmp_path / "out")
     np.save(tmp_path / "new.npy", np.load(data / "near.npy")[[0, 30, 59]])
-    fitted = clusters(read_labels(tmp_path / "out"))
-    placed = clusters(printed(tmp_path / "out", "--view", f"near={tmp_path / 'new.npy'}"))
+    fitted = get_clusters(read_labels(tmp_path / "out"))
+    placed = get_clusters(printed(tmp_path / "out", "--view", f"near={tmp_path / 'new.npy'}"))
     assert placed == [fitted[i] for i in (0, 30, 59)]
 
 
 def test_who_cannot_be_placed_is_told_of(data, tmp_path):
-    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    run_successfully("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
     rows = [("n1", "violet", "long"), ("n2", "red", "round")]
     file = write_csv(tmp_path / "new.csv", ["id", "colour", "shape"], rows)
-    ran = done("predict", tmp_path / "out", "--view", f"kinds={file}", "--out", tmp_path / "placed.csv")
+    ran = run_successfully("predict", tmp_path / "out", "--view", f"kinds={file}", "--out", tmp_path / "placed.csv")
     placed = [row["id"] for row in read_labels(tmp_path / "placed.csv")]
     assert placed == ["n1", "n2"] or "n1" in ran.err

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from consilience.cli.outputs import guard
-from stage import IDS, assert_refused, done, everything, read_labels, run, write_csv
+from stage import IDS, assert_refused, list_folder, read_labels, run_command, run_successfully, write_csv
 
 
 def cluster(*arguments, out):
-    return run("cluster", *arguments, "-k", 3, "--out", out)
+    return run_command("cluster", *arguments, "-k", 3, "--out", out)
 
 
 def frame(folder, name, header, rows, **options):
@@ -261,10 +261,10 @@ WRONG = [
 def test_bad_data_is_one_sentence_and_leaves_nothing(wrong, tmp_path):
     (tmp_path / "in").mkdir()
     arguments, words = wrong(tmp_path / "in")
-    before = everything(tmp_path)
+    before = list_folder(tmp_path)
     ran = cluster(*arguments, out=tmp_path / "out")
     assert_refused(ran, words.format(tmp_path / "in"))
-    assert everything(tmp_path) == before
+    assert list_folder(tmp_path) == before
 
 
 def test_a_delimiter_that_cuts_nothing_is_refused(tmp_path):
@@ -292,10 +292,10 @@ def test_a_folder_that_holds_results_is_kept(ab, tmp_path):
     ran = cluster(*ab, out=tmp_path)
     assert_refused(ran, f"{tmp_path} holds labels.csv already: choose another folder, or write over with --force")
     assert (tmp_path / "labels.csv").read_text() == "mine"
-    done("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
+    run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
     assert len(read_labels(tmp_path)) > 0
     assert (tmp_path / "other.txt").read_text() == "mine, too"
-    assert len(everything(tmp_path)) == 5
+    assert len(list_folder(tmp_path)) == 5
 
 
 def test_a_file_for_a_folder(ab, tmp_path):
@@ -305,8 +305,8 @@ def test_a_file_for_a_folder(ab, tmp_path):
 
 
 def test_folders_above_are_made(ab, tmp_path):
-    done("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
-    assert len(everything(tmp_path / "p" / "q")) == 4
+    run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
+    assert len(list_folder(tmp_path / "p" / "q")) == 4
 
 
 COMMANDS = {
@@ -325,9 +325,9 @@ def bad_out(tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.datasets.read_word_senses", None)
 
     def call(command, out):
-        before = everything(tmp_path)
-        ran = run(command, *COMMANDS[command], "--out", out)
-        assert everything(tmp_path) == before
+        before = list_folder(tmp_path)
+        ran = run_command(command, *COMMANDS[command], "--out", out)
+        assert list_folder(tmp_path) == before
         return ran
 
     return call
@@ -401,16 +401,16 @@ def test_a_disk_for_reading_alone(mounted, ab):
 def test_a_disk_that_is_really_full(size, mounted, ab):
     disk = mounted(f"size={size}")
     assert_refused(cluster(*ab, out=disk / "out"), "the disk is full: nothing was written")
-    assert everything(disk) == []
+    assert list_folder(disk) == []
 
 
 def test_a_disk_that_is_full_for_predictions(mounted, ab, clustered):
     disk = mounted("size=4k,nr_inodes=8")
     with (disk / "filler").open("wb") as file:
         file.write(bytes(4096))
-    ran = run("predict", clustered("k-means"), *ab, "--out", disk / "labels.csv")
+    ran = run_command("predict", clustered("k-means"), *ab, "--out", disk / "labels.csv")
     assert_refused(ran, "the disk is full: nothing was written")
-    assert everything(disk) == ["filler"]
+    assert list_folder(disk) == ["filler"]
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
@@ -426,7 +426,7 @@ def test_a_disk_that_fills_up_at_any_step(at, ab, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     assert_refused(cluster(*ab, out=tmp_path / "out"), "the disk is full: nothing was written")
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -435,7 +435,7 @@ def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monk
     out = tmp_path / "out"
     out.mkdir()
     if force:
-        done("cluster", *ab, "-k", 3, "--out", out)
+        run_successfully("cluster", *ab, "-k", 3, "--out", out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     placed = []
 
@@ -451,7 +451,7 @@ def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monk
 
     for name in ("link", "rename", "replace"):
         monkeypatch.setattr(os, name, stopping(getattr(os, name)))
-    ran = run("cluster", *ab, "-k", 4, "--out", out, *force)
+    ran = run_command("cluster", *ab, "-k", 4, "--out", out, *force)
     now = {path.name: path.read_bytes() for path in out.iterdir()}
     if ran.code == 0:
         assert len(read_labels(out)) > 0
@@ -472,7 +472,7 @@ def test_ids_and_terms_that_are_markup_or_formulas(tmp_path):
     other = frame(tmp_path, "x.csv", ["id", SCRIPT, "q"], [(own, i % 3, i % 3 * 2) for i, own in enumerate(ids)])
     views = "--view", f"{SCRIPT.replace('/', '')}={one}:story", "--view", f"x={other}"
     kind = "--kind", f"{SCRIPT.replace('/', '')}=text"
-    ran = done("cluster", *views, *kind, "-k", 3, "--title", SCRIPT, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *views, *kind, "-k", 3, "--title", SCRIPT, "--out", tmp_path / "out")
     assert [row["id"] for row in read_labels(tmp_path / "out")][:5] == [
         "'=cmd|' /C calc'!A0", "'@SUM(1)", "'+1+1", "-2", SCRIPT,
     ]  # fmt: skip
@@ -492,7 +492,7 @@ def test_texts_that_start_like_a_formula_get_an_apostrophe(start):
 
 @pytest.mark.parametrize("command", ["cluster", "compare"])
 def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, tmp_path):
-    ran = run(command, "--view", "caf\udce9=none.csv", "--out", tmp_path / "out")
+    ran = run_command(command, "--view", "caf\udce9=none.csv", "--out", tmp_path / "out")
     assert_refused(ran, "the name of the view 'caf\\udce9' is not valid UTF-8: choose another name")
 
 
@@ -537,7 +537,7 @@ def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, 
     ],
 )  # fmt: skip
 def test_wrong_usage_is_2(arguments, words):
-    ran = run(*arguments)
+    ran = run_command(*arguments)
     assert ran.code == 2
     assert words in ran.err.splitlines()[-1]
     assert ran.out == ""
@@ -545,7 +545,9 @@ def test_wrong_usage_is_2(arguments, words):
 
 def test_more_clusters_than_there_are_entities(ab, tmp_path):
     assert_refused(
-        run("cluster", *ab, "-k", 500, "--out", tmp_path / "out"), "n_clusters=500 is more than the", "ask for fewer"
+        run_command("cluster", *ab, "-k", 500, "--out", tmp_path / "out"),
+        "n_clusters=500 is more than the",
+        "ask for fewer",
     )
 
 
@@ -557,7 +559,7 @@ def test_an_error_of_our_own_is_3(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 def test_debug_shows_where(ab, tmp_path, monkeypatch):

@@ -13,7 +13,18 @@ from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.cli.single_views import summarize_labels
 from consilience.report.facts import AGREEMENT_CAVEAT
-from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
+from stage import (
+    IDS,
+    N,
+    assert_refused,
+    get_clusters,
+    make_blobs,
+    read_labels,
+    read_summary,
+    run_command,
+    run_successfully,
+    write_csv,
+)
 
 MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
 GROUPS = np.arange(len(MANY)) % 3
@@ -35,12 +46,16 @@ def odd(tmp_path_factory):
         write_view(folder / f"{name}.csv", X[others], [MANY[i] for i in others])
     write_view(folder / "odd.csv", rng.normal(size=(len(MANY), 4)), MANY)
     views = [argument for name in ("left", "right", "odd") for argument in ("--view", folder / f"{name}.csv")]
-    return done("cluster", *views, "-k", 3, "--title", "Odd", "--out", folder / "run"), folder / "run", views
+    return (
+        run_successfully("cluster", *views, "-k", 3, "--title", "Odd", "--out", folder / "run"),
+        folder / "run",
+        views,
+    )
 
 
 def test_verdict_comes_first_with_what_it_was_worth(odd):
     ran, folder, _ = odd
-    figures = summary(folder)["assessment"]
+    figures = read_summary(folder)["assessment"]
     result = ran.out.split("\n\n")[1].splitlines()
     assert result[0] == f"{figures['verdict'].capitalize()}: {figures['reason']}"
     assert result[1] == figures["worth"]
@@ -51,7 +66,7 @@ def test_verdict_comes_first_with_what_it_was_worth(odd):
 
 def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd):
     ran, folder, _ = odd
-    figures = summary(folder)["assessment"]
+    figures = read_summary(folder)["assessment"]
     assert figures["unconfirmed"] == ["odd"]
     assert {row["view"]: row["confirmed"] for row in figures["views"]} == {"left": True, "right": True, "odd": False}
     assert ran.out.count("No other view confirms view 'odd': compare the result without it.") == 1
@@ -63,7 +78,7 @@ def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd
 
 def test_contested_entities_are_counted_among_confirmed_views_too(odd):
     ran, folder, _ = odd
-    facts, rows = summary(folder), read_labels(folder)
+    facts, rows = read_summary(folder), read_labels(folder)
     among = sum(row["cluster by left"] != row["cluster by right"] for row in rows if row["id"] != ONLY_ODD)
     assert facts["contested_among_confirmed"] == among < facts["contested"]
     assert f"{facts['contested']} of {len(rows)} are contested; {among} among the views that are confirmed." in ran.out
@@ -93,11 +108,11 @@ def test_clusters_without_the_unconfirmed_view_are_a_column(odd):
 
 def test_page_opens_with_the_verdict_and_is_drawn_again_from_the_folder(odd, tmp_path):
     _, folder, _ = odd
-    done("report", folder, "--out", tmp_path / "again.html")
+    run_successfully("report", folder, "--out", tmp_path / "again.html")
     pages = [path.read_text(encoding="utf-8") for path in (folder / "report.html", tmp_path / "again.html")]
     first, again = (re.sub(r"<time.*?</time>", "", page) for page in pages)
     assert first == again
-    verdict = summary(folder)["assessment"]["verdict"]
+    verdict = read_summary(folder)["assessment"]["verdict"]
     assert first.index(f"{verdict.capitalize()}</strong>") < first.index("fall into ")
     assert "The result without <bdi>odd</bdi>" in first
 
@@ -107,7 +122,7 @@ def test_assessment_of_another_version_is_left_out_of_the_page(odd, tmp_path, mo
 
     real = report.open_model
     monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "assessment": {"unknown": 1}})
-    ran = done("report", odd[1], "--out", tmp_path / "again.html")
+    ran = run_successfully("report", odd[1], "--out", tmp_path / "again.html")
     assert "note: The assessment in the model file is of another version and is left out" in ran.err
     assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
 
@@ -182,7 +197,7 @@ def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkey
 
     real = report.open_model
     monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "selection": {"n_clusters": 3}})
-    ran = done("report", odd[1], "--out", tmp_path / "again.html")
+    ran = run_successfully("report", odd[1], "--out", tmp_path / "again.html")
     assert "note: The choice of the number of clusters in the model file is of another version" in ran.err
 
 
@@ -191,8 +206,8 @@ def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
         raise AssertionError("assessed")
 
     monkeypatch.setattr("consilience.cli.reliance.assess", refuse)
-    ran = done("cluster", *odd[2], "-k", 3, "--no-assess", "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["assessment"] is None
+    ran = run_successfully("cluster", *odd[2], "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["assessment"] is None
     assert not {"stability", "without odd"} & set(read_labels(tmp_path / "out")[0])
     assert AGREEMENT_CAVEAT in ran.out
     assert "Not assessed" not in ran.err
@@ -202,9 +217,9 @@ def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("method", "columns"), [("k-means", []), ("co-em", ["probability", "second"])])
 def test_probabilities_that_are_not_calibrated_are_left_out(method, columns, ab, tmp_path):
     """The model of co-EM has probabilities of its own; those of k-means come with the assessment."""
-    done("cluster", *ab, "-k", 3, "--method", method, "--no-assess", "--out", tmp_path / "out")
+    run_successfully("cluster", *ab, "-k", 3, "--method", method, "--no-assess", "--out", tmp_path / "out")
     assert [name for name in read_labels(tmp_path / "out")[0] if name in ("probability", "second")] == columns
-    done("predict", tmp_path / "out", *ab, "--out", tmp_path / "placed.csv")
+    run_successfully("predict", tmp_path / "out", *ab, "--out", tmp_path / "placed.csv")
     assert [name for name in read_labels(tmp_path / "placed.csv")[0] if name in ("probability", "second")] == columns
 
 
@@ -219,7 +234,7 @@ def test_next_cluster_is_left_out_if_its_probability_is_shown_as_zero():
 
 
 def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):
-    facts = summary(clustered("agglomerative"))
+    facts = read_summary(clustered("agglomerative"))
     assert facts["assessment"] is None
     note = "Not assessed: --method agglomerative cannot predict the clusters of new entities."
     assert note in facts["notes"]
@@ -227,7 +242,7 @@ def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):
 
 @pytest.mark.parametrize("method", ["consilience", "k-means", "co-em", "convex", "constrained"])
 def test_methods_that_predict_are_assessed(method, clustered):
-    figures = summary(clustered(method))["assessment"]
+    figures = read_summary(clustered(method))["assessment"]
     assert figures["verdict"] in ("stable", "mixed", "do not rely")
     assert figures["unconfirmed"] == []
 
@@ -236,9 +251,9 @@ def test_methods_that_predict_are_assessed(method, clustered):
     ("k", "reason"), [(1, "the model has a single cluster"), (20, "entities are too few to fit 20 clusters")]
 )
 def test_refusal_to_assess_is_a_note(k, reason, ab, tmp_path):
-    ran = done("cluster", *ab, "-k", k, "--method", "k-means", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", k, "--method", "k-means", "--out", tmp_path / "out")
     assert re.search(f"note: Not assessed: .*{reason}", ran.err)
-    assert summary(tmp_path / "out")["assessment"] is None
+    assert read_summary(tmp_path / "out")["assessment"] is None
 
 
 def test_assessment_gets_what_the_fit_got(tmp_path, monkeypatch):
@@ -250,10 +265,10 @@ def test_assessment_gets_what_the_fit_got(tmp_path, monkeypatch):
         raise ValueError("recorded")
 
     monkeypatch.setattr("consilience.cli.reliance.assess", record)
-    view = write_view(tmp_path / "wide.csv", blobs(0, columns=40), IDS)
+    view = write_view(tmp_path / "wide.csv", make_blobs(0, columns=40), IDS)
     pairs = write_csv(tmp_path / "pairs.csv", ["first", "second", "type"], [(IDS[0], IDS[1], "must")])
     arguments = "--view", f"wide={view}", "-k", 3, "--method", "constrained", "--constraints", pairs, "--seed", 4
-    ran = done("cluster", *arguments, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *arguments, "--out", tmp_path / "out")
     ((X, options),) = calls
     assert X["wide"].shape == (N, 5)
     assert options["constraints"].positions(np.array(IDS)).must_link.tolist() == [[0, 1]]
@@ -264,7 +279,7 @@ def test_assessment_gets_what_the_fit_got(tmp_path, monkeypatch):
 def test_certainty_is_a_word_per_entity(ab, tmp_path, monkeypatch):
     words = property(lambda self: np.array(["sure", "a guess", ""])[np.minimum(np.arange(len(self.stability)), 2)])
     monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
-    ran = done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert [row["confidence"] for row in read_labels(tmp_path / "out")][:3] == ["sure", "a guess", ""]
     assert "Confidence in each entity's cluster: sure 1, a guess 1." in ran.out
 
@@ -276,7 +291,7 @@ def test_probabilities_are_calibrated_before_the_model_is_saved(ab, tmp_path, mo
         self.temperature_ = float(len(X))
 
     monkeypatch.setattr("consilience.MultiViewKMeans.calibrate", calibrate, raising=False)
-    done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    run_successfully("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     saved = load(tmp_path / "out" / "model.zip")["estimator"]
     assert saved.temperature_ == len(read_labels(tmp_path / "out"))
 
@@ -286,7 +301,7 @@ def test_refusal_to_calibrate_is_a_note(ab, tmp_path, monkeypatch):
         raise ValueError("too few")
 
     monkeypatch.setattr("consilience.MultiViewKMeans.calibrate", calibrate, raising=False)
-    ran = done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert "note: The probabilities are not calibrated: too few" in ran.err
 
 
@@ -295,7 +310,7 @@ def test_ctrl_c_while_assessing(ab, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("consilience.cli.reliance.assess", stop)
-    ran = run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert ran.code == 130
     assert ran.error_line.endswith("prepared the views and fitted the model: nothing was written")
 
@@ -314,18 +329,18 @@ def with_outliers(ab, data, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cs.MultiViewKMeans, "fit", mark)
         arguments = *ab, "-k", 3, "--method", "k-means", "--labels", data / "classes.csv"
-        return done("cluster", *arguments, "--out", folder / "out"), folder / "out"
+        return run_successfully("cluster", *arguments, "--out", folder / "out"), folder / "out"
 
 
 def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
     ran, folder = with_outliers
-    rows, facts = read_labels(folder), summary(folder)
-    assert clusters(rows)[:4] == [-1] * 4
+    rows, facts = read_labels(folder), read_summary(folder)
+    assert get_clusters(rows)[:4] == [-1] * 4
     assert [row["stability"] for row in rows[:4]] == [""] * 4
     assert all(row["stability"] for row in rows[4:])
     assert all(row[name] == "" for row in rows[:4] for name in {"probability", "second"} & set(row))
     assert (facts["clusters"], facts["outliers"]) == (3, 4)
-    assert facts["sizes"] == np.bincount(clusters(rows)[4:]).tolist()
+    assert facts["sizes"] == np.bincount(get_clusters(rows)[4:]).tolist()
     assert "; 4 entities fit no cluster\n" in ran.out
     assert f"Against the known labels (of the {len(rows) - 4} entities in a cluster): nmi 1.000" in ran.out
     comparison = {row["method"]: row for row in facts["comparison"]}
@@ -352,13 +367,13 @@ def test_outliers_share_no_cluster_with_each_other():
 
 @pytest.mark.parametrize("share", ["0", "0.5", "-0.1", "many"])
 def test_share_of_outliers_is_checked(share, tmp_path):
-    ran = run("cluster", "--view", tmp_path / "none.csv", f"--outliers={share}")
+    ran = run_command("cluster", "--view", tmp_path / "none.csv", f"--outliers={share}")
     assert ran.code == 2
     assert f"{share!r} is neither a share between 0 and 0.5 nor auto" in ran.err
 
 
 def test_outliers_are_refused_before_files_are_read(tmp_path):
-    ran = run("cluster", "--view", tmp_path / "none.csv", "--method", "co-em", "--outliers", "auto")
+    ran = run_command("cluster", "--view", tmp_path / "none.csv", "--method", "co-em", "--outliers", "auto")
     words = "--method co-em takes no --outliers, because it puts every entity into a cluster: "
     assert_refused(ran, words, code=2)
 
@@ -367,17 +382,17 @@ def test_a_note_says_if_no_entity_stands_out(ab, tmp_path, monkeypatch):
     fit = cs.MultiViewKMeans.fit
     monkeypatch.setattr(cs.MultiViewKMeans, "fit", lambda self, X, y=None: fit(self.set_params(outliers=None), X))
     arguments = *ab, "-k", 3, "--method", "k-means", "--no-assess"
-    ran = done("cluster", *arguments, "--outliers", "auto", "--out", tmp_path / "auto")
+    ran = run_successfully("cluster", *arguments, "--outliers", "auto", "--out", tmp_path / "auto")
     assert "note: No outliers were found: --outliers auto labels none." in ran.err
-    ran = done("cluster", *arguments, "--out", tmp_path / "without")
+    ran = run_successfully("cluster", *arguments, "--out", tmp_path / "without")
     assert "stands out" not in ran.err
 
 
 @pytest.mark.skipif("outliers" not in cs.MultiViewKMeans().get_params(), reason="no method takes outliers")
 @pytest.mark.parametrize("method", ["consilience", "k-means"])
 def test_share_of_entities_gets_no_cluster(method, ab, tmp_path):
-    done("cluster", *ab, "-k", 3, "--method", method, "--outliers", "0.1", "--out", tmp_path / "out")
-    labels = clusters(read_labels(tmp_path / "out"))
-    assert labels.count(-1) == summary(tmp_path / "out")["outliers"] == round(0.1 * len(labels))
-    placed = done("predict", tmp_path / "out", *ab).out.splitlines()
+    run_successfully("cluster", *ab, "-k", 3, "--method", method, "--outliers", "0.1", "--out", tmp_path / "out")
+    labels = get_clusters(read_labels(tmp_path / "out"))
+    assert labels.count(-1) == read_summary(tmp_path / "out")["outliers"] == round(0.1 * len(labels))
+    placed = run_successfully("predict", tmp_path / "out", *ab).out.splitlines()
     assert {row["cluster"] for row in csv.DictReader(placed)} <= {"-1", "0", "1", "2"}

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from stage import FILES, assert_refused, done, everything, run, summary, write_csv
+from stage import FILES, assert_refused, list_folder, read_summary, run_command, run_successfully, write_csv
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def own(data, tmp_path):
     for name in ("a.csv", "b.csv", "classes.csv"):
         shutil.copy(data / name, tmp_path)
     views = "--view", f"a={tmp_path / 'a.csv'}", "--view", f"b={tmp_path / 'b.csv'}"
-    done("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "run")
+    run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "run")
     return tmp_path
 
 
@@ -39,15 +39,15 @@ def test_the_same_page_without_another_fit(folder, monkeypatch):
     before = timeless(folder / "report.html")
     (folder / "report.html").unlink()
     monkeypatch.setattr("consilience.MultiViewKMeans.fit", no_fit)
-    ran = done("report", folder)
-    assert set(everything(folder)) == FILES
+    ran = run_successfully("report", folder)
+    assert set(list_folder(folder)) == FILES
     assert ran.out == f"Written to {folder / 'report.html'}\n"
     assert timeless(folder / "report.html").count("<section") == before.count("<section")
 
 
 def test_the_page_is_the_same(data, ab, tmp_path):
-    done("cluster", *ab, "-k", 3, "--out", tmp_path / "run")
-    done("report", tmp_path / "run", "--out", tmp_path / "again.html")
+    run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "run")
+    run_successfully("report", tmp_path / "run", "--out", tmp_path / "again.html")
     assert timeless(tmp_path / "again.html") == timeless(tmp_path / "run" / "report.html")
 
 
@@ -55,17 +55,20 @@ def test_a_page_is_never_written_over_unless_asked(folder):
     page = folder / "report.html"
     page.write_text("mine")
     assert_refused(
-        run("report", folder), "report.html is there already: choose another name, or use --force to overwrite it"
+        run_command("report", folder),
+        "report.html is there already: choose another name, or use --force to overwrite it",
     )
     assert page.read_text() == "mine"
-    done("report", folder, "--force")
+    run_successfully("report", folder, "--force")
     assert page.read_text().startswith("<!doctype html>")
 
 
 def test_classes_that_have_become_known(folder, data, tmp_path):
-    assert summary(folder)["scores"] is None
-    done("report", folder, "--labels", data / "classes.csv", "--title", "Now known", "--out", tmp_path / "known.html")
-    done("report", folder, "--out", tmp_path / "unknown.html")
+    assert read_summary(folder)["scores"] is None
+    run_successfully(
+        "report", folder, "--labels", data / "classes.csv", "--title", "Now known", "--out", tmp_path / "known.html"
+    )
+    run_successfully("report", folder, "--out", tmp_path / "unknown.html")
     known, unknown = (timeless(tmp_path / name) for name in ("known.html", "unknown.html"))
     assert "Now known" in known
     assert "Now known" not in unknown
@@ -89,7 +92,7 @@ CHANGED = "the files have changed since the model was fitted: run `consilience c
 def test_files_that_have_changed_are_refused(change, own):
     file = own / "a.csv"
     file.write_text("\n".join(change(file.read_text().splitlines())) + "\n")
-    ran = run("report", own / "run", "--out", own / "new.html")
+    ran = run_command("report", own / "run", "--out", own / "new.html")
     assert_refused(ran, CHANGED)
     assert not (own / "new.html").exists()
 
@@ -98,28 +101,30 @@ def test_classes_that_the_model_has_seen_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = [(f"e{i}", *rng.normal(size=2).round(3), i % 3) for i in range(30)]
     file = write_csv(tmp_path / "all.csv", ["id", "x", "y", "class"], rows)
-    done("cluster", "--view", file, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
-    assert_refused(run("report", tmp_path / "run", "--labels", "class", "--out", tmp_path / "new.html"), CHANGED)
+    run_successfully("cluster", "--view", file, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
+    assert_refused(
+        run_command("report", tmp_path / "run", "--labels", "class", "--out", tmp_path / "new.html"), CHANGED
+    )
 
 
 def test_columns_that_are_gone_are_refused_by_every_method(data, ab, tmp_path):
     shutil.copy(data / "a.csv", tmp_path / "a.csv")
     views = "--view", f"a={tmp_path / 'a.csv'}", *ab[2:]
-    done("cluster", *views, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
+    run_successfully("cluster", *views, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
-    assert_refused(run("report", tmp_path / "run", "--force"), CHANGED)
+    assert_refused(run_command("report", tmp_path / "run", "--force"), CHANGED)
 
 
 def test_files_that_are_gone(own):
     (own / "a.csv").unlink()
-    assert_refused(run("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
+    assert_refused(run_command("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
 
 
 def test_files_that_have_moved_are_named_anew(own):
     shutil.move(own / "a.csv", own / "moved.csv")
     views = "--view", f"a={own / 'moved.csv'}", "--view", f"b={own / 'b.csv'}"
-    done("report", own / "run", *views, "--out", own / "new.html")
+    run_successfully("report", own / "run", *views, "--out", own / "new.html")
     assert (own / "new.html").is_file()
 
 
@@ -137,12 +142,12 @@ def test_a_folder_that_is_no_run(content, words, folder):
     (folder / "summary.json").unlink()
     if content is not None:
         (folder / "summary.json").write_text(content)
-    assert_refused(run("report", folder, "--force"), words)
+    assert_refused(run_command("report", folder, "--force"), words)
 
 
 def test_a_run_without_its_model(folder):
     (folder / "model.zip").unlink()
-    ran = run("report", folder, "--force")
+    ran = run_command("report", folder, "--force")
     assert_refused(ran, "model.zip")
 
 

@@ -19,13 +19,13 @@ from stage import (
     IDS,
     N,
     assert_refused,
-    blobs,
-    clusters,
-    done,
-    everything,
+    get_clusters,
+    list_folder,
+    make_blobs,
     read_labels,
-    run,
-    summary,
+    read_summary,
+    run_command,
+    run_successfully,
     write_csv,
 )
 
@@ -70,23 +70,23 @@ BY_HAND = {
 
 def check_folder(folder, ids, model, names, n_columns):
     """All four files are there, whole, and say what the model says."""
-    assert set(everything(folder)) == FILES
-    rows, facts = read_labels(folder), summary(folder)
+    assert set(list_folder(folder)) == FILES
+    rows, facts = read_labels(folder), read_summary(folder)
     assessed = facts["assessment"] is not None
     expected = ["id", "cluster", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
     calibrated = assessed or not hasattr(model, "calibrate")
     expected += ["probability", "second"] * (hasattr(model, "predict_proba") and calibrated) + ["stability"] * assessed
     assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]
     assert [row["id"] for row in rows] == ids
-    assert clusters(rows) == model.labels_.tolist()
+    assert get_clusters(rows) == model.labels_.tolist()
     for name in names:
         assert [int(row[f"cluster by {name}"] or -1) for row in rows] == model.view_labels_[name].tolist()
     said = np.array([[row[f"cluster by {name}"] for name in names] for row in rows])
     assert [row["contested"] == "yes" for row in rows] == [len(set(own) - {""}) > 1 for own in said.tolist()]
     assert all(0 <= float(row[name]) <= 1 for row in rows for name in {"probability", "stability"} & set(row))
     assert facts["entities"] == len(ids)
-    assert facts["clusters"] == len(set(clusters(rows)))
-    assert facts["sizes"] == [Counter(clusters(rows))[c] for c in range(facts["clusters"])]
+    assert facts["clusters"] == len(set(get_clusters(rows)))
+    assert facts["sizes"] == [Counter(get_clusters(rows))[c] for c in range(facts["clusters"])]
     assert facts["contested"] == sum(row["contested"] == "yes" for row in rows)
     assert 0 <= facts["mean_confidence"] <= 1
     assert facts["outliers"] == 0
@@ -100,7 +100,7 @@ def check_folder(folder, ids, model, names, n_columns):
             agreed = np.mean(said[both, v] == said[both, w]) if both.any() else None
             assert facts["agreement"][name][w] == pytest.approx(agreed)
     held = load(folder / "model.zip")
-    assert held["estimator"].labels_.tolist() == clusters(rows)
+    assert held["estimator"].labels_.tolist() == get_clusters(rows)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert page.rstrip().endswith("</html>")
@@ -127,9 +127,9 @@ def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
 
 
 def test_words_and_links_of_the_data_set_that_ships(tmp_path):
-    told = done("datasets", "word-senses", "--out", tmp_path / "senses").out
+    told = run_successfully("datasets", "word-senses", "--out", tmp_path / "senses").out
     line = next(own for own in told.splitlines() if own.startswith("  consilience cluster"))
-    done(*line.split()[1:-1], tmp_path / "out", "--no-assess")
+    run_successfully(*line.split()[1:-1], tmp_path / "out", "--no-assess")
 
     senses = read_table(tmp_path / "senses" / "senses.csv")
     links = read_table(tmp_path / "senses" / "links.csv")
@@ -175,7 +175,7 @@ def test_words_and_links_of_the_data_set_that_ships(tmp_path):
 def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
     file = data / "groups.csv"
     arguments = "--view", f"x={file}:x_*", "--view", f"y={file}:y_0,y_1,y_2", "--labels", "class", "--method", "co-em"
-    ran = done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     table = read_table(file)
     X = np.array([[float(row[c] or "nan") for c in table[0] if c != "class"] for row in table])
     views = cs.Views({"x": standardised(X[:, :3]), "y": standardised(X[:, 3:])})
@@ -188,14 +188,14 @@ def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
 
 
 def test_known_classes_never_reach_a_view(data, tmp_path):
-    done("cluster", "--view", data / "groups.csv", "--labels", "class", "-k", 3, "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["views"]["groups"]["columns"] == 6
+    run_successfully("cluster", "--view", data / "groups.csv", "--labels", "class", "-k", 3, "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["views"]["groups"]["columns"] == 6
 
 
 def test_cells_of_two_modalities(cells, tmp_path):
     arguments = "--view", cells, "--labels", "cell_type", "--method", "k-means"
-    done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
-    rna, atac = (blobs(seed).astype(np.float32).astype(np.float64) for seed in (6, 7))
+    run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    rna, atac = (make_blobs(seed).astype(np.float32).astype(np.float64) for seed in (6, 7))
     atac[-5:] = np.nan
     model = BY_HAND["k-means"]().fit(cs.Views({"rna": standardised(rna), "atac": standardised(atac)}))
     _, facts = check_folder(tmp_path / "out", IDS, model, ["rna", "atac"], [3, 3])
@@ -205,7 +205,7 @@ def test_cells_of_two_modalities(cells, tmp_path):
 @pytest.mark.parametrize("method", ["consilience", "spectral", "kernel-addition", "co-regularized", "convex"])
 def test_precomputed_similarities(method, data, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "--method", method
-    done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     views = cs.Views({name: np.load(data / f"{name}.npy") for name in ("near", "like")})
     model = {
         "consilience": cs.Consilience(3, affinity="precomputed", random_state=0),
@@ -220,7 +220,7 @@ def test_precomputed_similarities(method, data, tmp_path):
 
 @pytest.mark.parametrize("method", ["k-means", "co-em", "spherical", "agglomerative", "constrained"])
 def test_methods_that_cannot_take_similarities_name_those_that_can(method, data, tmp_path):
-    ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
+    ran = run_command("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
     assert ran.code == 1
     wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
     takers = "consilience or spectral or kernel-addition or co-regularized or convex"
@@ -229,28 +229,28 @@ def test_methods_that_cannot_take_similarities_name_those_that_can(method, data,
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
 def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
-    done("cluster", *ab, "--method", method, "--no-assess", "--out", tmp_path / "out")
-    facts = summary(tmp_path / "out")
+    run_successfully("cluster", *ab, "--method", method, "--no-assess", "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert facts["clusters"] == 3
     assert (facts["selection"] is None) == (method == "convex")  # which needs no search
 
 
 def test_auto_takes_similarities(data, tmp_path):
     views = "--view", data / "near.npy", "--view", data / "like.npy"
-    done("cluster", *views, "--no-assess", "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["clusters"] == 3
+    run_successfully("cluster", *views, "--no-assess", "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["clusters"] == 3
 
 
 def test_auto_names_the_supported_numbers(ab, tmp_path):
-    ran = done("cluster", *ab, "--no-assess", "--out", tmp_path / "out")
-    selection = summary(tmp_path / "out")["selection"]
+    ran = run_successfully("cluster", *ab, "--no-assess", "--out", tmp_path / "out")
+    selection = read_summary(tmp_path / "out")["selection"]
     assert selection["supported"][0] == 3
     assert selection["reason"].startswith("3 clusters")
     assert "\n".join([selection["reason"], *selection["sentences"]]) in ran.out
     assert selection["table"][0]["n_clusters"] == 2
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="selection"' in page
-    done("report", tmp_path / "out", "--force")
+    run_successfully("report", tmp_path / "out", "--force")
     again = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     section = page.partition('<section id="selection"')[2].partition("</section>")[0]
     assert section in again
@@ -266,10 +266,10 @@ def independent(tmp_path):
 
 
 def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, tmp_path):
-    ran = done("cluster", *independent, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *independent, "--out", tmp_path / "out")
     assert "No evidence for groups: " in ran.out
     assert "use -k N to get N clusters anyway." in ran.out
-    facts = summary(tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert (facts["clusters"], facts["comparison"]) == (1, None)
     assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
     assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
@@ -287,11 +287,11 @@ def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, 
 
 
 def test_compare_needs_groups(independent):
-    ran = run("compare", *independent)
+    ran = run_command("compare", *independent)
     assert "No evidence for groups" not in ran.out
     assert ran.error_line.startswith("consilience: No evidence for groups: ")
     assert ran.error_line.endswith("Give -k N to compare methods anyway")
-    ran = run("compare", *independent, "-k", "small-groups")
+    ran = run_command("compare", *independent, "-k", "small-groups")
     assert_refused(ran, "-k small-groups is for `consilience cluster` only: give -k N to compare methods", code=2)
 
 
@@ -306,11 +306,11 @@ def duplicates(tmp_path):
 
 
 def test_small_groups_are_duplicates(duplicates, tmp_path):
-    ran = done("cluster", *duplicates, "-k", "small-groups", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *duplicates, "-k", "small-groups", "--out", tmp_path / "out")
     assert "30 groups, 0 of them single entities; the largest has 2 entities." in ran.out
     assert "(the default for all kinds of views), 30 of 2 entities\n" in ran.out
     assert "note: " not in ran.err
-    facts = summary(tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert facts["sizes"] == [2] * 30
     assert (facts["assessment"], facts["comparison"], facts["notes"]) == (None, None, [])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -319,14 +319,14 @@ def test_small_groups_are_duplicates(duplicates, tmp_path):
 
 
 def test_small_groups_need_the_default_method(duplicates, tmp_path):
-    ran = run("cluster", *duplicates, "-k", "small-groups", "--method", "k-means", "--out", tmp_path / "out")
+    ran = run_command("cluster", *duplicates, "-k", "small-groups", "--method", "k-means", "--out", tmp_path / "out")
     assert_refused(ran, "-k small-groups works with --method consilience, not with k-means", code=2)
     assert not (tmp_path / "out").exists()
 
 
 def test_auto_is_refused_with_too_few_entities(tmp_path):
     np.save(tmp_path / "few.npy", np.random.default_rng(0).normal(size=(5, 2)))
-    ran = run("cluster", "--view", tmp_path / "few.npy", "--out", tmp_path / "out")
+    ran = run_command("cluster", "--view", tmp_path / "few.npy", "--out", tmp_path / "out")
     assert ran.error_line.endswith("5 entities are too few to choose the number of clusters: give -k N")
 
 
@@ -341,7 +341,7 @@ def kinds_of_views(data, tmp_path_factory):
     counts = rng.poisson(np.where(np.arange(60) % 3 == CLASSES[:, None], 0.5, 0.02))
     counts[np.arange(N), CLASSES] += 1
     sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
-    np.save(folder / "many.npy", blobs(8, columns=12))
+    np.save(folder / "many.npy", make_blobs(8, columns=12))
     return {
         "text": [f"{folder / 'texts.csv'}:text"],
         "counts": [folder / "counts.npz"],
@@ -360,36 +360,36 @@ def kinds_of_views(data, tmp_path_factory):
 )
 def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_path):
     views = [argument for file in kinds_of_views[kind] for argument in ("--view", file)]
-    ran = done("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
-    facts = summary(tmp_path / "out")
+    ran = run_successfully("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert (facts["method"], facts["estimator"]) == ("consilience", "Consilience")
     assert "3 clusters by cross-fitted agreement of the views (the default for all kinds of views)" in ran.out
     classes = dict(zip(IDS, CLASSES, strict=True)) | {str(i): c for i, c in enumerate(CLASSES)}
     rows = read_labels(tmp_path / "out")
     truth = [classes[row["id"]] for row in rows]
-    assert cs.metrics.adjusted_rand_score(truth, clusters(rows)) > 0.8
+    assert cs.metrics.adjusted_rand_score(truth, get_clusters(rows)) > 0.8
 
 
 def test_information_of_each_view_is_told(clustered, data, tmp_path):
     """Without an assessment a view of noise is named; views that know the groups are not."""
-    np.save(tmp_path / "left.npy", blobs(0))
-    np.save(tmp_path / "right.npy", blobs(1))
+    np.save(tmp_path / "left.npy", make_blobs(0))
+    np.save(tmp_path / "right.npy", make_blobs(1))
     np.save(tmp_path / "noise.npy", np.random.default_rng(5).normal(size=(N, 20)))
     views = [argument for name in ("left", "right", "noise") for argument in ("--view", tmp_path / f"{name}.npy")]
-    ran = done("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
     sentence = "View 'noise' does not support the clusters: it tells next to nothing about them."
     assert sentence in ran.out
-    facts = summary(tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     shares = {row["view"]: row["share"] for row in facts["view_information"]}
     assert shares["noise"] < 0.05 < 0.8 < min(shares["left"], shares["right"])
     assert all(set(row) == {"view", "bits", "baseline", "share"} for row in facts["view_information"])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="information"' in page
     assert "View &#x27;noise&#x27; does not support the clusters" in page
-    ran = done("cluster", *views[:4], "-k", 3, "--no-assess", "--out", tmp_path / "two")
+    ran = run_successfully("cluster", *views[:4], "-k", 3, "--no-assess", "--out", tmp_path / "two")
     assert "support the clusters" not in ran.out
     assert facts["runner_up"] is None
-    assert summary(clustered("k-means"))["view_information"] is None
+    assert read_summary(clustered("k-means"))["view_information"] is None
 
 
 @pytest.fixture(scope="module")
@@ -407,13 +407,13 @@ def crossed(tmp_path_factory):
 def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
     folder, first, second = crossed
     views = "--view", folder / "left.npy", "--view", folder / "right.npy"
-    ran = done("cluster", *views, "-k", 2, "--out", tmp_path / "out")
-    rows, facts = read_labels(tmp_path / "out"), summary(tmp_path / "out")
+    ran = run_successfully("cluster", *views, "-k", 2, "--out", tmp_path / "out")
+    rows, facts = read_labels(tmp_path / "out"), read_summary(tmp_path / "out")
     alternative = [int(row["alternative"]) for row in rows]
     pairs = {True: (first, second), False: (second, first)}
-    is_first = cs.metrics.adjusted_rand_score(first, clusters(rows)) > 0.5
+    is_first = cs.metrics.adjusted_rand_score(first, get_clusters(rows)) > 0.5
     wanted, other = pairs[is_first]
-    assert cs.metrics.adjusted_rand_score(wanted, clusters(rows)) > 0.8
+    assert cs.metrics.adjusted_rand_score(wanted, get_clusters(rows)) > 0.8
     assert cs.metrics.adjusted_rand_score(other, alternative) > 0.8
     assert facts["runner_up"]["sizes"] == np.bincount(alternative).tolist()
     assert facts["runner_up"]["similarity"] < 0.5
@@ -422,12 +422,12 @@ def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
     assert ", ".join(map(str, facts["runner_up"]["sizes"])) in ran.out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert page.count("Two groupings are equally supported by your views") == 2
-    done("report", tmp_path / "out", "--out", tmp_path / "again.html")
+    run_successfully("report", tmp_path / "out", "--out", tmp_path / "again.html")
     assert "A second grouping" in (tmp_path / "again.html").read_text(encoding="utf-8")
 
 
 def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
-    ran = done("cluster", *ab, "-k", 1, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 1, "--out", tmp_path / "out")
     assert "support the clusters" not in ran.out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'href="#information"' not in page
@@ -438,11 +438,11 @@ def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
     declaration = registry.find_estimator("consilience")
     small = replace(declaration, choose_options=lambda kinds: declaration.choose_options(kinds) | {"sample_size": 40})
     monkeypatch.setitem(registry._DECLARATIONS, "consilience", small)
-    ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     note = "Clusters are found in a random sample of 40 entities; the others are predicted from the sample."
     assert f"note: {note}\n" in ran.err
-    assert note in summary(tmp_path / "out")["notes"]
-    assert len(set(clusters(read_labels(tmp_path / "out")))) == 3
+    assert note in read_summary(tmp_path / "out")["notes"]
+    assert len(set(get_clusters(read_labels(tmp_path / "out")))) == 3
 
 
 def test_no_second_grouping_no_column(clustered):
@@ -450,20 +450,20 @@ def test_no_second_grouping_no_column(clustered):
 
 
 def test_links_alone_make_two_views_over_their_ends(data, tmp_path):
-    done("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "out")
-    assert list(summary(tmp_path / "out")["views"]) == ["links-out", "links-in"]
+    run_successfully("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "out")
+    assert list(read_summary(tmp_path / "out")["views"]) == ["links-out", "links-in"]
     assert sorted(row["id"] for row in read_labels(tmp_path / "out")) == IDS
 
 
 def test_a_view_called_like_a_direction_of_links_is_kept_apart(data, tmp_path):
     views = "--view", f"l={data / 'links.csv'}", "--view", f"l-out={data / 'a.csv'}"
-    ran = run("cluster", *views, "-k", 3, "--out", tmp_path / "out")
-    assert ran.code == 1 or len(summary(tmp_path / "out")["views"]) == 3
+    ran = run_command("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    assert ran.code == 1 or len(read_summary(tmp_path / "out")["views"]) == 3
 
 
 def test_same_seed_same_bytes(ab, clustered, tmp_path):
     for method in ("consilience", "k-means", "spectral"):
-        done("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
+        run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for name in ("labels.csv", "model.zip"):
             assert (tmp_path / method / name).read_bytes() == (clustered(method) / name).read_bytes()
 
@@ -475,7 +475,7 @@ def test_the_seed_is_the_estimators(data, tmp_path):
     views = {name: standardised(np.load(tmp_path / f"{name}.npy")) for name in ("noise", "other")}
     files = [own for name in views for own in ("--view", tmp_path / f"{name}.npy")]
     for seed in (1, 2):
-        done(
+        run_successfully(
             "cluster",
             *files,
             "-k",
@@ -489,7 +489,7 @@ def test_the_seed_is_the_estimators(data, tmp_path):
             tmp_path / f"{seed}",
         )
         model = cs.MultiViewKMeans(5, random_state=seed).fit(cs.Views(views))
-        assert clusters(read_labels(tmp_path / f"{seed}")) == model.labels_.tolist()
+        assert get_clusters(read_labels(tmp_path / f"{seed}")) == model.labels_.tolist()
 
 
 @pytest.mark.parametrize("column", ["class", None])
@@ -499,22 +499,24 @@ def test_classes_that_are_numbers_stay_apart(first, column, ab, tmp_path):
         tmp_path / "known.csv", ["id", "class"], ((i, first + c) for i, c in zip(IDS, CLASSES, strict=True))
     )
     named = file if column is None else f"{file}:{column}"
-    done("cluster", *ab, "-k", 3, "--labels", named, "--no-assess", "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["scores"]["ari"] == pytest.approx(1)
+    run_successfully("cluster", *ab, "-k", 3, "--labels", named, "--no-assess", "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["scores"]["ari"] == pytest.approx(1)
 
 
 def test_classes_known_of_some_score_these_alone(ab, tmp_path):
     some = ((i, "xyz"[c] if n % 3 else "") for n, (i, c) in enumerate(zip(IDS, CLASSES, strict=True)))
     file = write_csv(tmp_path / "known.csv", ["id", "class"], some)
-    done("cluster", *ab, "-k", 3, "--labels", file, "--out", tmp_path / "out")
-    facts = summary(tmp_path / "out")
+    run_successfully("cluster", *ab, "-k", 3, "--labels", file, "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert facts["scores"]["nmi"] == pytest.approx(1)
     assert {row["method"]: row["nmi"] for row in facts["comparison"]}["all views together"] == pytest.approx(1)
 
 
 def test_classes_known_of_nobody_are_refused(data, tmp_path):
     file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
-    ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out")
+    ran = run_command(
+        "cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out"
+    )
     assert ran.code == 1
     assert "known.csv:class (--labels) has no label for any of the entities" in ran.error_line
 
@@ -524,7 +526,7 @@ def holed(tmp_path_factory):
     """Two views without ids, of which the first entity has none."""
     folder = tmp_path_factory.mktemp("holed")
     for seed, name in enumerate(("left", "right")):
-        X = blobs(seed)
+        X = make_blobs(seed)
         X[0] = np.nan
         np.save(folder / f"{name}.npy", X)
     return folder
@@ -532,23 +534,23 @@ def holed(tmp_path_factory):
 
 def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
-    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *views, "-k", 3, "--out", tmp_path / "out")
     assert "note: Entity 0 has no data in any view: left out." in ran.err
-    facts = summary(tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
     assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
 
 
 def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
-    done("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     rows = [str(i) for i in range(1, N)]
     assert [row["id"] for row in read_labels(tmp_path / "out")] == rows
-    done("predict", tmp_path / "out", *views, "--out", tmp_path / "placed.csv")
+    run_successfully("predict", tmp_path / "out", *views, "--out", tmp_path / "placed.csv")
     assert [row["id"] for row in read_labels(tmp_path / "placed.csv")] == rows
 
 
 def test_constraints_name_the_rows_of_the_files_where_one_is_left_out(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], [(58, 59, "must")])
-    done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
-    assert summary(tmp_path / "out")["constraints"]["given"] == 1
+    run_successfully("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["constraints"]["given"] == 1

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stage import done, read_labels, run
+from stage import read_labels, run_command, run_successfully
 from waiting import HANG_LIMIT
 
 COMMANDS = ["cluster", "compare", "predict", "report", "datasets"]
@@ -22,19 +22,19 @@ def test_quiet_says_nothing_where_all_goes_well(data, ab, clustered, tmp_path):
         ("compare", "--view", data / "near.npy", "-k", 3, "--refits", 0, "--out", tmp_path / "table.json"),
     ]
     for call in calls:
-        ran = done(*call, "--quiet")
+        ran = run_successfully(*call, "--quiet")
         assert (ran.out, ran.err) == ("", ""), call
 
 
 def test_quiet_still_says_what_went_wrong(ab, tmp_path):
-    ran = run("cluster", *ab, "-k", 500, "--quiet", "--out", tmp_path / "out")
+    ran = run_command("cluster", *ab, "-k", 500, "--quiet", "--out", tmp_path / "out")
     assert ran.code == 1
     assert ran.out == ""
     assert ran.err.startswith("consilience: n_clusters=500 is more than")
 
 
 def test_results_and_notes_go_different_ways(ab, tmp_path):
-    ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     assert ran.err == "note: Entities are joined by the column 'id' (--id).\n"
     assert "note:" not in ran.out
     assert ran.out.startswith(f"{len(read_labels(tmp_path / 'out'))} entities, 2 views\n")
@@ -44,14 +44,14 @@ def test_results_and_notes_go_different_ways(ab, tmp_path):
 
 def test_no_control_characters_where_nobody_looks(data, ab, tmp_path):
     for method in ("consilience", "spectral", "k-means", "co-em"):
-        ran = done("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
+        ran = run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for text in (ran.out, ran.err):
             assert all(own == "\n" or own.isprintable() for own in text)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples_and_exit_codes(command):
-    ran = run(command, "--help")
+    ran = run_command(command, "--help")
     assert ran.code == 0
     assert "examples:\n  consilience " in ran.out
     assert f"  consilience {command}" in ran.out.partition("examples:")[2]
@@ -60,7 +60,7 @@ def test_help_has_examples_and_exit_codes(command):
 
 
 def test_help_lists_the_commands():
-    ran = run("--help")
+    ran = run_command("--help")
     assert ran.code == 0
     assert all(own in ran.out for own in COMMANDS)
 
@@ -105,7 +105,7 @@ def test_results_are_written_even_if_nobody_reads_what_is_said(ab, tmp_path, mon
     monkeypatch.setattr("consilience.cli.terminal.escape_control", gone)
     monkeypatch.setattr("consilience.cli.terminal.redirect_to_null", lambda *_: None)
     monkeypatch.setattr("consilience.cli.terminal.Terminal.note", lambda *_: None)
-    assert run("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0
+    assert run_command("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "labels.csv").is_file()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stage import everything
+from stage import list_folder
 
 HOOK = """
 import os, signal, sys
@@ -67,10 +67,10 @@ SIGNALS = [(module, signal.SIGINT) for module in STARTING] + [("numpy", signal.S
 
 @pytest.mark.parametrize(("module", "number"), SIGNALS)
 def test_signal_during_imports_exits_with_130_and_one_line(module, number, run_with_signal, ab, tmp_path):
-    before = everything(tmp_path)
+    before = list_folder(tmp_path)
     ran = run_with_signal(module, number, "cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", EARLY)
-    assert everything(tmp_path) == before
+    assert list_folder(tmp_path) == before
 
 
 def test_signal_during_imports_of_the_installed_script(run_with_signal):
@@ -94,14 +94,14 @@ def test_signal_during_imports_of_the_work(number, times, run_with_signal, tmp_p
     """Sparse views import numba when they are fitted; `timeout` and shells often send a signal twice."""
     X = sp.random_array((60, 30), density=0.3, random_state=np.random.default_rng(0), format="csr")
     sp.save_npz(tmp_path / "x.npz", X)
-    before = everything(tmp_path)
+    before = list_folder(tmp_path)
     view = "--view", f"x={tmp_path / 'x.npz'}", "--method", "spherical"
     ran = run_with_signal("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
     assert ran.returncode == 130, ran.stderr
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]
     assert len(lines) == 1
     assert lines[0].startswith("consilience: stopped after it had read the files and prepared the views: nothing was")
-    assert everything(tmp_path) == before
+    assert list_folder(tmp_path) == before
 
 
 AT_THE_END = """

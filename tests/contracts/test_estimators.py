@@ -15,7 +15,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import consilience as cs
 from consilience.datasets import make_gaussian_views
-from estimators import ESTIMATORS, ITERATED, centres, convex_mixture, costs, cross_fitted, distances, total_score
+from estimators import (
+    ESTIMATORS,
+    ITERATED,
+    compute_costs,
+    compute_distances,
+    compute_total_score,
+    convex_mixture,
+    cross_fitted,
+    get_centers,
+)
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 every_iterated = pytest.mark.parametrize("estimator", ITERATED)
@@ -72,7 +81,7 @@ def test_common_attributes(estimator):
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["agreement"][-1] == cs.metrics.agreement_rate(*model.view_labels_.values())
     assert model.n_features_in_ == views.shape[1]
-    assert model.cost_ == pytest.approx(-total_score(model, views))
+    assert model.cost_ == pytest.approx(-compute_total_score(model, views))
 
 
 @every_iterated
@@ -83,7 +92,7 @@ def test_predict_repeats_labels(estimator, missing):
     labels = model.fit_predict(views)
     assert np.array_equal(labels, model.labels_)
     assert np.array_equal(model.predict(views), labels)
-    assert np.array_equal(distances(model, views).argmin(axis=1), labels)
+    assert np.array_equal(compute_distances(model, views).argmin(axis=1), labels)
     assert np.array_equal(model.predict(views[50:60]), labels[50:60])
 
 
@@ -100,7 +109,7 @@ def test_result_does_not_depend_on_threads(estimator, monkeypatch):
     for other in others:
         assert np.array_equal(first.labels_, other.labels_)
         assert first.cost_ == other.cost_
-        assert all(np.array_equal(centres(first)[v], centres(other)[v]) for v in views.names)
+        assert all(np.array_equal(get_centers(first)[v], get_centers(other)[v]) for v in views.names)
 
 
 @every_iterated
@@ -165,7 +174,7 @@ def test_cost_falls_on_one_view(estimator):
     views, _ = make_vague_views()
     model = estimator(n_clusters=6, n_init=1, max_iter=5000, random_state=0, patience=50).fit(views["view1"])
     assert model.n_iter_ > 3
-    assert np.all(np.diff(costs(model)) <= 1e-9 * costs(model)[0])
+    assert np.all(np.diff(compute_costs(model)) <= 1e-9 * compute_costs(model)[0])
 
 
 @every_estimator
@@ -236,7 +245,7 @@ def test_far_row_does_not_change_predictions_of_others(estimator, dtype, outlier
     model = estimator(n_clusters=4, random_state=0).fit(views)
     batch = cs.Views({name: np.vstack([np.full_like(block[:1], outlier), block]) for name, block in views.items()})
     assert np.array_equal(model.predict(batch)[1:], model.predict(views))
-    np.testing.assert_allclose(distances(model, batch)[1:], distances(model, views), rtol=1e-4)
+    np.testing.assert_allclose(compute_distances(model, batch)[1:], compute_distances(model, views), rtol=1e-4)
 
 
 def test_outlier_costs_as_much_as_in_scikit_learn():
@@ -296,9 +305,9 @@ def test_array_libraries(estimator, to_kind):
     model = estimator(n_clusters=4, init=y).fit(kind)
     assert np.array_equal(model.labels_, reference.labels_)
     assert isinstance(model.labels_, np.ndarray)
-    assert type(centres(model)["view0"]) is type(kind["view0"])
+    assert type(get_centers(model)["view0"]) is type(kind["view0"])
     assert np.array_equal(model.predict(kind), reference.labels_)
-    assert np.allclose(distances(model, kind), distances(reference, views))
+    assert np.allclose(compute_distances(model, kind), compute_distances(reference, views))
     assert np.array_equal(
         estimator(n_clusters=4, random_state=0).fit_predict(kind),
         estimator(n_clusters=4, random_state=0).fit_predict(views),
@@ -431,7 +440,7 @@ def test_fewer_distinct_entities_than_clusters(estimator):
     with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters"):
         model = estimator(n_clusters=3, random_state=0).fit([block, block[:, ::-1]])
     assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
-    assert all(np.isfinite(centers).all() for centers in centres(model).values())
+    assert all(np.isfinite(centers).all() for centers in get_centers(model).values())
 
 
 @every_iterated

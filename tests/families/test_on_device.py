@@ -10,7 +10,7 @@ from consilience.families import FAMILIES, Bernoulli, Categorical, GaussianFull,
 from consilience.families.base import describe_negative_count
 from consilience.families.choose import find_complaint
 from family_cases import CASES, DENSE_FAMILIES, SPARSE_FAMILIES
-from transfers import on_device, transfers
+from transfers import count_transfers, put_on_device
 
 N, K = 300, 3
 NOTHING = ([], 0)  # arrays and numbers that were fetched
@@ -44,12 +44,12 @@ def test_round_equals_numpy_and_fetches_almost_nothing(name, dtype, d):
     X, R = (values.astype(dtype) for values in make_problem(name, d))
     family = FAMILIES[name]().bind(X.astype(np.float64), np.ones(N, bool))
     expected = run_round(family, X.astype(np.float64), R.astype(np.float64))
-    rows, responsibilities = on_device(X), on_device(R)
-    bound = FAMILIES[name]().bind(rows, on_device(np.ones(N, bool)))
+    rows, responsibilities = put_on_device(X), put_on_device(R)
+    bound = FAMILIES[name]().bind(rows, put_on_device(np.ones(N, bool)))
     # a result whose shape depends on the values would force a synchronization, too
     with (
         array_api_strict.ArrayAPIStrictFlags(boolean_indexing=False, data_dependent_shapes=False),
-        transfers() as fetched,
+        count_transfers() as fetched,
     ):
         results = run_round(bound, rows, responsibilities)
     assert (fetched.arrays, fetched.numbers) == (([(K,)], 0) if CASES[name].fetches_per_cluster else NOTHING)
@@ -69,12 +69,12 @@ def test_round_equals_numpy_and_fetches_almost_nothing(name, dtype, d):
 @every_family
 def test_preparation_fetches_only_a_sample(name):
     X, _ = make_problem(name, 7)
-    X = on_device(np.tile(X, (40, 1)))
+    X = put_on_device(np.tile(X, (40, 1)))
     family = FAMILIES[name]()
-    with transfers() as fetched:
+    with count_transfers() as fetched:
         assert family.complaint(X) is None
         family.informative_rows(X)
-        family.bind(X, on_device(np.ones(40 * N, bool)))
+        family.bind(X, put_on_device(np.ones(40 * N, bool)))
         choose(X)
     assert sum(np.prod(shape) for shape in fetched.arrays) <= 2000 * 7
     assert all(shape[0] < 40 * N for shape in fetched.arrays)
@@ -86,8 +86,8 @@ def test_directions_below_the_floor_are_raised_on_the_device(family):
     x = rng.normal(size=(N, 1))
     X, R = np.hstack([x, x + 1e-6 * rng.normal(size=(N, 1))]), rng.dirichlet(np.ones(K), N)
     _, expected, densities, _ = run_round(family, X, R)
-    with transfers() as fetched:
-        _, params, log_prob, _ = run_round(family, on_device(X), on_device(R))
+    with count_transfers() as fetched:
+        _, params, log_prob, _ = run_round(family, put_on_device(X), put_on_device(R))
     assert (fetched.arrays, fetched.numbers) == NOTHING
     assert_close(params["covariances"], expected["covariances"], 1e-10)
     assert_close(log_prob, densities, 1e-8)
@@ -97,7 +97,7 @@ def test_directions_below_the_floor_are_raised_on_the_device(family):
 def test_empty_cluster_on_the_device(name):
     X, R = make_problem(name, 7)
     R[:, 1] = 0
-    expected, results = (run_round(FAMILIES[name](), kind(X), kind(R)) for kind in (np.asarray, on_device))
+    expected, results = (run_round(FAMILIES[name](), kind(X), kind(R)) for kind in (np.asarray, put_on_device))
     for key, value in expected[1].items():
         assert_close(results[1][key], value, 1e-10)
 
@@ -115,7 +115,7 @@ def test_empty_cluster_on_the_device(name):
 )
 def test_complaints_equal_those_of_numpy(complaint, values, message, to_kind):
     values = np.array(values, dtype=float)
-    for kind in (to_kind, on_device):
+    for kind in (to_kind, put_on_device):
         assert complaint(kind(values)).startswith(message)
         assert complaint(kind(values)) == complaint(values)
 

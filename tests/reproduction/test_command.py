@@ -12,7 +12,7 @@ import pytest
 import stage
 from reproduction.command import make_parser
 from small_paper import papers
-from stage import assert_refused, everything
+from stage import assert_refused, list_folder
 from waiting import HANG_LIMIT, wait_until
 
 
@@ -106,7 +106,7 @@ def test_list_prints_names_only(log, tmp_path, monkeypatch):
         ["made-up-2000", "figure-1"],
         ["made-up-2000", "table-2"],
     ]
-    assert everything(tmp_path) == []
+    assert list_folder(tmp_path) == []
 
 
 def test_unknown_names_are_refused(log, tmp_path):
@@ -120,7 +120,7 @@ def test_folder_with_other_files_is_refused(log, tmp_path):
     (tmp_path / "out" / "letters.txt").write_text("dear")
     ran = run("--out", tmp_path / "out")
     assert_refused(ran, "contains other files than those of a reproduction run: choose another folder with --out")
-    assert everything(tmp_path) == ["out", "out/letters.txt"]
+    assert list_folder(tmp_path) == ["out", "out/letters.txt"]
     (tmp_path / "out" / "cells").mkdir()  # not made by a run
     assert_refused(run("--out", tmp_path / "out"), "contains other files than those of a reproduction run")
     (tmp_path / "file").write_text("")

@@ -2,18 +2,18 @@
 
 import pytest
 
-from stores import cluster
+from stores import start_dask_client
 
 
 @pytest.fixture(scope="package")
 def two_processes():
-    with cluster(processes=True) as client:
+    with start_dask_client(processes=True) as client:
         yield client
 
 
 @pytest.fixture(scope="package")
 def one_process():
-    with cluster(processes=False) as client:
+    with start_dask_client(processes=False) as client:
         yield client
 
 

@@ -34,7 +34,7 @@ from consilience.families import Family, Gaussian
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
 from consilience.rows import current_client, find_workers
-from stores import ESTIMATORS, chunked, every_estimator, fitted, in_dask, made
+from stores import ESTIMATORS, convert_to_dask, every_estimator, fit_quietly, make_blocks, make_dask_array
 
 COO_CHUNKS = pytest.param(
     sp.coo_array,
@@ -54,7 +54,7 @@ def anywhere(request):
 
 
 def assert_as_in_memory(make, elsewhere, blocks):
-    one, other = fitted(make, blocks), fitted(_copy(make), elsewhere)
+    one, other = fit_quietly(make, blocks), fit_quietly(_copy(make), elsewhere)
     assert np.array_equal(one.labels_, other.labels_)
     assert other.cost_ == pytest.approx(one.cost_, rel=1e-9)
 
@@ -68,19 +68,19 @@ class TestWhatItMayLookLike:
     @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
     def test_sparse_chunks(self, name, kind):
-        blocks, _ = made("sparse")
+        blocks, _ = make_blocks("sparse")
         for lengths in (LENGTHS, (60, 120, 60)):  # as the other view, and not
             elsewhere = {
-                "numbers": chunked(blocks["numbers"], LENGTHS),
-                "counts": chunked(blocks["counts"], lengths, kind),
+                "numbers": make_dask_array(blocks["numbers"], LENGTHS),
+                "counts": make_dask_array(blocks["counts"], lengths, kind),
             }
             assert_as_in_memory(ESTIMATORS[name](), elsewhere, blocks)
 
     @pytest.mark.parametrize("case", ["complete", "sparse"])
     def test_column_chunks_are_merged(self, case):
-        blocks, _ = made(case)
+        blocks, _ = make_blocks(case)
         counts = blocks["counts"]
-        halves = [chunked(counts[:, :5], LENGTHS), chunked(counts[:, 5:], LENGTHS)]
+        halves = [make_dask_array(counts[:, :5], LENGTHS), make_dask_array(counts[:, 5:], LENGTHS)]
         elsewhere = {
             "numbers": da.from_array(blocks["numbers"], chunks=(50, 1)),
             "counts": da.concatenate(halves, axis=1),
@@ -89,110 +89,113 @@ class TestWhatItMayLookLike:
 
     @every_estimator
     def test_empty_chunk(self, make):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         keep = np.ones(240, bool)
         keep[100:140] = False  # the second chunk
-        some = {name: chunked(X, LENGTHS)[da.from_array(keep, chunks=(LENGTHS,))] for name, X in blocks.items()}
+        some = {name: make_dask_array(X, LENGTHS)[da.from_array(keep, chunks=(LENGTHS,))] for name, X in blocks.items()}
         elsewhere = {name: array.compute_chunk_sizes() for name, array in some.items()}
         assert elsewhere["numbers"].chunks[0] == (100, 0, 100)
         assert_as_in_memory(make(), elsewhere, {name: X[keep] for name, X in blocks.items()})
 
     @every_estimator
     def test_integers_and_booleans(self, make):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         blocks = {"numbers": blocks["numbers"] > 0, "counts": blocks["counts"].astype(np.int16)}
-        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
 
     def test_frames_keep_column_names(self):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         frames = {
             name: pd.DataFrame(X, columns=[f"{name}{j}" for j in range(X.shape[1])]) for name, X in blocks.items()
         }
         elsewhere = {name: dd.from_pandas(frame, npartitions=3 + i) for i, (name, frame) in enumerate(frames.items())}
         assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, frames)
-        model = fitted(ESTIMATORS["co-em"](), elsewhere)
+        model = fit_quietly(ESTIMATORS["co-em"](), elsewhere)
         assert model.feature_names_in_[:4].tolist() == ["numbers0", "numbers1", "numbers2", "numbers3"]
         turned = {**elsewhere, "numbers": elsewhere["numbers"][["numbers1", "numbers0", "numbers2", "numbers3"]]}
         with pytest.raises(ValueError, match="view 'numbers' has column 'numbers1' where fit had 'numbers0'"):
             model.predict(turned)
 
     def test_frames_with_mixed_types_and_nulls(self):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         frame = pd.DataFrame(blocks["numbers"], columns=list("abcd"))
         frame = frame.assign(flag=(frame["a"] > 0).astype("boolean"), n=pd.array(np.arange(240) % 5, dtype="Int64"))
         frame["b"] = frame["b"].astype("Float64")
         frame.loc[7] = pd.NA
         assert cs.Views({"x": dd.from_pandas(frame, npartitions=3)}).present.sum() == 239
         whole = {"numbers": frame.astype("Float64").astype(float), "counts": blocks["counts"]}
-        elsewhere = {"numbers": dd.from_pandas(frame, npartitions=3), "counts": chunked(blocks["counts"], LENGTHS)}
+        elsewhere = {
+            "numbers": dd.from_pandas(frame, npartitions=3),
+            "counts": make_dask_array(blocks["counts"], LENGTHS),
+        }
         assert_as_in_memory(ESTIMATORS["k-means"](), elsewhere, whole)
 
     @every_estimator
     def test_rows_of_nan_are_missing(self, make):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         blocks["numbers"][[3, 239]] = np.nan
         blocks["numbers"][100:140] = np.nan  # a whole chunk
-        elsewhere = in_dask(None, blocks)
+        elsewhere = convert_to_dask(None, blocks)
         assert cs.Views(elsewhere).present[:, 0].sum() == 198
         assert_as_in_memory(make(), elsewhere, blocks)
 
     @every_estimator
     def test_nan_error_names_the_global_row(self, make):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         blocks["counts"][217, 3] = np.nan
-        for views in (cs.Views(in_dask(None, blocks)), cs.Views(in_dask(None, blocks))[90:]):
+        for views in (cs.Views(convert_to_dask(None, blocks)), cs.Views(convert_to_dask(None, blocks))[90:]):
             with pytest.raises(ValueError, match=r"view 'counts' has NaN or infinity in row 217: impute"):
                 make().fit(views)
 
     @every_estimator
     def test_all_zero_chunk_is_accepted(self, make):
-        blocks, _ = made("sparse")
+        blocks, _ = make_blocks("sparse")
         counts = blocks["counts"].toarray()
         counts[:100] = 0
         blocks["counts"] = sp.csr_array(counts)
-        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
 
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
     def test_all_zero_view_is_refused(self, name):
-        blocks, _ = made("complete")
-        elsewhere = in_dask(None, {**blocks, "counts": blocks["counts"] * 0})
+        blocks, _ = make_blocks("complete")
+        elsewhere = convert_to_dask(None, {**blocks, "counts": blocks["counts"] * 0})
         options = {"families": {"counts": "multinomial"}} if name == "co-em" else {}
         with pytest.raises(ValueError, match="view 'counts' is all zeros"):
             ESTIMATORS[name](**options).fit(elsewhere)
 
     def test_family_complaint_about_one_chunk(self):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         blocks["counts"][239, 0] = -3
         with pytest.raises(ValueError, match=r"view 'counts': family 'poisson' needs counts, none .*, got -3"):
-            ESTIMATORS["co-em"](families={"counts": "poisson"}).fit(in_dask(None, blocks))
+            ESTIMATORS["co-em"](families={"counts": "poisson"}).fit(convert_to_dask(None, blocks))
 
     @pytest.mark.parametrize(("last", "family"), [(1.0, "bernoulli"), (4.0, "multinomial"), (0.5, "gaussian")])
     def test_auto_family_considers_all_chunks(self, last, family):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         blocks["counts"] = (blocks["counts"] > 1).astype(float)
         blocks["counts"][239, 0] = last
-        families = ESTIMATORS["co-em"]().families_for(in_dask(None, blocks))
+        families = ESTIMATORS["co-em"]().families_for(convert_to_dask(None, blocks))
         assert families["counts"].name == family
 
     def test_category_in_one_chunk_only(self):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         answers = np.minimum(blocks["counts"][:, :3], 2.0)
         answers[239] = 6.0
         blocks["counts"] = answers
         make = ESTIMATORS["co-em"](families={"counts": "categorical"})
-        assert_as_in_memory(make, in_dask(None, blocks), blocks)
-        assert fitted(_copy(make), in_dask(None, blocks)).families_["counts"].n_levels == (7, 7, 7)
+        assert_as_in_memory(make, convert_to_dask(None, blocks), blocks)
+        assert fit_quietly(_copy(make), convert_to_dask(None, blocks)).families_["counts"].n_levels == (7, 7, 7)
 
     def test_dask_view_and_numpy_view(self):
-        blocks, _ = made("missing")
-        elsewhere = {"numbers": chunked(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
+        blocks, _ = make_blocks("missing")
+        elsewhere = {"numbers": make_dask_array(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
         assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
 
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
     def test_column_views_of_a_dask_array_stay_on_dask(self, kind):
-        blocks, _ = made("complete")
+        blocks, _ = make_blocks("complete")
         X = blocks["counts"]
-        whole = chunked(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
+        whole = make_dask_array(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
         groups = {"a": slice(0, 4), "b": [7, 4, -1]}
         views = cs.Views.from_columns(whole, groups)
         assert (find_workers(dict(views.items())) is None) == (current_client() is None)
@@ -202,10 +205,10 @@ class TestWhatItMayLookLike:
 
     @every_estimator
     def test_predict_new_entities(self, make):
-        blocks, _ = made("complete")
-        model = fitted(make(), blocks)
+        blocks, _ = make_blocks("complete")
+        model = fit_quietly(make(), blocks)
         new = {name: X[:90] for name, X in blocks.items()}
-        elsewhere = {name: chunked(X, (50, 40)) for name, X in new.items()}
+        elsewhere = {name: make_dask_array(X, (50, 40)) for name, X in new.items()}
         assert np.array_equal(model.predict(elsewhere), model.predict(new))
         assert np.array_equal(model.predict({"counts": elsewhere["counts"]}), model.predict({"counts": new["counts"]}))
 
@@ -270,7 +273,7 @@ def wait_until_released(client):
 
 
 def test_task_graph_does_not_grow(in_process):
-    blocks, y = made("complete")
+    blocks, y = make_blocks("complete")
     sizes = []
     tasks = in_process.cluster.scheduler.tasks
     original = coem.make_state
@@ -281,16 +284,16 @@ def test_task_graph_does_not_grow(in_process):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coem, "make_state", make_state)
-        fitted(ESTIMATORS["co-em"](max_iter=12, init=y, **LONG), in_dask(None, blocks))
+        fit_quietly(ESTIMATORS["co-em"](max_iter=12, init=y, **LONG), convert_to_dask(None, blocks))
     assert len(sizes) == 12
     assert max(sizes[2:]) <= max(sizes[:2]) + 2 * len(LENGTHS)  # what is released goes a moment later
 
 
 @every_estimator
 def test_fit_releases_all_tasks(make, in_process):
-    blocks, _ = made("complete")
-    model = fitted(make(n_init=2), in_dask(None, blocks))
-    model.predict(in_dask(None, blocks))
+    blocks, _ = make_blocks("complete")
+    model = fit_quietly(make(n_init=2), convert_to_dask(None, blocks))
+    model.predict(convert_to_dask(None, blocks))
     wait_until_released(in_process)
     stored = pickle.dumps(model)
     assert not re.search(rb"distributed|dask", stored)
@@ -299,17 +302,17 @@ def test_fit_releases_all_tasks(make, in_process):
 
 @pytest.mark.parametrize("wrong", ["nan", "counts"])
 def test_error_releases_all_tasks(wrong, in_process):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     blocks["counts"][217, 3] = np.nan if wrong == "nan" else -1
     with pytest.raises(ValueError, match="view 'counts'"):
-        ESTIMATORS["co-em"](families={"counts": "multinomial"}).fit(in_dask(None, blocks))
+        ESTIMATORS["co-em"](families={"counts": "multinomial"}).fit(convert_to_dask(None, blocks))
     wait_until_released(in_process)
 
 
 @every_estimator
 def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_process, monkeypatch):
     """A task that was given up may go on for a while beside those that come after."""
-    blocks, y = made("complete")
+    blocks, y = make_blocks("complete")
     options = {"init": np.random.default_rng(0).permutation(y), **LONG}
     module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
     original, calls = getattr(module, name), count()
@@ -324,8 +327,8 @@ def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_proces
     with monkeypatch.context() as patch:
         patch.setattr(module, name, interrupted)
         with pytest.raises(KeyboardInterrupt, match="best result so far"):
-            model.fit(in_dask(None, blocks))
-    whole = fitted(make(max_iter=model.n_iter_, **options), blocks)
+            model.fit(convert_to_dask(None, blocks))
+    whole = fit_quietly(make(max_iter=model.n_iter_, **options), blocks)
     assert np.array_equal(model.labels_, whole.labels_)
     assert model.cost_ == pytest.approx(whole.cost_, rel=1e-9)
     assert np.array_equal(model.predict(blocks), model.labels_)
@@ -339,13 +342,13 @@ def worker_pids(client):
 
 @pytest.mark.parametrize("moment", [0.0, 0.01])
 def test_killed_worker_does_not_change_the_result(moment, on_cluster):
-    blocks, y = made("missing")
+    blocks, y = make_blocks("missing")
     options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
-    one = fitted(ESTIMATORS["co-em"](**options), in_dask(None, blocks))
+    one = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
     killed_pid = worker_pids(on_cluster).pop()
     killing = threading.Timer(moment, os.kill, (killed_pid, signal.SIGKILL))
     with at_round(3, killing.start):
-        other = fitted(ESTIMATORS["co-em"](**options), in_dask(None, blocks))
+        other = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
     killing.join()
     wait_until(lambda: len(worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
     assert np.array_equal(one.labels_, other.labels_)
@@ -353,8 +356,8 @@ def test_killed_worker_does_not_change_the_result(moment, on_cluster):
 
 
 def test_current_client_is_used(one_process):
-    blocks, _ = made("complete")
-    views = cs.Views(in_dask(None, blocks))
+    blocks, _ = make_blocks("complete")
+    views = cs.Views(convert_to_dask(None, blocks))
     assert current_client() is None
     with one_process.as_current():
         assert current_client() is one_process
@@ -368,22 +371,22 @@ def test_current_client_is_used(one_process):
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
 @every_estimator
 def test_configured_scheduler_overrides_the_client(make, scheduler, in_process):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     with dask.config.set(scheduler=scheduler):
-        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
 
 
 @every_estimator
 def test_persisted_chunks(make, in_process):
-    blocks, _ = made("missing")
-    held = {name: in_process.persist(array) for name, array in in_dask(None, blocks).items()}
+    blocks, _ = make_blocks("missing")
+    held = {name: in_process.persist(array) for name, array in convert_to_dask(None, blocks).items()}
     assert_as_in_memory(make(), held, blocks)
     assert_as_in_memory(make(), {**held, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
 
 
 def test_verbose_shows_rounds(in_process, capsys):
-    blocks, y = made("complete")
-    fitted(ESTIMATORS["co-em"](verbose=True, max_iter=3, init=y, **LONG), in_dask(None, blocks))
+    blocks, y = make_blocks("complete")
+    fit_quietly(ESTIMATORS["co-em"](verbose=True, max_iter=3, init=y, **LONG), convert_to_dask(None, blocks))
     shown = capsys.readouterr().err
     assert "CoEM: view 'counts': family 'multinomial', since all values are counts" in shown
     assert re.search("CoEM: start 1 of 1, round 3: q -", shown)
@@ -407,10 +410,10 @@ class Rounded(Family):
 
 
 def test_user_defined_family(on_cluster):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     here = sys.modules[Rounded.__module__]
     cloudpickle.register_pickle_by_value(here)  # what workers cannot import travels whole
     try:
-        assert_as_in_memory(ESTIMATORS["co-em"](families={"numbers": Rounded()}), in_dask(None, blocks), blocks)
+        assert_as_in_memory(ESTIMATORS["co-em"](families={"numbers": Rounded()}), convert_to_dask(None, blocks), blocks)
     finally:
         cloudpickle.unregister_pickle_by_value(here)

@@ -14,7 +14,7 @@ from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
-from transfers import DEVICE, on_device, transfers
+from transfers import DEVICE, count_transfers, put_on_device
 
 K, ROUNDS = 3, 3
 GAUSSIANS = ("gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical")
@@ -26,13 +26,13 @@ def views_on_device(missing, dtype=np.float64, counts=False):
     rows = {name: np.nan_to_num(np.asarray(block)).astype(dtype) for name, block in views.items()}
     if counts:
         rows = {name: np.floor(np.abs(block)) + 1 for name, block in rows.items()}
-    return cs.Views({name: on_device(block) for name, block in rows.items()}, present=views.present), y
+    return cs.Views({name: put_on_device(block) for name, block in rows.items()}, present=views.present), y
 
 
 def fetched_in(states):
     """What leaves the device in a few rounds after the first."""
     next(states)
-    with transfers() as found:
+    with count_transfers() as found:
         for _ in range(ROUNDS):
             next(states)
     return found

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from stores import CASES, ESTIMATORS, STORES, K, chunked, every_estimator, fitted, in_dask, made, many_pieces
+from stores import (
+    CASES,
+    ESTIMATORS,
+    STORES,
+    K,
+    convert_to_dask,
+    cut_finely,
+    every_estimator,
+    fit_quietly,
+    make_blocks,
+    make_dask_array,
+)
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_store = pytest.mark.parametrize("store", STORES)
@@ -32,47 +43,47 @@ def assert_same(one, other, blocks, elsewhere, case):
 @every_estimator
 @every_case
 def test_one_shard_equals_many(make, case):
-    blocks, _ = made(case)
-    one = fitted(make(), blocks)
-    with many_pieces():
-        assert_same(one, fitted(make(), blocks), blocks, blocks, case)
+    blocks, _ = make_blocks(case)
+    one = fit_quietly(make(), blocks)
+    with cut_finely():
+        assert_same(one, fit_quietly(make(), blocks), blocks, blocks, case)
 
 
 @every_estimator
 @every_case
 @every_store
 def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
-    blocks, _ = made(case)
-    one = fitted(make(), blocks)
-    with many_pieces():
+    blocks, _ = make_blocks(case)
+    one = fit_quietly(make(), blocks)
+    with cut_finely():
         elsewhere = STORES[store](tmp_path, blocks)
-        assert_same(one, fitted(make(), elsewhere), blocks, elsewhere, case)
+        assert_same(one, fit_quietly(make(), elsewhere), blocks, elsewhere, case)
 
 
 @every_estimator
 @pytest.mark.parametrize("case", ["missing", "sparse"])
 def test_labels_on_dask_processes(make, case, on_cluster):
-    blocks, _ = made(case)
-    elsewhere = in_dask(None, blocks)
-    assert_same(fitted(make(), blocks), fitted(make(), elsewhere), blocks, elsewhere, case)
+    blocks, _ = make_blocks(case)
+    elsewhere = convert_to_dask(None, blocks)
+    assert_same(fit_quietly(make(), blocks), fit_quietly(make(), elsewhere), blocks, elsewhere, case)
 
 
 @every_estimator
 @every_case
 def test_labels_on_dask_threads(make, case, in_process):
-    blocks, _ = made(case)
-    elsewhere = in_dask(None, blocks)
-    with many_pieces():
-        assert_same(fitted(make(), blocks), fitted(make(), elsewhere), blocks, elsewhere, case)
+    blocks, _ = make_blocks(case)
+    elsewhere = convert_to_dask(None, blocks)
+    with cut_finely():
+        assert_same(fit_quietly(make(), blocks), fit_quietly(make(), elsewhere), blocks, elsewhere, case)
 
 
 @every_estimator
 @pytest.mark.parametrize("threads", [2, 5])
 def test_threads_do_not_change_a_bit(make, threads, tmp_path):
-    blocks, _ = made("missing")
-    with many_pieces():
+    blocks, _ = make_blocks("missing")
+    with cut_finely():
         views = STORES["memmap"](tmp_path, blocks)
-        one, other = fitted(make(n_jobs=1), views), fitted(make(n_jobs=threads), views)
+        one, other = fit_quietly(make(n_jobs=1), views), fit_quietly(make(n_jobs=threads), views)
     assert np.array_equal(one.labels_, other.labels_)
     assert one.cost_ == other.cost_
 
@@ -81,48 +92,53 @@ def test_threads_do_not_change_a_bit(make, threads, tmp_path):
 @pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path, monkeypatch):
-    blocks, _ = made(case)
+    blocks, _ = make_blocks(case)
     elsewhere = STORES[store](tmp_path, blocks)
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
         with monkeypatch.context() as patch:
             patch.setattr(f"consilience.methods.common.starts.{limit}", value)
-            one, other = fitted(make(n_init=1, max_iter=1), blocks), fitted(make(n_init=1, max_iter=1), elsewhere)
+            one, other = (
+                fit_quietly(make(n_init=1, max_iter=1), blocks),
+                fit_quietly(make(n_init=1, max_iter=1), elsewhere),
+            )
         assert np.array_equal(one.labels_, other.labels_), limit
 
 
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 @every_estimator
 def test_sampled_starts_on_dask(make, case, in_process, monkeypatch):
-    blocks, _ = made(case)
+    blocks, _ = make_blocks(case)
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
         with monkeypatch.context() as patch:
             patch.setattr(f"consilience.methods.common.starts.{limit}", value)
-            one = fitted(make(n_init=1, max_iter=1), blocks)
-            other = fitted(make(n_init=1, max_iter=1), in_dask(None, blocks))
+            one = fit_quietly(make(n_init=1, max_iter=1), blocks)
+            other = fit_quietly(make(n_init=1, max_iter=1), convert_to_dask(None, blocks))
         assert np.array_equal(one.labels_, other.labels_), limit
 
 
 @every_estimator
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
 def test_init_does_not_depend_on_the_storage(make, store, tmp_path):
-    blocks, y = made("missing")
+    blocks, y = make_blocks("missing")
     elsewhere = STORES[store](tmp_path, blocks)
     centres = np.stack([np.nanmean(blocks["numbers"][y == j], axis=0) for j in range(K)])
     for init in (y, {"numbers": centres}, {"numbers": np.eye(K)[y]}):
-        assert np.array_equal(fitted(make(init=init), blocks).labels_, fitted(make(init=init), elsewhere).labels_)
+        assert np.array_equal(
+            fit_quietly(make(init=init), blocks).labels_, fit_quietly(make(init=init), elsewhere).labels_
+        )
 
 
 @pytest.mark.parametrize("family", ["gaussian-full", "gaussian-tied", "gaussian-spherical", "von-mises-fisher"])
 @pytest.mark.parametrize("store", ["memmap", "dask"])
 def test_every_family_and_eta(family, store, tmp_path):
-    blocks, _ = made("missing")
+    blocks, _ = make_blocks("missing")
     make = ESTIMATORS["co-em"]
     families = {"numbers": family, "counts": "poisson"}
     options = {"families": families, "eta": 0.6, "priors": "view", "assignment": "average"}
-    one = fitted(make(**options), blocks)
-    with many_pieces():
+    one = fit_quietly(make(**options), blocks)
+    with cut_finely():
         elsewhere = STORES[store](tmp_path, blocks)
-        assert_same(one, fitted(make(**options), elsewhere), blocks, elsewhere, "missing")
+        assert_same(one, fit_quietly(make(**options), elsewhere), blocks, elsewhere, "missing")
 
 
 def room_mapped(folder, shape, dtype):
@@ -144,9 +160,9 @@ every_room = pytest.mark.parametrize("room", [room_mapped, room_in_hdf5, room_in
 @every_room
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
 def test_predictions_are_written_to_out(make, room, store, tmp_path):
-    blocks, _ = made("complete")
-    model = fitted(make(), blocks)
-    with many_pieces():
+    blocks, _ = make_blocks("complete")
+    model = fit_quietly(make(), blocks)
+    with cut_finely():
         elsewhere = STORES[store](tmp_path, blocks)
         out = room(tmp_path, (240,), np.int64)
         assert model.predict(elsewhere, out=out) is out
@@ -155,10 +171,10 @@ def test_predictions_are_written_to_out(make, room, store, tmp_path):
 
 @every_room
 def test_probabilities_are_written_to_out(room, tmp_path):
-    blocks, _ = made("complete")
-    model = fitted(ESTIMATORS["co-em"](), blocks)
+    blocks, _ = make_blocks("complete")
+    model = fit_quietly(ESTIMATORS["co-em"](), blocks)
     out = room(tmp_path, (240, K), np.float64)
-    with many_pieces():
+    with cut_finely():
         assert model.predict_proba(blocks, out=out) is out
     assert np.allclose(out[:], model.predict_proba(blocks))
 
@@ -167,27 +183,27 @@ def test_probabilities_are_written_to_out(room, tmp_path):
 @every_room
 @pytest.mark.parametrize("shape", [(100,), (300,), (240, 1), (240, K)])
 def test_out_of_wrong_shape_is_refused_before_writing(make, room, shape, tmp_path):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     out = room(tmp_path, shape, np.int64)
     out[...] = -7
     wanted = re.escape(f"out must be an array of shape (240,) for 240 entities, got shape {shape}")
-    with many_pieces(), pytest.raises(ValueError, match=wanted):
-        fitted(make(), blocks).predict(blocks, out=out)
+    with cut_finely(), pytest.raises(ValueError, match=wanted):
+        fit_quietly(make(), blocks).predict(blocks, out=out)
     assert (out[...] == -7).all()
 
 
 @every_estimator
 def test_out_of_narrow_type_is_refused_before_writing(make):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     out = np.full(240, True)
     with pytest.raises(ValueError, match="out must hold numbers such as 2, which do not fit bool: give a wider type"):
-        fitted(make(), blocks).predict(blocks, out=out)
+        fit_quietly(make(), blocks).predict(blocks, out=out)
     assert out.all()
 
 
 def test_out_for_probabilities_needs_columns_and_floats():
-    blocks, _ = made("complete")
-    model = fitted(ESTIMATORS["co-em"](), blocks)
+    blocks, _ = make_blocks("complete")
+    model = fit_quietly(ESTIMATORS["co-em"](), blocks)
     with pytest.raises(ValueError, match=r"shape \(240, 3\) for 240 entities, got shape \(240,\)"):
         model.predict_proba(blocks, out=np.zeros(240))
     with pytest.raises(ValueError, match=r"out must hold numbers such as 0\.5, which do not fit int64"):
@@ -207,16 +223,16 @@ def assert_nobody_is_predicted(model, nobody):
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 @every_store
 def test_no_entities_in_any_storage(make, case, store, tmp_path):
-    blocks, _ = made(case)
-    model = fitted(make(), blocks)
+    blocks, _ = make_blocks(case)
+    model = fit_quietly(make(), blocks)
     assert_nobody_is_predicted(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
 
 
 @every_estimator
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 def test_no_entities_on_dask(make, case, in_process):
-    blocks, _ = made(case)
-    model, elsewhere = fitted(make(), blocks), in_dask(None, blocks)
+    blocks, _ = make_blocks(case)
+    model, elsewhere = fit_quietly(make(), blocks), convert_to_dask(None, blocks)
     assert_nobody_is_predicted(model, cs.Views(elsewhere)[:0])
     assert_nobody_is_predicted(model, {name: array[:0] for name, array in elsewhere.items()})
 
@@ -224,11 +240,11 @@ def test_no_entities_on_dask(make, case, in_process):
 @every_estimator
 def test_chunks_far_from_zero_and_from_each_other(make, in_process):
     """All shards measure from the same point, though the rows of each lie elsewhere."""
-    blocks, y = made("float32")
+    blocks, y = make_blocks("float32")
     order = np.argsort(y, kind="stable")
     far = {name: (X + np.float32(3000) + 40 * y[:, None].astype(np.float32))[order] for name, X in blocks.items()}
     options = {"families": "gaussian"} if make is ESTIMATORS["co-em"] else {}
-    one, other = fitted(make(**options), far), fitted(make(**options), in_dask(None, far))
+    one, other = fit_quietly(make(**options), far), fit_quietly(make(**options), convert_to_dask(None, far))
     assert np.array_equal(one.labels_, other.labels_)
     assert other.cost_ == pytest.approx(one.cost_, rel=1e-4)
 
@@ -236,40 +252,40 @@ def test_chunks_far_from_zero_and_from_each_other(make, in_process):
 @every_estimator
 @pytest.mark.parametrize("store", ["hdf5", "zarr", "dask"])
 def test_stored_array_is_one_view(make, store, tmp_path):
-    blocks, _ = made("complete")
+    blocks, _ = make_blocks("complete")
     one = {"X": blocks["numbers"]}
     if store == "dask":
         pytest.importorskip("dask.array")
     elsewhere = {"dask": _one_chunked}.get(store, STORES[store])(tmp_path, one)["X"]
-    model = fitted(make(), elsewhere)
-    assert np.array_equal(model.labels_, fitted(make(), one["X"]).labels_)
+    model = fit_quietly(make(), elsewhere)
+    assert np.array_equal(model.labels_, fit_quietly(make(), one["X"]).labels_)
     assert np.array_equal(model.predict(elsewhere), model.labels_)
     assert model.n_features_in_ == 4
     halves = {"a": slice(0, 2), "b": slice(2, 4)}
-    apart = fitted(make(views=halves), elsewhere)
-    assert np.array_equal(apart.labels_, fitted(make(views=halves), one["X"]).labels_)
+    apart = fit_quietly(make(views=halves), elsewhere)
+    assert np.array_equal(apart.labels_, fit_quietly(make(views=halves), one["X"]).labels_)
 
 
 def _one_chunked(_folder, blocks):
-    return {name: chunked(X, (100, 140)) for name, X in blocks.items()}
+    return {name: make_dask_array(X, (100, 140)) for name, X in blocks.items()}
 
 
 @pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
 @every_estimator
 def test_slice_of_views(make, store, tmp_path):
-    blocks, _ = made("missing")
+    blocks, _ = make_blocks("missing")
     elsewhere = cs.Views(STORES[store](tmp_path, blocks))[31:222]
-    one = fitted(make(), cs.Views(blocks)[31:222])
-    with many_pieces():
-        assert np.array_equal(fitted(make(), elsewhere).labels_, one.labels_)
+    one = fit_quietly(make(), cs.Views(blocks)[31:222])
+    with cut_finely():
+        assert np.array_equal(fit_quietly(make(), elsewhere).labels_, one.labels_)
 
 
 @every_estimator
 @pytest.mark.filterwarnings("ignore:Sparse")  # torch says that they are new, and that it does not check them
 def test_sparse_rows_of_a_device_library(make):
     torch = pytest.importorskip("torch")
-    blocks, _ = made("sparse")
+    blocks, _ = make_blocks("sparse")
     T = blocks["counts"]
     counts = torch.sparse_csr_tensor(*(torch.asarray(np.array(x)) for x in (T.indptr, T.indices, T.data)), size=T.shape)
     there = {"numbers": torch.asarray(blocks["numbers"]), "counts": counts}
-    assert np.array_equal(fitted(make(), there).labels_, fitted(make(), blocks).labels_)
+    assert np.array_equal(fit_quietly(make(), there).labels_, fit_quietly(make(), blocks).labels_)

@@ -29,7 +29,7 @@ from consilience.methods.kmeans import algorithm as kmeans
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.rows import Source, Storage, source
 from consilience.rows.source import iterate_rows, plan_loads, regular_edges
-from stores import ESTIMATORS, K, every_estimator, fitted, label_views, made, many_pieces, on_disk
+from stores import ESTIMATORS, K, cut_finely, every_estimator, fit_quietly, label_views, make_blocks, store_in_files
 from waiting import HANG_LIMIT
 
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
@@ -59,7 +59,7 @@ class Counted(Storage):
 
 
 def counted(case="complete", unit=None, n_views=2):
-    blocks, y = made(case)
+    blocks, y = make_blocks(case)
     blocks["more"] = blocks["numbers"][:, :2] + 1
     readers = {name: Counted(X, unit) for name, X in list(blocks.items())[:n_views]}
     return cs.Views({name: Source.over(reader, name) for name, reader in readers.items()}), readers, y
@@ -73,7 +73,7 @@ def mixture(views, y):
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
 def test_co_em_round_reads_each_view_twice(n_views):
-    with many_pieces():
+    with cut_finely():
         views, readers, y = counted(n_views=n_views)
         _, _, states = mixture(views, y)
         next(states)
@@ -85,7 +85,7 @@ def test_co_em_round_reads_each_view_twice(n_views):
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
 def test_kmeans_round_reads_each_view_twice(n_views):
-    with many_pieces():
+    with cut_finely():
         views, readers, y = counted(n_views=n_views)
         shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
         states = multi_view_kmeans(shards, SquaredEuclidean(), K)
@@ -98,10 +98,10 @@ def test_kmeans_round_reads_each_view_twice(n_views):
 
 def test_predictions_read_each_row_three_times():
     """To see whether all can be used, to ask the family, and to measure."""
-    blocks, _ = made("complete")
-    models = [fitted(ESTIMATORS[name](), blocks) for name in ("co-em", "k-means")]
+    blocks, _ = make_blocks("complete")
+    models = [fit_quietly(ESTIMATORS[name](), blocks) for name in ("co-em", "k-means")]
     for model in models:
-        with many_pieces():
+        with cut_finely():
             views, readers, _ = counted()
             for reader in readers.values():
                 reader.forget()
@@ -112,7 +112,7 @@ def test_predictions_read_each_row_three_times():
 @pytest.mark.parametrize("unit", [30, 70, 240, 1000])
 def test_shards_and_loads_end_at_storage_units(unit):
     """So no unit is read for two shards."""
-    with many_pieces():
+    with cut_finely():
         views, readers, y = counted(unit=unit)
         shards, _, states = mixture(views, y)
         next(states)
@@ -137,7 +137,7 @@ def test_units_of_a_small_view_do_not_enlarge_loads(monkeypatch):
 
 def test_iterate_rows_yields_every_row_in_order():
     values = np.arange(480.0).reshape(240, 2)
-    with many_pieces():
+    with cut_finely():
         lazy_rows = Source.over(Counted(values, unit=50))
         found = list(iterate_rows({"a": lazy_rows, "b": values}, 240, 13))
     assert np.array_equal(np.concatenate([X["a"] for _, X in found]), values)
@@ -146,7 +146,7 @@ def test_iterate_rows_yields_every_row_in_order():
 
 
 def test_cache_is_not_used_for_other_parameters():
-    blocks, y = made("missing")
+    blocks, y = make_blocks("missing")
     shards, model, _ = mixture(cs.Views(blocks), y)
     for shard in shards.shards:
         for _ in iterate_posteriors(shard, model):
@@ -165,9 +165,9 @@ class Stopped(BaseException):
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_interrupted_pass_leaves_no_stale_cache(kind, tmp_path):
     """Half of what is kept is of new parameters then, and half of the old ones."""
-    blocks, y = made("complete")
-    with many_pieces():
-        views = cs.Views(blocks if kind == "memory" else on_disk(tmp_path, blocks))
+    blocks, y = make_blocks("complete")
+    with cut_finely():
+        views = cs.Views(blocks if kind == "memory" else store_in_files(tmp_path, blocks))
         shards, old, _ = mixture(views, y)
         new = start_from_init((y + 1) % K, shards, old.families, K, PRIORS["global"])
         shard = shards.shards[0]
@@ -183,9 +183,9 @@ def test_interrupted_pass_leaves_no_stale_cache(kind, tmp_path):
 
 
 def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
-    blocks, y = made("complete")
+    blocks, y = make_blocks("complete")
     divergence = SquaredEuclidean()
-    with many_pieces():
+    with cut_finely():
         shards = prepare_kmeans(cs.Views(blocks), divergence).with_labels(y)
         centres = {name: np.stack([X[y == j].mean(axis=0) for j in range(K)]) for name, X in blocks.items()}
         old, new = (Centers(divergence) for _ in range(2))
@@ -203,7 +203,7 @@ def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
 @pytest.mark.parametrize("moment", [61, 68, 75, 90])
 @every_estimator
 def test_ctrl_c_keeps_the_last_complete_round(make, moment, monkeypatch):
-    blocks, y = made("complete")
+    blocks, y = make_blocks("complete")
     options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
     module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
     original, calls = getattr(module, name), count()
@@ -214,18 +214,18 @@ def test_ctrl_c_keeps_the_last_complete_round(make, moment, monkeypatch):
         return original(*args)
 
     model = make(max_iter=50, **options)
-    with many_pieces():
+    with cut_finely():
         monkeypatch.setattr(module, name, interrupted)
         with pytest.raises(KeyboardInterrupt, match="best result so far"):
             model.fit(blocks)
-        whole = fitted(make(max_iter=model.n_iter_, **options), blocks)
+        whole = fit_quietly(make(max_iter=model.n_iter_, **options), blocks)
     assert np.array_equal(model.labels_, whole.labels_)
     assert model.cost_ == whole.cost_
 
 
 def test_pickled_shard_has_an_empty_cache():
-    blocks, y = made("missing")
-    with many_pieces():
+    blocks, y = make_blocks("missing")
+    with cut_finely():
         shards, model, states = mixture(cs.Views(blocks), y)
         next(states)
         copies = replace(shards, shards=pickle.loads(pickle.dumps(shards.shards)))
@@ -240,27 +240,27 @@ def test_pickled_shard_has_an_empty_cache():
 
 @pytest.mark.parametrize("case", ["missing", "sparse", "float32"])
 def test_spilling_changes_nothing_and_leaves_no_files(case, tmp_path, monkeypatch):
-    blocks, _ = made(case)
+    blocks, _ = make_blocks(case)
     scratch_folder = tmp_path / "scratch"
     scratch_folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch_folder))
-    views = on_disk(tmp_path, blocks)
-    with many_pieces():
-        one = fitted(ESTIMATORS["co-em"](), views)
+    views = store_in_files(tmp_path, blocks)
+    with cut_finely():
+        one = fit_quietly(ESTIMATORS["co-em"](), views)
         with config_context(working_memory=0):
             spilled, *_ = prepare_mixture(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
             assert all(shard.cache.spills for shard in spilled.shards)
-            other = fitted(ESTIMATORS["co-em"](), views)
+            other = fit_quietly(ESTIMATORS["co-em"](), views)
     assert np.array_equal(one.labels_, other.labels_)
     assert one.cost_ == other.cost_
     assert list(scratch_folder.iterdir()) == []
 
 
 def test_spilled_posteriors_can_be_sent_to_processes(tmp_path):
-    blocks, _ = made("missing")
-    views = on_disk(tmp_path, blocks)
-    with many_pieces(), config_context(working_memory=0):
-        found = fitted(ESTIMATORS["co-em"](), views).responsibilities_
+    blocks, _ = make_blocks("missing")
+    views = store_in_files(tmp_path, blocks)
+    with cut_finely(), config_context(working_memory=0):
+        found = fit_quietly(ESTIMATORS["co-em"](), views).responsibilities_
     assert all(is_scratch_array(own) for own in found.values())
     assert not any(is_scratch_array(own * 2) for own in found.values())
     for own in (found["numbers"], found["numbers"][3:90]):
@@ -271,7 +271,7 @@ def test_spilled_posteriors_can_be_sent_to_processes(tmp_path):
 @pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt("in the middle")])
 def test_reading_thread_ends_after_an_error(error):
     before = set(threading.enumerate())
-    with many_pieces():
+    with cut_finely():
         rows = Source.over(Counted(np.zeros((240, 40)), unit=20))
         with pytest.raises(type(error), match="in the middle"):  # noqa: PT012
             for _ in iterate_rows({"a": rows}, 240, 10):
@@ -282,7 +282,7 @@ def test_reading_thread_ends_after_an_error(error):
 @pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 def test_failed_read_names_the_file_and_ends_threads(make):
     before = set(threading.enumerate())
-    with many_pieces():
+    with cut_finely():
         views, readers, _ = counted()
         readers["counts"].fails = RuntimeError("the disk is gone")
         with pytest.raises(

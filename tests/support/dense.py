@@ -4,30 +4,30 @@ import numpy as np
 import scipy.linalg
 
 
-def gaussian(X):
+def compute_gaussian_kernel(X):
     """exp(-d^2 / 2 width^2), the width being the median of all distances between the rows of X."""
     between = np.array([[np.linalg.norm(x - y) for y in X] for x in X])
     return np.exp(-(between**2) / (2 * np.median(between) ** 2))
 
 
-def normalised(K):
+def normalize_kernel(K):
     degree = K.sum(axis=1)
     return K / np.sqrt(np.outer(degree, degree))
 
 
-def leading(A, k):
+def compute_leading_eigenvectors(A, k):
     _, vectors = np.linalg.eigh((A + A.T) / 2)
     return vectors[:, ::-1][:, :k]
 
 
-def minimum_disagreement(K1, K2, k):
+def embed_minimum_disagreement(K1, K2, k):
     """de Sa 2005: the leading left and right singular vectors."""
     W = K1 @ K2
     u, s, vt = np.linalg.svd(W / np.sqrt(np.outer(W.sum(axis=1), W.sum(axis=0))))
     return u[:, :k], s[:k], vt[:k].T
 
 
-def all_pairs(kernels, k):
+def embed_all_pairs(kernels, k):
     """The graph over all pairs of views, whole."""
     n, V = len(kernels[0]), len(kernels)
     W = np.zeros((n * V, n * V))
@@ -35,39 +35,39 @@ def all_pairs(kernels, k):
         for j in range(V):
             if i != j:
                 W[i * n : (i + 1) * n, j * n : (j + 1) * n] = kernels[i] @ kernels[j]
-    return np.split(leading(normalised(W), k), V)
+    return np.split(compute_leading_eigenvectors(normalize_kernel(W), k), V)
 
 
-def co_regularised(kernels, k, weight, n_rounds):
+def co_regularize_pairwise(kernels, k, weight, n_rounds):
     """Kumar, Rai & Daumé 2011, pairwise; also the objective after every step."""
-    L = [normalised(K) for K in kernels]
-    U = [leading(own, k) for own in L]
+    L = [normalize_kernel(K) for K in kernels]
+    U = [compute_leading_eigenvectors(own, k) for own in L]
     objectives = []
     for _ in range(n_rounds):
         for v in range(len(L)):
-            U[v] = leading(L[v] + weight * sum(U[w] @ U[w].T for w in range(len(L)) if w != v), k)
+            U[v] = compute_leading_eigenvectors(L[v] + weight * sum(U[w] @ U[w].T for w in range(len(L)) if w != v), k)
             own = sum(np.trace(U[w].T @ L[w] @ U[w]) for w in range(len(L)))
             pairs = sum(np.trace(U[a] @ U[a].T @ U[b] @ U[b].T) for a in range(len(L)) for b in range(a + 1, len(L)))
             objectives.append(own + weight * pairs)
     return U, objectives
 
 
-def centroid(kernels, k, weights, n_rounds):
+def co_regularize_centroid(kernels, k, weights, n_rounds):
     """Kumar, Rai & Daumé 2011, centroid-based; also the objective after every round."""
-    L = [normalised(K) for K in kernels]
-    U = [leading(own, k) for own in L]
+    L = [normalize_kernel(K) for K in kernels]
+    U = [compute_leading_eigenvectors(own, k) for own in L]
     objectives = []
     for _ in range(n_rounds):
-        middle = leading(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
-        U = [leading(own + w * middle @ middle.T, k) for own, w in zip(L, weights, strict=True)]
-        middle = leading(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
+        middle = compute_leading_eigenvectors(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
+        U = [compute_leading_eigenvectors(own + w * middle @ middle.T, k) for own, w in zip(L, weights, strict=True)]
+        middle = compute_leading_eigenvectors(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
         own = sum(np.trace(u.T @ own @ u) for u, own in zip(U, L, strict=True))
         pulls = [w * np.trace(u @ u.T @ middle @ middle.T) for w, u in zip(weights, U, strict=True)]
         objectives.append(own + sum(pulls))
     return U, middle, objectives
 
 
-def canonical(blocks, n_components, regularization):
+def compute_canonical_correlations(blocks, n_components, regularization):
     """Regularised canonical correlations of any number of views as a generalised eigenproblem of their columns."""
     centred = [X - X.mean(axis=0) for X in blocks]
     n, widths = len(blocks[0]), [X.shape[1] for X in blocks]

@@ -27,24 +27,24 @@ ITERATED = [builder for builder in ESTIMATORS if builder.contract.is_iterative] 
 convex_mixture, cross_fitted = BUILDERS["convex"], BUILDERS["consilience"]
 
 
-def centres(model):
+def get_centers(model):
     """The parameters of each view that have the shape of centres."""
     if hasattr(model, "cluster_centers_"):
         return model.cluster_centers_
     return {name: params["means"] for name, params in model.params_.items()}
 
 
-def distances(model, X):
+def compute_distances(model, X):
     """What the smallest of decides on an entity's cluster."""
     return model.transform(X) if hasattr(model, "transform") else 1 - model.predict_proba(X)
 
 
-def total_score(model, X):
+def compute_total_score(model, X):
     """The score of all entities together: likelihoods are averaged by scikit-learn's custom, costs are not."""
     return model.score(X) * (len(X) if hasattr(model, "score_samples") else 1)
 
 
-def costs(model):
+def compute_costs(model):
     """The cost of each round."""
     history = model.history_
     if "cost" in history:

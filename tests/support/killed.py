@@ -17,12 +17,12 @@ from consilience.persist import load
 FILES = {"labels.csv", "summary.json", "model.zip", "report.html"}
 
 
-def run(folder, out):
+def run_cluster(folder, out):
     views = [own for name in "ab" for own in ("--view", f"{name}={folder}/{name}.csv")]
     return main(["cluster", *views, "-k", "3", "--method", "k-means", "--quiet", "--no-assess", "--out", str(out)])
 
 
-def complete(out):
+def is_complete(out):
     """Whether all that there is, is whole."""
     if {path.name for path in out.iterdir()} != FILES:
         return False
@@ -37,7 +37,7 @@ def kill_at(folder, out, delay):
     """Start a run and kill it; whether it had ended by then."""
     child = os.fork()
     if not child:
-        os._exit(run(folder, out))
+        os._exit(run_cluster(folder, out))
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -47,9 +47,9 @@ def kill_at(folder, out, delay):
 if __name__ == "__main__":
     folder, how_many, draw = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     there_before = "there" in sys.argv[4:]
-    run(folder, folder / "first")
+    run_cluster(folder, folder / "first")
     started = time.perf_counter()
-    run(folder, folder / "second")
+    run_cluster(folder, folder / "second")
     longest = time.perf_counter() - started
     counts = {"not there": 0, "whole": 0, "broken": 0, "ended": 0, "left over": 0}
     for i in range(how_many):
@@ -58,6 +58,6 @@ if __name__ == "__main__":
             out.mkdir()
         counts["ended"] += kill_at(folder, out, draw.uniform(0, 1.2 * longest))
         nothing = not any(out.iterdir()) if there_before else not out.exists()
-        counts["not there" if nothing else "whole" if complete(out) else "broken"] += 1
+        counts["not there" if nothing else "whole" if is_complete(out) else "broken"] += 1
     counts["left over"] = sum(path.name.endswith(".partial") for path in folder.iterdir())
     print(json.dumps(counts))

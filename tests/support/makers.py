@@ -15,46 +15,54 @@ from consilience.baselines import (
 )
 
 
-def concatenated(k, **options):
+def make_concatenated(k, **options):
     return ConcatenatedViews(KMeans(k, n_init=3, random_state=0), **options)
 
 
-def merged(k, **options):
+def make_merged(k, **options):
     return MergedViews(cs.MultiViewKMeans(k, n_init=3, random_state=0), {}, **options)
 
 
-def single(k, **options):
+def make_single(k, **options):
     return SingleView(KMeans(k, n_init=3, random_state=0), **options)
 
 
-def addition(k, **options):
+def make_addition(k, **options):
     return KernelAddition(k, **{"random_state": 0, "affinity": "gaussian", "n_init": 3, **options})
 
 
-def product(k, **options):
+def make_product(k, **options):
     return KernelProduct(k, **{"random_state": 0, "n_init": 3, **options})
 
 
-def disagreement(k, **options):
+def make_disagreement(k, **options):
     return MinimumDisagreement(k, **{"random_state": 0, "affinity": "gaussian", "n_init": 3, **options})
 
 
-def pairwise(k, **options):
+def make_pairwise(k, **options):
     return CoRegularizedSpectral(k, **{"random_state": 0, "affinity": "gaussian", "n_init": 3, **options})
 
 
-def centroid(k, **options):
-    return pairwise(k, kind="centroid", **options)
+def make_centroid(k, **options):
+    return make_pairwise(k, kind="centroid", **options)
 
 
-def linear_cca(k, **options):
+def make_linear_cca(k, **options):
     return CCASpectral(k, **{"random_state": 0, "n_init": 3, **options})
 
 
-def kernel_cca(k, **options):
-    return linear_cca(k, kind="kernel", **options)
+def make_kernel_cca(k, **options):
+    return make_linear_cca(k, kind="kernel", **options)
 
 
-SPECTRAL = [addition, product, disagreement, pairwise, centroid, linear_cca, kernel_cca]
-WRAPPERS = [concatenated, merged, single]
+SPECTRAL = [
+    make_addition,
+    make_product,
+    make_disagreement,
+    make_pairwise,
+    make_centroid,
+    make_linear_cca,
+    make_kernel_cca,
+]
+WRAPPERS = [make_concatenated, make_merged, make_single]
 ALL = WRAPPERS + SPECTRAL

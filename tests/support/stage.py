@@ -17,7 +17,7 @@ IDS = [f"e{i:02}" for i in range(N)]
 CLASSES = np.repeat([0, 1, 2], 20)
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     code: int
     out: str
     err: str
@@ -28,7 +28,7 @@ class Ran(NamedTuple):
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
 
-def run(*arguments, top=None):
+def run_command(*arguments, top=None):
     """Run the command, or that of the parser `top`, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -36,12 +36,12 @@ def run(*arguments, top=None):
             code = main([str(argument) for argument in arguments], parser=top)
         except SystemExit as end:
             code = end.code
-    return Ran(code, out.getvalue(), err.getvalue())
+    return CommandResult(code, out.getvalue(), err.getvalue())
 
 
-def done(*arguments, top=None):
+def run_successfully(*arguments, top=None):
     """Run a command that must succeed."""
-    ran = run(*arguments, top=top)
+    ran = run_command(*arguments, top=top)
     assert ran.code == 0, ran.err
     return ran
 
@@ -56,7 +56,7 @@ def assert_refused(ran, *words, code=1):
         assert one in ran.error_line
 
 
-def everything(folder):
+def list_folder(folder):
     """All that is in a folder, hidden files as well."""
     return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
 
@@ -76,11 +76,11 @@ def read_labels(path):
         return list(csv.DictReader(file))
 
 
-def clusters(rows):
+def get_clusters(rows):
     return [int(row["cluster"]) for row in rows]
 
 
-def summary(folder):
+def read_summary(folder):
     """The facts, by a reader that takes no NaN."""
 
     def no(constant):
@@ -89,6 +89,6 @@ def summary(folder):
     return json.loads((Path(folder) / "summary.json").read_text(encoding="utf-8"), parse_constant=no)
 
 
-def blobs(seed, columns=3, separation=6.0):
+def make_blobs(seed, columns=3, separation=6.0):
     """Three groups far apart, as many as there are columns at least."""
     return np.random.default_rng(seed).normal(size=(N, columns)) + separation * np.eye(columns)[CLASSES]

@@ -27,7 +27,7 @@ ESTIMATORS = {
 every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
-def made(case, n=240):
+def make_blocks(case, n=240):
     """Two views of some entities: one of real numbers, one of counts."""
     views, y = make_gaussian_views(n, n_clusters=K, n_features=(4,), separation=3, random_state=0)
     rng = np.random.default_rng(0)
@@ -43,32 +43,33 @@ def made(case, n=240):
 CASES = ("complete", "missing", "float32", "sparse")
 
 
-def on_disk(folder, blocks):
+def store_in_files(folder, blocks):
     """Mapped from files: dense ones, and a CSR matrix of mapped arrays."""
     found = {}
     for name, X in blocks.items():
         if sp.issparse(X):
             arrays = {
-                key: mapped(folder / f"{name}-{key}.npy", getattr(X, key)) for key in ("data", "indices", "indptr")
+                key: save_and_map(folder / f"{name}-{key}.npy", getattr(X, key))
+                for key in ("data", "indices", "indptr")
             }
             found[name] = sp.csr_array(tuple(arrays.values()), shape=X.shape)
         else:
-            found[name] = mapped(folder / f"{name}.npy", X)
+            found[name] = save_and_map(folder / f"{name}.npy", X)
     return found
 
 
-def mapped(path, values):
+def save_and_map(path, values):
     np.save(path, values)
     return np.load(path, mmap_mode="r")
 
 
-def in_hdf5(folder, blocks):
+def store_in_hdf5(folder, blocks):
     h5py = pytest.importorskip("h5py")
     file = h5py.File(folder / "views.h5", "w")
     return {n: X if sp.issparse(X) else file.create_dataset(n, data=X, chunks=(50, 2)) for n, X in blocks.items()}
 
 
-def in_zarr(folder, blocks):
+def store_in_zarr(folder, blocks):
     zarr = pytest.importorskip("zarr")
     found = {}
     for name, X in blocks.items():
@@ -78,14 +79,14 @@ def in_zarr(folder, blocks):
     return {**blocks, **found}
 
 
-def in_dask(_folder, blocks):
+def convert_to_dask(_folder, blocks):
     """Chunks that differ between the views."""
     pytest.importorskip("dask.array")
     lengths = ((100, 40, 100), (60, 120, 60))
-    return {name: chunked(X, own) for (name, X), own in zip(blocks.items(), lengths, strict=True)}
+    return {name: make_dask_array(X, own) for (name, X), own in zip(blocks.items(), lengths, strict=True)}
 
 
-def chunked(X, lengths, kind=sp.csr_array):
+def make_dask_array(X, lengths, kind=sp.csr_array):
     """A dask array of so many rows a chunk, sparse if X is."""
     import dask
     import dask.array as da
@@ -100,32 +101,32 @@ def chunked(X, lengths, kind=sp.csr_array):
     return da.concatenate(parts)
 
 
-def in_strict(_folder, blocks):
-    return _in_library(blocks, lambda X: array_api_strict.asarray(np.ascontiguousarray(X)))
+def convert_to_strict(_folder, blocks):
+    return _convert_blocks(blocks, lambda X: array_api_strict.asarray(np.ascontiguousarray(X)))
 
 
-def in_torch(_folder, blocks):
+def convert_to_torch(_folder, blocks):
     torch = pytest.importorskip("torch")
-    return _in_library(blocks, lambda X: torch.asarray(np.array(X)))
+    return _convert_blocks(blocks, lambda X: torch.asarray(np.array(X)))
 
 
-def _in_library(blocks, convert):
+def _convert_blocks(blocks, convert):
     if any(map(sp.issparse, blocks.values())):
         pytest.skip("sparse matrices of these libraries have tests of their own")
     return {name: convert(X) for name, X in blocks.items()}
 
 
 STORES = {
-    "memmap": on_disk,
-    "hdf5": in_hdf5,
-    "zarr": in_zarr,
-    "dask": in_dask,
-    "array_api_strict": in_strict,
-    "torch": in_torch,
+    "memmap": store_in_files,
+    "hdf5": store_in_hdf5,
+    "zarr": store_in_zarr,
+    "dask": convert_to_dask,
+    "array_api_strict": convert_to_strict,
+    "torch": convert_to_torch,
 }
 
 
-def fitted(model, views):
+def fit_quietly(model, views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(views)
@@ -139,7 +140,7 @@ def label_views(shard, centers, names):
 
 
 @contextmanager
-def many_pieces():
+def cut_finely():
     """Cut small data as large data would be: into many shards, each worked on in many spans and blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "LEAST_CHUNK", 1)
@@ -154,7 +155,7 @@ def many_pieces():
 
 
 @contextmanager
-def cluster(**options):
+def start_dask_client(**options):
     """A client of two workers that says nothing."""
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", **options}  # a port that is free

@@ -14,7 +14,7 @@ WAYS_OUT = ("__bool__", "__float__", "__int__", "__index__", "__complex__", "__d
 
 
 @dataclass
-class Fetched:
+class DeviceTransfers:
     """Shapes of the arrays that left the device, and of the numbers."""
 
     arrays: list[tuple[int, ...]] = field(default_factory=list)
@@ -25,26 +25,26 @@ class Fetched:
         return len(self.single)
 
 
-def on_device(values):
+def put_on_device(values):
     """A numpy array as one on the pretended device."""
     return array_api_strict.asarray(np.ascontiguousarray(values), device=DEVICE)
 
 
 @contextmanager
-def transfers() -> Iterator[Fetched]:
+def count_transfers() -> Iterator[DeviceTransfers]:
     """Count what leaves the device within: `.arrays` holds shapes, `.numbers` says how many single numbers.
 
     Arrays on the CPU device count as being at home already. `numpy.asarray` of an array on a device raises by itself.
     """
-    fetched = Fetched()
+    fetched = DeviceTransfers()
     with ExitStack() as restored:
         for name in WAYS_OUT:
-            restored.enter_context(patch.object(type(on_device(0.0)), name, _counted(name, fetched)))
+            restored.enter_context(patch.object(type(put_on_device(0.0)), name, _wrap_counted(name, fetched)))
         yield fetched
 
 
-def _counted(name, fetched):
-    original = getattr(type(on_device(0.0)), name)
+def _wrap_counted(name, fetched):
+    original = getattr(type(put_on_device(0.0)), name)
 
     def way_out(self, *args, **kwargs):
         if self.device != CPU and (name != "to_device" or args[0] == CPU):

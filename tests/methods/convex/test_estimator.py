@@ -28,7 +28,7 @@ from consilience.methods.convex import kernel_kmeans
 from consilience.methods.convex.algorithm import MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
 from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
 from consilience.methods.convex.kernel_kmeans import DistanceSpace, PairwiseDistances
-from transfers import on_device, transfers
+from transfers import count_transfers, put_on_device
 
 MODES = {
     "learned": {},
@@ -578,15 +578,15 @@ def test_products_in_float32_reach_the_gap(to_kind, n_columns):
 
 def problem_on_device(n, missing, beta):
     views, _ = some_views(n, 2, missing, separation=2)
-    kind = cs.Views({name: on_device(np.array(X)) for name, X in views.items()}, present=views.present)
+    kind = cs.Views({name: put_on_device(np.array(X)) for name, X in views.items()}, present=views.present)
     found, kept = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
     A = build_likelihoods(found, {name: beta * own.beta_0 for name, own in found.items()}, len(kept))
-    return MixtureProblem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
+    return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
 
 
 def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
     given, _ = problem_on_device(n=300, missing=missing, beta=2.0)
-    with transfers() as fetched:
+    with count_transfers() as fetched:
         rounds = [state.record for state in islice(states(given), n_rounds)]
     assert rounds[-1]["log_likelihood"] > rounds[0]["log_likelihood"]
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
@@ -611,8 +611,8 @@ def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
         DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=True), 0.5)
         for own in found.values()
     ]
-    start = on_device(np.arange(300) % 4)
-    with transfers() as fetched:
+    start = put_on_device(np.arange(300) % 4)
+    with count_transfers() as fetched:
         costs = [state.cost for state in islice(kernel_kmeans.iterate_kernel_kmeans(spaces, start, 4), 4)]
     assert costs[-1] < costs[0]
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []

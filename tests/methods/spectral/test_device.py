@@ -12,7 +12,7 @@ from consilience.arrays import is_on_host, namespace, to_numpy
 from consilience.datasets import make_gaussian_views
 from consilience.methods.spectral.algorithm import compute_alignment, run_co_training
 from consilience.methods.spectral.assign import select_pivot_rows
-from transfers import on_device, transfers
+from transfers import count_transfers, put_on_device
 
 N = 160
 
@@ -21,7 +21,7 @@ N = 160
 def to_device(request):
     """A function that makes a numpy array one of another library."""
     if request.param == "array_api_strict":
-        return on_device
+        return put_on_device
     torch = pytest.importorskip("torch")
     return lambda values: torch.asarray(np.ascontiguousarray(values))
 
@@ -170,11 +170,11 @@ def test_fewer_dimensions_than_clusters(to_device):
 @pytest.mark.usefixtures("roomy")
 def test_rounds_fetch_one_number_each(affinity, n_views):
     views = some_views(("view0", "view1", "view2")[:n_views])
-    blocks = [on_device(np.array(X)) for _, X in views.items()]
+    blocks = [put_on_device(np.array(X)) for _, X in views.items()]
     operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
     rounds = run_co_training(operators, 5, 4, np.random.default_rng(0))
     compute_alignment(next(rounds), 4)
-    with transfers() as fetched:
+    with count_transfers() as fetched:
         for found in islice(rounds, 3):
             assert 0 <= compute_alignment(found, 4) <= 1
     assert fetched.arrays == []
@@ -185,12 +185,12 @@ def test_rounds_fetch_one_number_each(affinity, n_views):
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.usefixtures("roomy")
 def test_eigenvectors_and_rounds_leave_the_entities_where_they_are(affinity, missing, monkeypatch):
-    views = moved(some_views(("view0", "view1", "view2"), missing), on_device)
+    views = moved(some_views(("view0", "view1", "view2"), missing), put_on_device)
     model = cs.CoTrainedSpectral(4, affinity=affinity, n_iter=3, random_state=0)
     whole, within = type(model)._embed, []
 
     def counted(*args):
-        with transfers() as fetched:
+        with count_transfers() as fetched:
             found = whole(*args)
         within.extend(fetched.arrays)
         return found
@@ -205,8 +205,8 @@ def test_bandwidth_is_found_on_the_device(monkeypatch):
     monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", 50)
     monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 10)
     X = np.random.default_rng(0).standard_normal((N, 3))
-    with transfers() as fetched:
-        kernel = Gaussian().learn(on_device(X))
+    with count_transfers() as fetched:
+        kernel = Gaussian().learn(put_on_device(X))
     assert kernel.bandwidth == pytest.approx(np.median(pairwise.euclidean_distances(X)), rel=1e-12)
     assert max(np.prod(shape) for shape in fetched.arrays) <= 100  # the sample, and those in the middle
 

@@ -7,7 +7,7 @@ from scipy.linalg import subspace_angles
 
 from consilience.arrays import to_numpy
 from consilience.methods.spectral.eigen import N_GUARD_VECTORS, extend_basis, top_eigenvectors
-from transfers import on_device, transfers
+from transfers import count_transfers, put_on_device
 
 
 def with_values(values, seed=0):
@@ -139,7 +139,7 @@ def test_columns_that_add_nothing_do_no_harm_on_a_device():
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((50, 6)))[0]
     block = np.column_stack([basis[:, 0], np.zeros(50), basis @ rng.standard_normal(6), rng.standard_normal(50)])
-    found = to_numpy(extend_basis(on_device(basis), on_device(block)))
+    found = to_numpy(extend_basis(put_on_device(basis), put_on_device(block)))
     assert found.shape == (50, 4)
     np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(basis.T @ found, 0, atol=1e-12)
@@ -148,14 +148,14 @@ def test_columns_that_add_nothing_do_no_harm_on_a_device():
 
 
 def test_a_step_fetches_once_what_it_decides_by():
-    A, products = on_device(with_values(np.linspace(0, 1, 200) ** 2)), []
+    A, products = put_on_device(with_values(np.linspace(0, 1, 200) ** 2)), []
 
     def product(U):
         products.append(U.shape)
         return A @ U
 
-    start = on_device(np.random.default_rng(0).standard_normal((200, 7)))
-    with transfers() as fetched:
+    start = put_on_device(np.random.default_rng(0).standard_normal((200, 7)))
+    with count_transfers() as fetched:
         assert top_eigenvectors(product, start, 3).converged
     assert len(fetched.arrays) == len(products) > 5
     assert fetched.numbers == 0
