@@ -211,7 +211,7 @@ listed = r"must-links are listed as pairs, \[\(entity, entity\), ...\], or with 
         (
             lambda: Constraints([(0, 1, 1.0)], must_weights=2),
             ValueError,
-            "the weights of must-links are given twice: with the pairs and by themselves",
+            "the weights of must-links are given twice: with the pairs and separately",
         ),
         (
             lambda: Constraints([(0, 1), (1, 2)], must_weights=[1, 2, 3]),
@@ -421,7 +421,7 @@ def test_refuses_what_memory_does_not_hold(monkeypatch):
     n = 20_000
     chain = Constraints([(i, i + 1) for i in range(n)])
     message = (
-        rf"all constraints that follow from those given are {n * (n + 1) // 2:,} pairs and need \d+\.\d GiB, "
+        rf"all constraints that follow from the given ones are {n * (n + 1) // 2:,} pairs and need \d+\.\d GiB, "
         "but 1.0 GiB are free: give fewer constraints"
     )
     with pytest.raises(MemoryError, match=message):
@@ -433,9 +433,9 @@ def test_memory_is_counted_for_both_kinds(monkeypatch):
     """Two groups of 100, kept apart by two cannot-links: 4,950 pairs each, and 10,000 between them."""
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 1000)
     groups = [(first, first + i) for first in (0, 100) for i in range(1, 100)]
-    with pytest.raises(MemoryError, match="all constraints that follow from those given are 19,900 pairs"):
+    with pytest.raises(MemoryError, match="all constraints that follow from the given ones are 19,900 pairs"):
         Constraints(groups, [(3, 150), (170, 4)]).closure()
-    with pytest.raises(MemoryError, match="all constraints that follow from those given are 9,900 pairs"):
+    with pytest.raises(MemoryError, match="all constraints that follow from the given ones are 9,900 pairs"):
         Constraints(groups, [(3, 50), (170, 171)]).closure()
 
 
@@ -588,11 +588,11 @@ def test_a_sample_of_many_entities_lists_no_pairs():
 
 
 def test_refuses_samples_that_there_are_not():
-    with pytest.raises(ValueError, match="4 must-links are asked for, but the classes allow 2: ask for fewer"):
+    with pytest.raises(ValueError, match="4 must-links are requested, but the classes allow 2: request fewer"):
         Constraints.sample([0, 0, 1, 1], 8)
-    with pytest.raises(ValueError, match="1 cannot-links are asked for, but the classes allow 0: ask for fewer"):
+    with pytest.raises(ValueError, match="1 cannot-links are requested, but the classes allow 0: request fewer"):
         Constraints.sample([0, 0, 0], 2)
-    with pytest.raises(ValueError, match="1 must-links are asked for, but the classes allow 0: ask for fewer"):
+    with pytest.raises(ValueError, match="1 must-links are requested, but the classes allow 0: request fewer"):
         Constraints.sample([], 2)
     for n in (-1, 2.5, "all", None):
         with pytest.raises(ValueError, match=f"n must be a whole number of constraints, 0 or more, got {n!r}"):

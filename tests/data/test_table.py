@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,13 +17,13 @@ ROWS = [{"method": "a", "score": 0.51234, "n": 3}, {"method": "bcd", "score": 12
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.fixed_dictionaries({"a": st.floats(allow_nan=False), "b": st.integers(-9, 9)}), max_size=5))
-def test_rows_go_in_and_come_out(rows):
+def test_rows_round_trip(rows):
     table = Table.from_rows(rows)
     assert table.rows() == rows
     assert table.n_rows == len(rows)
 
 
-def test_columns_are_arrays_of_their_type():
+def test_columns_are_typed_arrays():
     table = Table.from_rows(iter(ROWS))
     assert list(table) == ["method", "score", "n"]
     assert table["score"].dtype == np.float64
@@ -34,13 +35,40 @@ def test_the_first_row_names_the_columns():
         Table.from_rows([*ROWS, {"method": "e", "score": 1.0}])
 
 
-def test_a_table_is_a_frame_of_pandas_and_of_polars():
+def test_pandas_and_polars_take_a_table():
     table = Table.from_rows(ROWS)
     assert pd.DataFrame(table).to_dict("records") == ROWS
     assert pl.DataFrame(table).to_dicts() == ROWS
 
 
-def test_it_prints_aligned_with_text_to_the_left_and_numbers_to_the_right():
+def test_to_pandas():
+    frame = Table.from_rows(ROWS).to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.to_dict("records") == ROWS
+    assert frame.dtypes["score"] == np.float64
+    assert Table().to_pandas().empty
+
+
+def test_interchange_protocol_is_read_by_pandas_and_polars():
+    table = Table.from_rows(ROWS)
+    assert pd.api.interchange.from_dataframe(table).to_dict("records") == ROWS
+    assert pl.from_dataframe(table).to_dicts() == ROWS
+
+
+def test_arrow_stream_is_read_by_pyarrow_and_polars():
+    table = Table.from_rows(ROWS)
+    assert pa.RecordBatchReader.from_stream(table).read_all().to_pylist() == ROWS
+
+    class Stream:
+        """An object that is no dict, so that polars must use the interface."""
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return table.__arrow_c_stream__(requested_schema)
+
+    assert pl.DataFrame(Stream()).to_dicts() == ROWS
+
+
+def test_text_is_aligned_left_and_numbers_right():
     assert repr(Table.from_rows(ROWS)).splitlines() == [
         "method    score     n",
         "a        0.5123     3",
@@ -49,19 +77,19 @@ def test_it_prints_aligned_with_text_to_the_left_and_numbers_to_the_right():
 
 
 @pytest.mark.parametrize("value", [1e-5, 1e20, np.inf, -np.inf, np.nan, -3.5, np.float32(1e-7)])
-def test_every_float_belongs_to_the_right(value):
+def test_floats_are_aligned_right(value):
     name = "a column as wide as that is long"
     lines = repr(Table.from_rows([{name: value}, {name: 2.0}])).splitlines()
     assert lines == [name, f"{value:.4f}".rjust(len(name)), "2.0000".rjust(len(name))]
 
 
 @pytest.mark.parametrize("cell", ["1,200", "33.3%", "-12", "0.5"])
-def test_text_that_reads_as_a_number_belongs_to_the_right(cell):
+def test_text_that_reads_as_a_number_is_aligned_right(cell):
     assert repr(Table.from_rows([{"column": cell}])).splitlines() == ["column", cell.rjust(6)]
 
 
 @pytest.mark.parametrize("cell", ["1-2", "a1", "-", "1.2.3", "True"])
-def test_other_text_belongs_to_the_left(cell):
+def test_other_text_is_aligned_left(cell):
     assert repr(Table.from_rows([{"column": cell}])).splitlines()[1] == cell
 
 
@@ -72,7 +100,7 @@ def test_html_is_escaped():
     assert "<i>" not in html
 
 
-def test_a_table_without_rows_prints_nothing():
+def test_empty_table_prints_nothing():
     table = Table.from_rows([])
     assert repr(table) == ""
     assert table._repr_html_() == "<table><thead><tr></tr></thead><tbody></tbody></table>"

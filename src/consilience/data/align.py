@@ -1,4 +1,4 @@
-"""A partial mapping between collections becomes a question of who is present where."""
+"""Views from collections of which only some rows are mapped to each other."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from .coerce import ViewInput, coerce_view
+from .coerce import coerce_view
 from .links import label_components
 from .views import Views, name_blocks
 
 
 def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> Views:
-    """Join collections of which only some rows are known to describe the same entity.
+    """Join collections when only some of their rows are known to describe the same entity.
 
     Parameters
     ----------
     blocks : mapping of str to block
         The views, each with its own rows.
     mapping : mapping of (str, str) to sequence of (int, int)
-        For a pair of views the pairs of rows that are the same entity. Through a third view counts too. Where a row is
-        mapped to several rows of a view, or these meet through others, each pair is an entity of its own: a row may
-        then belong to several entities.
+        For a pair of views, the pairs of rows that are the same entity. Rows are also mapped through a third view. If a
+        row is mapped to several rows of a view, directly or through other rows, each pair is a separate entity: a row
+        may then belong to several entities.
 
     Returns
     -------
     Views
-        One entity for each group of mapped rows (or each pair, see above) and each unmapped row; ``views.rows`` says
-        which row it was.
+        One entity for each group of mapped rows (or each pair, see above) and each unmapped row; ``views.rows`` has
+        their rows.
 
     Examples
     --------
@@ -39,32 +39,30 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     >>> align({"page": np.eye(2), "image": np.eye(3)}, {("page", "image"): [(0, 0), (0, 1)]}).rows.tolist()
     [[0, 0], [0, 1], [1, -1], [-1, 2]]
     """
-    read = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
-    sizes = [block.values.shape[0] for block in read.values()]
-    first_row = dict(zip(read, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
-    ends = [_check_pairs(pair, pairs, read, first_row) for pair, pairs in mapping.items()]
+    inputs = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
+    sizes = [view.values.shape[0] for view in inputs.values()]
+    first_row = dict(zip(inputs, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
+    ends = [_check_pairs(pair, pairs, inputs, first_row) for pair, pairs in mapping.items()]
     pairs = np.sort(np.concatenate([np.zeros((2, 0), np.intp), *ends], axis=1), axis=0).T
     view = np.repeat(np.arange(len(sizes)), sizes)
     row = np.concatenate([np.arange(n) for n in sizes])
-    members, entity = _entities(pairs, view)
-    rows = np.full((entity.max(initial=-1) + 1, len(read)), -1)
+    members, entity = _number_entities(pairs, view)
+    rows = np.full((entity.max(initial=-1) + 1, len(inputs)), -1)
     rows[entity, view[members]] = row[members]
-    return Views.from_inputs(
-        {name: ViewInput(block.values, columns=block.columns) for name, block in read.items()}, rows
-    )
+    return Views.from_inputs(inputs, rows)
 
 
-def _check_pairs(pair: Any, pairs: Any, read: Mapping[str, Any], first_row: Mapping[str, int]) -> np.ndarray:
-    """The mapped rows of two views, numbered through all views: (2, n_pairs)."""
-    if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in read for name in pair) and pair[0] != pair[1]):
-        raise ValueError(f"a mapping is between two of the views {', '.join(map(repr, read))}, got {pair!r}")
+def _check_pairs(pair: Any, pairs: Any, inputs: Mapping[str, Any], first_row: Mapping[str, int]) -> np.ndarray:
+    """The mapped rows of two views, counted over all views: (2, n_pairs)."""
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in inputs for name in pair) and pair[0] != pair[1]):
+        raise ValueError(f"a mapping is between two of the views {', '.join(map(repr, inputs))}, got {pair!r}")
     rows = _as_pairs(pair, pairs)
     for name, column in zip(pair, rows.T, strict=True):
-        n = read[name].values.shape[0]
-        wrong = column[(column < 0) | (column >= n)]
-        if len(wrong):
+        n = inputs[name].values.shape[0]
+        invalid = column[(column < 0) | (column >= n)]
+        if len(invalid):
             raise ValueError(
-                f"the mapping {pair!r} names row {wrong[0]} of view {name!r}, which has {n} rows (0 to {n - 1})"
+                f"the mapping {pair!r} names row {invalid[0]} of view {name!r}, which has {n} rows (0 to {n - 1})"
             )
     return rows.T + np.array([[first_row[pair[0]]], [first_row[pair[1]]]])
 
@@ -83,21 +81,21 @@ def _as_pairs(pair: tuple[str, str], pairs: Any) -> np.ndarray:
     return rows.astype(np.intp)
 
 
-def _entities(pairs: np.ndarray, view: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows, numbered through all views, and the entity of each; entities are in the order of their rows.
+def _number_entities(pairs: np.ndarray, view: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, counted over all views, and the entity of each; entities are in the order of their rows.
 
-    Rows that the mapping connects are one entity. If that were to have two rows of one view, each pair is an entity.
+    Rows that the mapping connects are one entity. If it would have two rows of one view, each pair is an entity.
     """
     n, n_views = len(view), view.max(initial=0) + 1
     group = label_components(pairs, n)
     cells, counts = np.unique(group * n_views + view, return_counts=True)
-    crowded = np.isin(group, cells[counts > 1] // n_views)
-    alone = np.flatnonzero(~crowded)
-    apart = np.unique(pairs[crowded[pairs[:, 0]]], axis=0)
-    members = np.concatenate([alone, apart.ravel()])
-    entity = np.concatenate([group[alone], n + np.repeat(np.arange(len(apart)), 2)])
+    is_split = np.isin(group, cells[counts > 1] // n_views)
+    whole = np.flatnonzero(~is_split)
+    split_pairs = np.unique(pairs[is_split[pairs[:, 0]]], axis=0)
+    members = np.concatenate([whole, split_pairs.ravel()])
+    entity = np.concatenate([group[whole], n + np.repeat(np.arange(len(split_pairs)), 2)])
     _, first, inverse = np.unique(entity, return_index=True, return_inverse=True)
-    # an entity's first row, then its second: of groups the first is enough, for a row is in one only
+    # by the first row, then the second; groups need only the first, because a row is in one group only
     second = members[np.minimum(first + 1, len(members) - 1)]
     rank = np.empty(len(first), np.intp)
     rank[np.lexsort((second, members[first]))] = np.arange(len(first))

@@ -29,12 +29,12 @@ LINK_TYPES = {
 }
 
 
-HEAVIEST = 1e100  # times squared distances it is still a number
-MOST_ROWS = 2**31  # a pair of numbers below that makes one number
+LARGEST_WEIGHT = 1e100  # its product with squared distances is still finite
+MOST_ROWS = 2**31  # a pair of smaller numbers fits into one integer
 
 
 class Precision(NamedTuple):
-    """Share of the constraints' weight that is right; NaN where there are none of a kind."""
+    """Share of the constraints' weight that is correct; NaN if there are none of a type."""
 
     must_link: float
     cannot_link: float
@@ -42,23 +42,23 @@ class Precision(NamedTuple):
 
 @save_as("constraints")
 class Constraints:
-    """Pairs of entities that must, or cannot, be in one cluster, with the price of parting or joining them.
+    """Pairs of entities that must, or cannot, be in one cluster, with the cost of violating each.
 
     Parameters
     ----------
     must_link, cannot_link : sequence of (entity, entity) or (entity, entity, weight), or array, default=()
-        The pairs. Whole numbers are positions of entities in the data; anything else is an entity's id. Of a pair
-        that is listed twice the largest weight counts.
+        The pairs. Whole numbers are positions of entities in the data; anything else is an entity's id. A pair that is
+        listed twice gets its largest weight.
     must_weights, cannot_weights : float or array-like of float, optional
-        Weights of the pairs, if they are not listed with them; 1 by default. A weight is the price of violating the
-        constraint, in the units of the clustering's cost (squared distances); ``10 * constraints`` makes all ten times
-        as dear. A pair of weight 0 is left out.
+        Weights of the pairs, if they are not listed with them; 1 by default. A weight is the cost of violating the
+        constraint, in the units of the clustering's cost (squared distances); ``10 * constraints`` multiplies all
+        weights by ten. A pair of weight 0 is left out.
     by : {'position', 'id', 'row'}, optional
-        What the pairs name. ``'id'``: `Views.ids`, also where these are whole numbers; ``'row'``: rows of the block
-        that a view came from, as in `align`'s mapping.
+        What the pairs name. ``'id'``: `Views.ids`, also if these are whole numbers; ``'row'``: rows of the block that
+        a view came from, as in `align`'s mapping.
     unknown : {'error', 'drop'}, default='error'
-        What becomes of pairs by id of which the data lacks an entity. ``'drop'`` is for scikit-learn's
-        cross-validation, where each fold has some of the entities; positions would name others in every fold.
+        What to do with pairs by id if the data lacks one of the entities. ``'drop'`` is for scikit-learn's
+        cross-validation, in which each fold has some of the entities and positions would change with the fold.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Constraints:
     conflicts : ndarray of shape (n_conflicts, 2)
         Cannot-links between entities that must-links tie together, directly or through others.
     size : int
-        Number of constraints of both kinds.
+        Number of constraints of both types.
     by : str
         What the pairs name.
 
@@ -88,14 +88,14 @@ class Constraints:
         2       3  cannot-link  1.0000
     """
 
-    # no __len__: scikit-learn would take constraints as many as entities for one value an entity, and cut them up
+    # no __len__: scikit-learn would take as many constraints as entities for one value per entity, and split them
     __slots__ = ("_by", "_cannot", "_must", "_names", "_unknown")
 
     _must: Links
     _cannot: Links
     _by: By
     _unknown: Unknown
-    _names: np.ndarray | None  # what the numbers in the links stand for, if not for themselves
+    _names: np.ndarray | None  # the ids that the numbers in the links stand for; None if they are positions or rows
 
     def __init__(
         self,
@@ -113,63 +113,63 @@ class Constraints:
             raise ValueError(f"by must be 'position', 'id' or 'row', got {by!r}")
         must, must_weights = _parse_links("must-link", must_link, must_weights)
         cannot, cannot_weights = _parse_links("cannot-link", cannot_link, cannot_weights)
-        whole = all(_are_whole(ends) for ends in (must, cannot))
-        self._by = by or ("position" if whole else "id")
+        are_integers = all(ends.dtype.kind in "iu" for ends in (must, cannot))
+        self._by = by or ("position" if are_integers else "id")
         self._names, self._unknown = None, unknown
         if self._by == "id":
             self._names, (must, cannot) = _index_names(must, cannot)
-        elif not whole:
+        elif not are_integers:
             raise TypeError(f"constraints by {by} name whole numbers; use by='id' for names of entities")
         else:
             must, cannot = must.astype(np.int64), cannot.astype(np.int64)
-        self._must = self._checked("must-link", must, must_weights)
-        self._cannot = self._checked("cannot-link", cannot, cannot_weights)
+        self._must = self._check_links("must-link", must, must_weights)
+        self._cannot = self._check_links("cannot-link", cannot, cannot_weights)
 
-    def _checked(self, kind: str, pairs: np.ndarray, weights: np.ndarray) -> Links:
+    def _check_links(self, kind: str, pairs: np.ndarray, weights: np.ndarray) -> Links:
         names = pairs if self._names is None else self._names[pairs]
-        wrong = np.flatnonzero(~((weights >= 0) & (weights <= HEAVIEST)))
-        if len(wrong):
+        invalid = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
+        if len(invalid):
             raise ValueError(
-                f"{kind} {_format_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a number from 0 to "
-                f"{HEAVIEST:g}"
+                f"{kind} {_format_pair(names[invalid[0]])} has weight {weights[invalid[0]]:g}: give a number from 0 to "
+                f"{LARGEST_WEIGHT:g}"
             )
-        wrong = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-        if len(wrong):
-            raise ValueError(f"{kind} {_format_pair(names[wrong[0]])} is between an entity and itself: leave it out")
-        wrong = np.flatnonzero(((pairs < 0) | (pairs >= MOST_ROWS)).any(axis=1))
-        if self._names is None and len(wrong):
+        invalid = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+        if len(invalid):
+            raise ValueError(f"{kind} {_format_pair(names[invalid[0]])} is between an entity and itself: leave it out")
+        invalid = np.flatnonzero(((pairs < 0) | (pairs >= MOST_ROWS)).any(axis=1))
+        if self._names is None and len(invalid):
             raise ValueError(
-                f"{kind} {_format_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to "
+                f"{kind} {_format_pair(names[invalid[0]])} names a {self._by} that no data has: count from 0 up to "
                 "the number of entities"
             )
         return Links.from_pairs(pairs[weights > 0], weights[weights > 0])
 
     @classmethod
     def from_links(cls, must: Links, cannot: Links) -> Constraints:
-        """By position, from links already checked."""
+        """Constraints by position, from links that are already valid."""
         new = object.__new__(cls)
         new._must, new._cannot, new._by, new._names, new._unknown = must, cannot, "position", None, "error"
         return new
 
-    def _with(self, must: Links, cannot: Links) -> Constraints:
-        """Other links between the same things."""
+    def _replace(self, must: Links, cannot: Links) -> Constraints:
+        """Constraints with other links between the same entities."""
         new = Constraints.from_links(must, cannot)
         new._by, new._names, new._unknown = self._by, self._names, self._unknown
         return new
 
     @classmethod
     def from_table(cls, table: Any, by: By | None = None, unknown: Unknown = "error") -> Constraints:
-        """Read constraints from a table with a row each.
+        """Read constraints from a table with one row per constraint.
 
         Parameters
         ----------
         table : frame, mapping of columns, or path of a CSV file
             Columns ``first`` and ``second`` (the entities), ``type`` (``must-link`` or ``cannot-link``, also ``must``,
-            ``ML``, ...) and, if you like, ``weight``.
+            ``ML``, ...) and, optionally, ``weight``.
         by : {'position', 'id', 'row'}, optional
             What the first two columns name, as in the constructor.
         unknown : {'error', 'drop'}, default='error'
-            What becomes of pairs by id of which the data lacks an entity, as in the constructor.
+            What to do with pairs by id if the data lacks one of the entities, as in the constructor.
 
         Examples
         --------
@@ -186,25 +186,25 @@ class Constraints:
         ends = list(zip(columns["first"], columns["second"], strict=True))
         kinds = [LINK_TYPES.get(str(kind).strip().lower().replace("_", "-")) for kind in columns["type"]]
         if None in kinds:
-            wrong = columns["type"][kinds.index(None)]
-            raise ValueError(f"a constraint's type is 'must-link' or 'cannot-link', got {wrong!r}")
+            invalid = columns["type"][kinds.index(None)]
+            raise ValueError(f"a constraint's type is 'must-link' or 'cannot-link', got {invalid!r}")
         weights = [_parse_weight(value) for value in columns.get("weight", [1.0] * len(ends))]
-        chosen = {
-            kind: [(*pair, w) for pair, k, w in zip(ends, kinds, weights, strict=True) if k == kind]
-            for kind in ("must", "cannot")
-        }
-        return cls(chosen["must"], chosen["cannot"], by=by, unknown=unknown)
+        must, cannot = (
+            [(*pair, weight) for pair, kind, weight in zip(ends, kinds, weights, strict=True) if kind == wanted]
+            for wanted in ("must", "cannot")
+        )
+        return cls(must, cannot, by=by, unknown=unknown)
 
     @classmethod
     def sample(cls, y: Any, n: int, random_state: Any = None) -> Constraints:
-        """Draw pairs at random and say of each what the classes say: half must-links, half cannot-links.
+        """Draw random pairs that agree with known classes: half must-links, half cannot-links.
 
         Parameters
         ----------
         y : array-like of shape (n_entities,)
             The classes.
         n : int
-            Number of constraints; of an odd number one more cannot-link. No pair is drawn twice.
+            Number of constraints; an odd number gives one more cannot-link. No pair is drawn twice.
         random_state : int, Generator, RandomState or None, default=None
             Seed.
 
@@ -217,22 +217,22 @@ class Constraints:
             raise ValueError(f"n must be a whole number of constraints, 0 or more, got {n!r}")
         rng = make_generator(random_state)
         if np.ndim(y) != 1:
-            raise ValueError(f"y must have one class an entity, got shape {np.shape(y)}")
+            raise ValueError(f"y must have one class per entity, got shape {np.shape(y)}")
         _, y = np.unique(np.asarray(y), return_inverse=True)
-        order = np.argsort(y, kind="stable")  # class after class
-        ends = np.cumsum(np.bincount(y))[y[order]]  # where the class of each place ends
-        places = np.arange(len(y))
-        within = _draw_pairs("must-link", ends - places - 1, places + 1, int(n) // 2, rng)
+        order = np.argsort(y, kind="stable")  # by class
+        ends = np.cumsum(np.bincount(y))[y[order]]  # where the class at each position ends
+        positions = np.arange(len(y))
+        within = _draw_pairs("must-link", ends - positions - 1, positions + 1, int(n) // 2, rng)
         across = _draw_pairs("cannot-link", len(y) - ends, ends, int(n) - int(n) // 2, rng)
         return cls(order[within], order[across])
 
     @property
     def must_link(self) -> np.ndarray:
-        return self._named(self._must.pairs)
+        return self._to_names(self._must.pairs)
 
     @property
     def cannot_link(self) -> np.ndarray:
-        return self._named(self._cannot.pairs)
+        return self._to_names(self._cannot.pairs)
 
     @property
     def must_weights(self) -> np.ndarray:
@@ -248,7 +248,7 @@ class Constraints:
 
     @property
     def must(self) -> Links:
-        """The must-links and their weights, by number; of constraints by id these mean nothing."""
+        """The must-links and their weights, by number; for constraints by id the numbers have no meaning."""
         return self._must
 
     @property
@@ -258,7 +258,7 @@ class Constraints:
 
     @property
     def size(self) -> int:
-        """Number of constraints of both kinds."""
+        """Number of constraints of both types."""
         return len(self._must.weights) + len(self._cannot.weights)
 
     @property
@@ -266,32 +266,32 @@ class Constraints:
         ends, numbers = compact_pairs(np.vstack([self._must.pairs, self._cannot.pairs]))
         must, cannot = np.split(numbers, [len(self._must.pairs)])
         group = label_components(must, len(ends))[cannot]
-        return self._named(self._cannot.pairs[group[:, 0] == group[:, 1]])
+        return self._to_names(self._cannot.pairs[group[:, 0] == group[:, 1]])
 
-    def _named(self, pairs: np.ndarray) -> np.ndarray:
+    def _to_names(self, pairs: np.ndarray) -> np.ndarray:
         return pairs.copy() if self._names is None else self._names[pairs]
 
     def closure(self) -> Constraints:
-        """All constraints that follow from these, with these.
+        """These constraints and all that follow from them.
 
-        Who is tied to the same entity is tied; who is tied to one end of a cannot-link is kept apart from the other.
-        A weight is that of the weakest link on the best path. `conflicts` are kept as they are, and nothing follows
-        from them.
+        Entities with must-links to the same entity get a must-link, and the cannot-links of an entity also hold for
+        those it must be with. A weight is that of the weakest link on the best path. `conflicts` are kept as they are
+        and imply nothing.
         """
-        return self._with(*compute_closure(self._must, self._cannot))
+        return self._replace(*compute_closure(self._must, self._cannot))
 
     def renumber(self, numbers: np.ndarray) -> Constraints:
-        """The same constraints with other numbers; what comes together falls away."""
+        """Map entity numbers; pairs whose ends become the same entity are dropped."""
         return Constraints.from_links(self._must.renumber(numbers), self._cannot.renumber(numbers))
 
     def __mul__(self, factor: Any) -> Constraints:
-        """The same constraints with weights so many times as large."""
+        """Multiply all weights by a number."""
         if not isinstance(factor, Real):
             return NotImplemented
         if not 0 < float(factor) < float("inf"):
             raise ValueError(f"weights are multiplied by a number above 0, got {factor!r}")
-        must, cannot = (Links(own.pairs, own.weights * float(factor)) for own in (self._must, self._cannot))
-        return self._with(must, cannot)
+        must, cannot = (Links(links.pairs, links.weights * float(factor)) for links in (self._must, self._cannot))
+        return self._replace(must, cannot)
 
     __rmul__ = __mul__
 
@@ -304,7 +304,7 @@ class Constraints:
         if self._by != other._by:
             raise ValueError(f"constraints by {self._by} and by {other._by} do not mix: give both the same way")
         if self._names is None:
-            return self._with(self._must | other._must, self._cannot | other._cannot)
+            return self._replace(self._must | other._must, self._cannot | other._cannot)
         return Constraints(
             np.vstack([self.must_link, other.must_link]),
             np.vstack([self.cannot_link, other.cannot_link]),
@@ -315,7 +315,7 @@ class Constraints:
         )
 
     def positions(self, ids: Any) -> Constraints:
-        """The same constraints by position among these ids.
+        """Convert constraints by id to positions among these ids.
 
         Examples
         --------
@@ -325,30 +325,31 @@ class Constraints:
         if self._by != "id":
             raise ValueError(f"these constraints are by {self._by}, not by id")
         names = np.asarray(ids).tolist()
-        place = {name: i for i, name in enumerate(names)}
-        if len(place) < len(names):
+        position_of = {name: i for i, name in enumerate(names)}
+        if len(position_of) < len(names):
             raise ValueError("ids are not unique, so that constraints by id may mean several entities: give positions")
-        assert self._names is not None, "by id there are names"
-        numbers = np.array([place.get(name, -1) for name in self._names.tolist()], np.int64)
+        assert self._names is not None, "constraints by id have names"
+        positions = np.array([position_of.get(name, -1) for name in self._names.tolist()], np.int64)
         if self._unknown == "drop":
-            known = (own.select((numbers[own.pairs] >= 0).all(axis=1)) for own in (self._must, self._cannot))
-            return self._with(*known).renumber(numbers)
-        if (numbers < 0).any():
-            strange = self._names[numbers < 0]
+            kinds = (self._must, self._cannot)
+            kept = (links.select((positions[links.pairs] >= 0).all(axis=1)) for links in kinds)
+            return self._replace(*kept).renumber(positions)
+        if (positions < 0).any():
+            unknown = self._names[positions < 0]
             raise ValueError(
-                f"constraints name entity {strange[0]!r}, which is not among the ids of the data ({len(strange)} "
-                f"such): leave it out, or say unknown='drop'{or_position(strange[0])}"
+                f"constraints name entity {unknown[0]!r}, which is not among the ids of the data ({len(unknown)} "
+                f"such): leave it out, or say unknown='drop'{or_position(unknown[0])}"
             )
-        return self.renumber(numbers)
+        return self.renumber(positions)
 
     def transfer(self, mapping: Any) -> Constraints:
-        """The constraints between the entities that theirs are mapped to; others are left out.
+        """Map constraints to other entities; those with an unmapped end are left out.
 
         Parameters
         ----------
         mapping : array-like of shape (n, 2)
-            Pairs (position here, position there). An entity may be mapped to several, and several to one; a
-            constraint whose ends come together falls away.
+            Pairs (position of the source, position of the target). An entity may be mapped to several, and several to
+            one; a constraint whose ends become the same entity is dropped.
 
         Examples
         --------
@@ -361,14 +362,14 @@ class Constraints:
         if pairs.size == 0:
             pairs = np.zeros((0, 2), np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            raise ValueError("a mapping lists pairs of positions, [(here, there), ...]")
+            raise ValueError("a mapping lists pairs of positions, [(source, target), ...]")
         pairs = pairs.astype(np.int64)
         if pairs.min(initial=0) < 0:
             raise ValueError("a mapping names positions, counted from 0, got a negative one")
-        return self._with(self._must.transfer(pairs), self._cannot.transfer(pairs))
+        return self._replace(self._must.transfer(pairs), self._cannot.transfer(pairs))
 
     def precision(self, y: Any) -> Precision:
-        """Share of the constraints' weight that agrees with the classes: what propagated constraints are worth.
+        """Share of the constraints' weight that agrees with the classes, such as of propagated constraints.
 
         Parameters
         ----------
@@ -383,18 +384,18 @@ class Constraints:
         if self._by != "position":
             raise ValueError(f"classes are by position, these constraints by {self._by}: see positions()")
         y = np.asarray(y)
-        most = max(self._must.pairs.max(initial=-1), self._cannot.pairs.max(initial=-1))
-        if y.ndim != 1 or most >= len(y):
-            raise ValueError(f"y must have one class an entity: constraints name entity {most}, y has shape {y.shape}")
-        found = []
+        last = max(self._must.pairs.max(initial=-1), self._cannot.pairs.max(initial=-1))
+        if y.ndim != 1 or last >= len(y):
+            raise ValueError(f"y must have one class per entity: constraints name entity {last}, y has shape {y.shape}")
+        shares = []
         for links, same in ((self._must, True), (self._cannot, False)):
-            right = (y[links.pairs[:, 0]] == y[links.pairs[:, 1]]) == same
+            correct = (y[links.pairs[:, 0]] == y[links.pairs[:, 1]]) == same
             total = links.weights.sum()
-            found.append(float(links.weights[right].sum() / total) if total else float("nan"))
-        return Precision(*found)
+            shares.append(float(links.weights[correct].sum() / total) if total else float("nan"))
+        return Precision(*shares)
 
     def table(self) -> Table:
-        """One row a constraint: ``first``, ``second``, ``type``, ``weight``. `from_table` takes it back."""
+        """One row per constraint: ``first``, ``second``, ``type``, ``weight``. `from_table` reads it."""
         pairs = np.concatenate([self.must_link, self.cannot_link])
         kinds = np.repeat(["must-link", "cannot-link"], [len(self._must.weights), len(self._cannot.weights)])
         weights = np.concatenate([self._must.weights, self._cannot.weights])
@@ -421,7 +422,7 @@ class Constraints:
 
 
 def or_position(name: Any) -> str:
-    """What else a whole number may be."""
+    """Hint that a whole number may be meant as a position."""
     return ", or by='position'" if isinstance(name, Integral) else ""
 
 
@@ -432,7 +433,7 @@ def _as_dict(constraints: Constraints) -> dict[Any, float]:
 
 
 def _parse_links(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(m, 2) ends, of whole numbers or of whatever was given, and (m,) weights."""
+    """Read links of any form into (m, 2) ends, integers or ids, and (m,) weights."""
     if is_frame(links):
         links = links.to_numpy()
     if not isinstance(links, np.ndarray):
@@ -443,8 +444,8 @@ def _parse_links(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.nd
             listed = [(*link, 1.0)[:3] for link in listed]
         width = len(listed[0]) if listed else 2
         links = np.empty((len(listed), width), object)
-        for place, link in enumerate(listed):
-            links[place] = tuple(link)
+        for row, link in enumerate(listed):
+            links[row] = tuple(link)
     if links.size == 0:
         return np.zeros((0, 2), np.int64), np.zeros(0)
     if links.ndim != 2 or links.shape[1] not in (2, 3):
@@ -452,20 +453,21 @@ def _parse_links(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.nd
     ends = links[:, :2]
     if links.shape[1] == 3:
         if weights is not None:
-            raise ValueError(f"the weights of {kind}s are given twice: with the pairs and by themselves")
+            raise ValueError(f"the weights of {kind}s are given twice: with the pairs and separately")
         weights = [_parse_weight(value) for value in links[:, 2].tolist()]
     try:
-        given = np.asarray(1.0 if weights is None else weights, dtype=np.float64)
-        spread = np.broadcast_to(given, len(ends)).copy()
+        values = np.asarray(1.0 if weights is None else weights, dtype=np.float64)
+        values = np.broadcast_to(values, len(ends)).copy()
     except (TypeError, ValueError) as error:
         raise ValueError(f"the weights of {kind}s must be one number, or one for each of {len(ends)} pairs") from error
     if ends.dtype.kind == "f" and np.array_equal(ends, np.trunc(ends)):
         ends = ends.astype(np.int64)  # an array of pairs with their weights
-    elif ends.dtype == object and all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends.flat):
+    types = {type(end) for end in ends.flat}
+    if ends.dtype == object and all(issubclass(t, Integral) and t is not bool for t in types):
         ends = ends.astype(np.int64)
-    elif ends.dtype.kind in "fc" or any(isinstance(end, Real) and not isinstance(end, Integral) for end in ends.flat):
+    elif ends.dtype.kind in "fc" or any(issubclass(t, Real) and not issubclass(t, Integral) for t in types):
         raise ValueError(f"{kind}s name entities by whole numbers or ids, got a fraction or NaN")
-    return ends, spread
+    return ends, values
 
 
 def _pairs_message(kind: str) -> str:
@@ -479,20 +481,16 @@ def _parse_weight(value: Any) -> float:
         raise ValueError(f"a constraint's weight is a number, got {value!r}") from error
 
 
-def _are_whole(ends: np.ndarray) -> bool:
-    return ends.dtype.kind in "iu"
-
-
-def _index_names(*given: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The names that occur, and the pairs as places among them."""
-    place: dict[Any, int] = {}
-    numbers = [
-        np.array([place.setdefault(name, len(place)) for name in ends.ravel().tolist()], np.int64).reshape(-1, 2)
-        for ends in given
+def _index_names(*pair_arrays: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The distinct names in pairs, and the pairs as positions among them."""
+    position: dict[Any, int] = {}
+    indices = [
+        np.array([position.setdefault(name, len(position)) for name in pairs.ravel().tolist()], np.int64).reshape(-1, 2)
+        for pairs in pair_arrays
     ]
-    names = np.empty(len(place), object)
-    names[:] = list(place)
-    return names, numbers
+    names = np.empty(len(position), object)
+    names[:] = list(position)
+    return names, indices
 
 
 def _format_pair(names: np.ndarray) -> str:
@@ -502,7 +500,7 @@ def _format_pair(names: np.ndarray) -> str:
 def _read_columns(table: Any) -> dict[str, list[Any]]:
     """Columns by name, from a frame, a mapping, or a CSV file."""
     if isinstance(table, str | Path):
-        with open(table, newline="", encoding="utf-8-sig") as file:  # as spreadsheets write it
+        with open(table, newline="", encoding="utf-8-sig") as file:  # with the byte order mark of spreadsheets
             rows = list(csv.DictReader(file))
         names = rows[0] if rows else {"first": 0, "second": 0, "type": 0}
         columns = {str(name): [row[name] for row in rows] for name in names}
@@ -518,17 +516,17 @@ def _read_columns(table: Any) -> dict[str, list[Any]]:
 
 
 def _is_whole_number(text: str) -> bool:
-    """Whether a cell of a file is a whole number, and no name that looks like one: 007."""
+    """Whether a cell of a file is a whole number, and not a name that looks like one, as 007."""
     digits = text.strip().removeprefix("-")
     return digits.isdecimal() and str(int(digits)) == digits
 
 
 def _draw_pairs(kind: str, counts: np.ndarray, starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """So many pairs of places: each place has so many partners, side by side from its start on."""
+    """Draw n pairs of positions; position i has ``counts[i]`` partners, adjacent from ``starts[i]`` on."""
     ends = np.cumsum(counts)
     n_pairs = int(ends[-1]) if len(ends) else 0
     if n > n_pairs:
-        raise ValueError(f"{n} {kind}s are asked for, but the classes allow {n_pairs}: ask for fewer")
+        raise ValueError(f"{n} {kind}s are requested, but the classes allow {n_pairs}: request fewer")
     chosen = np.sort(rng.choice(n_pairs, n, replace=False)) if n else np.zeros(0, np.int64)
     first = np.searchsorted(ends, chosen, side="right")
     return np.column_stack([first, starts[first] + chosen - (ends[first] - counts[first])]).astype(np.int64)
