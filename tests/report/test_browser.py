@@ -90,7 +90,7 @@ def assessed(tmp_path_factory):
 
 
 def column(page, i):
-    return page.eval_on_selector_all(f"#find-rows tr > :nth-child({i})", "own => own.map(x => x.textContent)")
+    return page.eval_on_selector_all(f"#find-rows tr > :nth-child({i})", "rows => rows.map(x => x.textContent)")
 
 
 def status(page):
@@ -122,11 +122,11 @@ def test_table_is_sorted_and_paged(visit, path):
     page = visit(path)
     button = page.get_by_role("button", name="Confidence")
     button.click()
-    rising = [float(own) for own in column(page, 3)]
+    rising = [float(text) for text in column(page, 3)]
     assert rising == sorted(rising)
     assert page.get_attribute("#find-head th:nth-child(3)", "aria-sort") == "ascending"
     button.click()
-    falling = [float(own) for own in column(page, 3)]
+    falling = [float(text) for text in column(page, 3)]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] >= rising[-1]
     page.get_by_role("button", name="Entity").click()
@@ -140,7 +140,7 @@ def test_table_is_sorted_and_paged(visit, path):
 
 def test_clusters_are_ordered_filtered_and_opened(visit, path):
     page = visit(path)
-    shown = "own => own.filter(x => !x.hidden).map(x => x.dataset.cluster)"
+    shown = "rows => rows.filter(x => !x.hidden).map(x => x.dataset.cluster)"
     page.select_option("#cluster-order", "cluster")
     assert page.eval_on_selector_all("details.cluster", shown) == ["0", "1", "2", "3"]
     page.fill("#cluster-filter", "2")
@@ -149,9 +149,9 @@ def test_clusters_are_ordered_filtered_and_opened(visit, path):
     assert page.is_visible("#cluster-none")
     page.fill("#cluster-filter", "")
     page.click("#cluster-open")
-    assert page.eval_on_selector_all("details.cluster", "own => own.every(x => !x.open)")
+    assert page.eval_on_selector_all("details.cluster", "rows => rows.every(x => !x.open)")
     page.click("#cluster-open")
-    assert page.eval_on_selector_all("details.cluster", "own => own.every(x => x.open)")
+    assert page.eval_on_selector_all("details.cluster", "rows => rows.every(x => x.open)")
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colors"), ("dark", "Light colors")])
@@ -186,7 +186,7 @@ def test_hostile_names_are_escaped(visit, hostile):
     page = visit(hostile)
     for text in (SCRIPT, IMAGE, ENDING, TURNED):
         page.fill("#find-text", text)
-        assert all(text.lower() in own.lower() for own in column(page, 1))
+        assert all(text.lower() in name.lower() for name in column(page, 1))
         assert column(page, 1)
     page.fill("#find-text", "")
     page.get_by_role("button", name="Entity").click()
@@ -215,7 +215,7 @@ def test_confidence_is_sorted_by_its_words(visit, assessed):
 def test_clusters_are_ordered_by_stability(visit, assessed):
     page = visit(assessed)
     page.select_option("#cluster-order", "stability")
-    stability = page.eval_on_selector_all("details.cluster", "own => own.map(x => Number(x.dataset.stability))")
+    stability = page.eval_on_selector_all("details.cluster", "rows => rows.map(x => Number(x.dataset.stability))")
     assert stability == sorted(stability)
 
 
@@ -233,7 +233,7 @@ def test_verdict_is_visible_without_scrolling(visit, assessed, scheme):
 @pytest.mark.parametrize("which", ["path", "hostile", "assessed"])
 def test_page_fits_the_width_of_a_phone(visit, request, which):
     page = visit(request.getfixturevalue(which), viewport={"width": 360, "height": 740})
-    page.evaluate("document.querySelectorAll('details').forEach(own => own.open = true)")
+    page.evaluate("document.querySelectorAll('details').forEach(block => block.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -253,9 +253,9 @@ def test_figures_fill_their_rows_on_a_phone(visit, assessed):
 
 def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     y = np.array([-1, 0, 1] * 10)
-    said = {"a": np.abs(y), "b": np.zeros(30, dtype=int)}
-    model = SimpleNamespace(labels_=y, view_labels_=said, agreement_=cs.metrics.agreement_matrix(said))
-    views = cs.Views({name: np.random.default_rng(0).normal(size=(30, 3)) for name in said})
+    view_labels = {"a": np.abs(y), "b": np.zeros(30, dtype=int)}
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(30, 3)) for name in view_labels})
     page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
     page.get_by_role("link", name="see them in the table").click()
     assert status(page) == "1 to 10 of 10"
@@ -288,12 +288,12 @@ def test_print_opens_everything_in_light_colors(visit, path):
     page.click("#cluster-open")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.eval_on_selector_all("details", "own => own.every(x => x.open)")
+    assert page.eval_on_selector_all("details", "rows => rows.every(x => x.open)")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("#cluster-filter").is_visible()
     assert not page.locator("nav").is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.eval_on_selector_all("details", "own => own.every(x => !x.open)")
+    assert page.eval_on_selector_all("details", "rows => rows.every(x => !x.open)")
 
 
 def test_controls_have_names_and_visible_focus(visit, path):
@@ -312,7 +312,7 @@ def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(12, size=n)
     said = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
-    model = SimpleNamespace(labels_=y, view_labels_=said, agreement_=cs.metrics.agreement_matrix(said))
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
     views = cs.Views({name: rng.normal(size=(n, 3)) for name in said}, ids=[f"entity {i:06d}" for i in range(n)])
     page = visit(Report(model, views, confidence=rng.random(n)).save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 100,000"
