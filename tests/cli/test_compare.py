@@ -53,7 +53,7 @@ def test_every_suitable_method_and_baseline_is_a_row(scored):
     assert {row["clusters"] for row in facts["table"]} == {3}
 
 
-def test_what_is_printed_is_what_is_written(scored):
+def test_printed_and_written_results_agree(scored):
     ran, facts = scored
     assert facts["words"] in ran.out
     header = next(line for line in ran.out.splitlines() if line.startswith("estimator"))
@@ -62,7 +62,7 @@ def test_what_is_printed_is_what_is_written(scored):
     assert ran.err == ""
 
 
-def test_verdicts_are_columns_if_asked_for(whole, monkeypatch):
+def test_assess_adds_columns_of_verdicts(whole, monkeypatch):
     names = ("k-means", "agglomerative", "consilience", "spectral", "spherical")
     monkeypatch.setattr(registry, "_DECLARATIONS", {name: registry.find_estimator(name) for name in names})
     monkeypatch.setattr("consilience.cli.compare.list_candidates", first_candidates(2))
@@ -84,7 +84,7 @@ def first_candidates(n):
     return few
 
 
-def test_without_classes_nothing_is_said_to_be_right(whole):
+def test_without_classes_only_stability_is_described(whole):
     ran = run_successfully("compare", *views(whole, refits=1))
     words = ran.out.strip().splitlines()[-1]
     assert words.startswith("Without known labels the table cannot show which clusters are right")
@@ -94,7 +94,7 @@ def test_without_classes_nothing_is_said_to_be_right(whole):
     assert header.split() == ["estimator", "entities", *SHOWN[5:]]
 
 
-def test_classes_known_of_some(whole, tmp_path):
+def test_partly_known_classes(whole, tmp_path):
     some = [["xyz"[c] if i % 3 else ""] for i, c in enumerate(CLASSES)]
     file = write_csv(tmp_path / "some.csv", ["class", "row"], [(*own, i) for i, own in enumerate(some)])
     run_successfully("compare", *views(whole), "--labels", f"{file}:class", "--out", tmp_path / "out.json")
@@ -102,7 +102,7 @@ def test_classes_known_of_some(whole, tmp_path):
     assert rows["k-means"]["nmi"] == pytest.approx(1)
 
 
-def test_a_view_alone_is_judged_by_its_own_entities(ab, data, tmp_path):
+def test_single_view_is_scored_on_its_entities(ab, data, tmp_path):
     """`cluster` says of the same files that each view alone is right of all that it knows."""
     known = data / "classes.csv"
     run_successfully("compare", *ab, "-k", 3, "--refits", 0, "--labels", known, "--out", tmp_path / "out.json")
@@ -129,14 +129,14 @@ def table(scores):
         (0.5, 0.5 - CLOSE / 2, 0.5 - CLOSE / 2, "Several views make little difference here", "about equal"),
     ],
 )
-def test_the_answer_follows_the_scores(several, single, joined, verdict, rank):
+def test_description_follows_the_scores(several, single, joined, verdict, rank):
     words = describe_comparison(table({"k-means": several, "spectral": 0.1, ALONE: single, JOINED: joined}), True)
     assert words.startswith(f"{verdict}: k-means has NMI {several:.2f}, the best single view ({ALONE}) {single:.2f}")
     assert f"all columns side by side {joined:.2f} ({JOINED}, {rank})." in words
     assert "The best of 4 was selected by its NMI" in words
 
 
-def test_methods_that_failed_are_not_judged():
+def test_failed_methods_are_not_compared():
     words = describe_comparison(table({"k-means": np.nan, "spectral": 0.4, ALONE: np.nan}), True)
     assert "spectral" in words
     assert "k-means" not in words
@@ -145,7 +145,7 @@ def test_methods_that_failed_are_not_judged():
     )
 
 
-def test_similarities_go_to_what_can_take_them(data, whole, tmp_path):
+def test_similarities_are_compared_by_suitable_methods(data, whole, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "-k", 3, "--refits", 0
     run_successfully("compare", *arguments, "--labels", whole / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]
@@ -163,7 +163,7 @@ def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
     assert "\nkernel-addition" in ran.out
 
 
-def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, monkeypatch):
+def test_failing_method_gets_a_note_and_an_empty_row(whole, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise ValueError("too hot")
 
@@ -176,7 +176,7 @@ def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, mon
     assert "note: 'k-means' failed" in ran.err
 
 
-def test_a_file_is_never_written_over_unless_asked(whole, tmp_path):
+def test_existing_file_needs_force(whole, tmp_path):
     out = tmp_path / "out.json"
     out.write_text("mine")
     assert_refused(run_command("compare", *views(whole), "--out", out), "out.json is there already")
@@ -184,7 +184,7 @@ def test_a_file_is_never_written_over_unless_asked(whole, tmp_path):
     assert list_folder(tmp_path) == ["out.json"]
 
 
-def test_links_and_ids(data, tmp_path):
+def test_compare_takes_links_and_ids(data, tmp_path):
     arguments = "--view", data / "a.csv", "--view", data / "links.csv", "-k", 3, "--refits", 0
     run_successfully("compare", *arguments, "--labels", data / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]

@@ -23,7 +23,7 @@ def by_id(folder):
 
 @pytest.mark.parametrize("method", ["auto", "consilience", "constrained"])
 @pytest.mark.parametrize("header", [[*USUAL, "weight"], ["one", "two", "how", "much"], ["weight", *USUAL[::-1]]])
-def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
+def test_constraints_are_satisfied(header, method, ab, clustered, tmp_path):
     """Two entities of one cluster are told apart, two of different clusters are tied."""
     free = by_id(clustered("constrained"))
     inside = [own for own, c in free.items() if c == free["e00"]]
@@ -44,7 +44,7 @@ def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
     assert facts["comparison"] is None
 
 
-def test_auto_with_constraints_says_why(ab, tmp_path):
+def test_auto_with_constraints_gives_a_reason(ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert "by cross-fitted agreement of the views (the default, also with constraints)" in ran.out
@@ -77,7 +77,7 @@ def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, mon
     assert_refused(ran, f"--method consilience takes --constraints for up to 50 entities, got {n}: use constrained")
 
 
-def test_three_columns_need_no_usual_names(ab, tmp_path):
+def test_three_columns_need_no_special_names(ab, tmp_path):
     found = []
     for header in (USUAL, ["one", "two", "how"]):
         file = write_csv(tmp_path / "links.csv", header, [("e00", "e59", "must_link"), ("e00", "e03", "CL")])
@@ -96,7 +96,7 @@ def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
     assert all(found[0] != found[i] for i in range(1, 6))
 
 
-def test_weights_decide_between_constraints_that_contradict_each_other(ab, tmp_path):
+def test_weights_decide_between_contradicting_constraints(ab, tmp_path):
     for heavy in ("must", "cannot"):
         rows = [("e00", "e59", kind, 1e6 if kind == heavy else 1e-6) for kind in ("must", "cannot")]
         file = write_csv(tmp_path / f"{heavy}.csv", [*USUAL, "weight"], rows)
@@ -107,7 +107,7 @@ def test_weights_decide_between_constraints_that_contradict_each_other(ab, tmp_p
         assert "contradict" in ran.err
 
 
-def test_an_empty_weight_is_1(ab, tmp_path):
+def test_empty_weight_is_1(ab, tmp_path):
     labels = []
     for weight in ("", "1"):
         file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [("e00", "e59", "must", weight)])
@@ -133,7 +133,7 @@ def test_an_empty_weight_is_1(ab, tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_what_is_no_constraint_is_refused(header, row, words, ab, tmp_path):
+def test_invalid_constraints_are_refused(header, row, words, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", header, [row])
     before = list_folder(tmp_path)
     ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
@@ -141,7 +141,7 @@ def test_what_is_no_constraint_is_refused(header, row, words, ab, tmp_path):
     assert list_folder(tmp_path) == before
 
 
-def test_a_row_that_is_not_there_is_refused(data, tmp_path):
+def test_missing_row_is_refused(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, 60, "must")])
     ran = run_command(
         "cluster", "--view", data / "near-raw.npy", "-k", 3, "--constraints", file, "--out", tmp_path / "out"
@@ -156,12 +156,12 @@ def test_other_methods_take_no_constraints(method, ab, tmp_path):
     assert_refused(ran, f"--method {method} takes no --constraints: use consilience or constrained", code=2)
 
 
-def test_a_matrix_holds_no_constraints(ab, data, tmp_path):
+def test_matrix_of_constraints_is_refused(ab, data, tmp_path):
     ran = run_command("cluster", *ab, "-k", 3, "--constraints", data / "near.npy", "--out", tmp_path / "out")
     assert_refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and optionally a weight")
 
 
-def test_constraints_that_are_not_there(ab, tmp_path):
+def test_missing_file_of_constraints_is_refused(ab, tmp_path):
     ran = run_command("cluster", *ab, "-k", 3, "--constraints", tmp_path / "none.csv", "--out", tmp_path / "out")
     assert_refused(ran, f"there is no file {tmp_path / 'none.csv'}")
 
@@ -174,7 +174,7 @@ def test_constraints_that_are_not_there(ab, tmp_path):
         (("e00", "e03", "must", "inf"), "has weight inf"),
     ],
 )
-def test_refusals_of_constraints_name_the_file(row, words, ab, tmp_path):
+def test_errors_in_constraints_name_the_file(row, words, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [row])
     ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert_refused(ran, f"{file} (--constraints): ", words)

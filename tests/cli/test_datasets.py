@@ -37,7 +37,7 @@ def small_cora(tmp_path, monkeypatch):
     return words
 
 
-def test_lists_what_ships_and_what_can_be_fetched(small_cora):
+def test_list_has_included_and_remote_data_sets(small_cora):
     ran = run_successfully("datasets")
     assert [line.split()[0] for line in ran.out.splitlines()[:2]] == ["word-senses", "digits"]
     lines = ran.out.splitlines()
@@ -48,7 +48,7 @@ def test_lists_what_ships_and_what_can_be_fetched(small_cora):
     assert ran.err == ""
 
 
-def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_path):
+def test_fetched_data_set_can_be_clustered(small_cora, tmp_path):
     out = tmp_path / "two words"
     told = run_successfully("datasets", "cora", "--out", out).out
     assert list_folder(out) == ["card.md", "classes.csv", "inbound.npz", "outbound.npz", "text.npz"]
@@ -68,35 +68,35 @@ def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_pa
     )
 
 
-def test_a_fetched_set_is_not_written_over_others(small_cora, tmp_path):
+def test_fetched_data_set_needs_force_to_overwrite(small_cora, tmp_path):
     (tmp_path / "classes.csv").write_text("mine")
     assert_refused(run_command("datasets", "cora", "--out", tmp_path), "holds classes.csv already", "--force")
     run_successfully("datasets", "cora", "--out", tmp_path, "--force", "--quiet")
     assert (tmp_path / "classes.csv").read_text().startswith("id,class")
 
 
-def test_a_set_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
+def test_unavailable_data_set_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
     ran = run_command("datasets", "bbc", "--out", tmp_path / "bbc")
     assert_refused(ran, "bbc has to be downloaded by hand: see http://mlg.ucd.ie", "set CONSILIENCE_DATA to it")
     assert list_folder(tmp_path) == []
 
 
-def test_a_list_does_not_break_off(tmp_path, monkeypatch):
+def test_list_is_printed_completely_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
     ran = run_command("datasets")
     assert_refused(ran, "CONSILIENCE_DATA is set to", "which is not a folder")
     assert ran.out == ""
 
 
-def test_a_folder_like_an_option_is_proposed_as_a_path(tmp_path, monkeypatch):
+def test_folder_that_looks_like_an_option_is_written_as_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = run_successfully("datasets", "word-senses", "--out=-dash").out.splitlines()[-1]
     assert "gloss=./-dash/senses.csv:gloss" in line
     assert line.endswith("--out ./-dash-out")
 
 
-def test_digits_come_as_six_tables_and_their_classes(tmp_path):
+def test_digits_are_six_tables_and_classes(tmp_path):
     run_successfully("datasets", "digits", "--out", tmp_path / "digits")
     assert list_folder(tmp_path / "digits") == [
         f"{own}.csv" for own in ("classes", "fac", "fou", "kar", "mor", "pix", "zer")
@@ -107,7 +107,7 @@ def test_digits_come_as_six_tables_and_their_classes(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["senses", "two words"])
-def test_the_command_that_it_proposes_is_one(name, tmp_path):
+def test_suggested_command_is_valid(name, tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / name).out
     arguments = shlex.split(told.splitlines()[-1])
     views = [arguments[i + 1] for i, own in enumerate(arguments) if own == "--view"]
@@ -116,7 +116,7 @@ def test_the_command_that_it_proposes_is_one(name, tmp_path):
     ]
 
 
-def test_files_are_never_written_over_unless_asked(tmp_path):
+def test_existing_folder_needs_force(tmp_path):
     run_successfully("datasets", "word-senses", "--out", tmp_path)
     (tmp_path / "links.csv").write_text("mine")
     assert_refused(

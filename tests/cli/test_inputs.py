@@ -34,7 +34,7 @@ def _write(path, header, rows):
         table.writerows(rows)
 
 
-def test_classes_in_a_file_are_joined_by_its_ids_also_where_no_view_is_a_table(folder):
+def test_classes_in_a_file_are_joined_by_id_without_table_views(folder):
     views = "--view", folder / "numbers.npz", "-k", 3, "--method", "k-means"
     for labels in ("known.csv", "known.csv:klass"):
         run_successfully(
@@ -43,7 +43,7 @@ def test_classes_in_a_file_are_joined_by_its_ids_also_where_no_view_is_a_table(f
         assert read_summary(folder / "out")["scores"]["nmi"] == pytest.approx(1)
 
 
-def test_similarities_are_known_by_id_in_predict(folder):
+def test_similarities_are_matched_by_id_in_predict(folder):
     views = "--view", folder / "numbers.csv", "--view", folder / "near.npz"
     run_successfully("cluster", *views, "-k", 3, "--method", "convex", "--no-assess", "--out", folder / "out")
     told = run_successfully("predict", folder / "out", "--view", folder / "near.npz").out
@@ -54,7 +54,7 @@ def test_similarities_are_known_by_id_in_predict(folder):
 
 
 @pytest.mark.parametrize("command", ["predict", "compare", "report", "model"])
-def test_no_command_writes_over_what_it_reads(folder, command):
+def test_commands_do_not_overwrite_their_input(folder, command):
     file, out = folder / "numbers.csv", folder / "out"
     run_successfully("cluster", "--view", file, "-k", 3, "--no-assess", "--out", out)
     before = file.read_bytes(), (out / "model.zip").read_bytes()
@@ -68,7 +68,7 @@ def test_no_command_writes_over_what_it_reads(folder, command):
     assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
 
 
-def test_views_that_share_nobody_are_told_of_without_a_number(folder):
+def test_views_without_shared_entities_have_no_agreement(folder):
     _write(folder / "a.csv", ["id", "x"], [(one, i % 3) for i, one in enumerate(IDS[:16])])
     _write(folder / "b.csv", ["id", "y"], [(one, i % 3) for i, one in enumerate(IDS[15:])])
     ran = run_successfully(
@@ -86,7 +86,7 @@ def test_views_that_share_nobody_are_told_of_without_a_number(folder):
     assert "nan" not in ran.out
 
 
-def test_blanks_around_the_ends_of_links_do_not_count(folder):
+def test_blanks_around_ids_of_links_are_ignored(folder):
     (folder / "links.csv").write_text("source, target\n" + "".join(f"p{i}, p{i % 3}\n" for i in range(N)))
     run_successfully(
         "cluster",
@@ -103,7 +103,7 @@ def test_blanks_around_the_ends_of_links_do_not_count(folder):
     assert list(read_summary(folder / "out")["views"]) == ["numbers", "links-out", "links-in"]
 
 
-def test_a_table_is_enough_for_a_matrix(folder):
+def test_table_and_matrix_give_equal_clusters(folder):
     run_successfully(
         "cluster",
         "--view",
@@ -122,7 +122,7 @@ def test_a_table_is_enough_for_a_matrix(folder):
     assert {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())} == fitted
 
 
-def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
+def test_classes_without_ids_are_refused_with_links(folder):
     _write(folder / "links.csv", ["source", "target"], [(one, f"p{i % 3}") for i, one in enumerate(IDS)])
     np.save(folder / "known.npy", CLASS)
     ran = run_command(

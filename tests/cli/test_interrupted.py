@@ -49,7 +49,7 @@ def cluster(ab, out):
         ),
     ],
 )
-def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_path, monkeypatch):
+def test_ctrl_c_reports_the_progress_and_leaves_no_files(where, done, ab, tmp_path, monkeypatch):
     monkeypatch.setattr(where, stop)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
@@ -59,7 +59,7 @@ def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_pat
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_removed_file(ab, tmp_path, monkeypatch):
+def test_ctrl_c_during_staging_names_no_removed_file(ab, tmp_path, monkeypatch):
     real = os.link
 
     def link(source, target, **options):
@@ -74,7 +74,7 @@ def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_remove
     assert list_folder(tmp_path) == []
 
 
-def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path, monkeypatch):
+def test_ctrl_c_while_moving_files_keeps_the_older_run(ab, tmp_path, monkeypatch):
     out = tmp_path / "out"
     assert cluster(ab, out).code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -95,7 +95,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clustered, tmp_path, monkeypatch):
+def test_ctrl_c_after_writing_names_the_files(command, ab, clustered, tmp_path, monkeypatch):
     real, out = Terminal.print_result, tmp_path / "out"
     model = [clustered("k-means")] if command in ("predict", "report") else []
     views = [] if command == "datasets" else ab
@@ -105,7 +105,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
             raise KeyboardInterrupt
         real(self, text, always)
 
-    monkeypatch.setattr(Terminal, "result", result)
+    monkeypatch.setattr(Terminal, "print_result", result)
     ran = run_command(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
     assert ran.error_line.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
@@ -113,7 +113,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
 
 
 @pytest.mark.parametrize("method", ["consilience", "co-em"])
-def test_a_real_ctrl_c_while_it_works(method, tmp_path):
+def test_ctrl_c_in_another_process(method, tmp_path):
     rng = np.random.default_rng(0)
     views = []
     for name in "ab":
@@ -151,7 +151,7 @@ def test_a_real_ctrl_c_while_it_works(method, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_run_that_is_killed_leaves_all_or_nothing(data, tmp_path):
+def test_killed_run_leaves_all_files_or_none(data, tmp_path):
     for name in "ab":
         shutil.copy(data / f"{name}.csv", tmp_path)
     program = Path(__file__).parents[1] / "support" / "killed.py"
@@ -165,7 +165,7 @@ def test_a_run_that_is_killed_leaves_all_or_nothing(data, tmp_path):
     assert counts["not there"] + counts["whole"] == 10
 
 
-def test_the_number_of_threads_changes_no_label(tmp_path):
+def test_labels_do_not_depend_on_the_number_of_threads(tmp_path):
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 8)) * 1.5
     views = []

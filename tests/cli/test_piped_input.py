@@ -41,7 +41,7 @@ def test_cluster_and_predict_read_process_substitutions(data, clustered, tmp_pat
 
 
 @needs_bash
-def test_standard_input_is_a_view(data, clustered, tmp_path):
+def test_standard_input_can_be_a_view(data, clustered, tmp_path):
     model = clustered("k-means") / "model.zip"
     expected = bash(f"{COMMAND} predict '{model}' --view a='{data}/a.csv'", tmp_path)
     assert bash(f"cat '{data}/a.csv' | {COMMAND} predict '{model}' --view a=-", tmp_path) == expected
@@ -51,7 +51,7 @@ def test_standard_input_is_a_view(data, clustered, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs /dev/null")
 @pytest.mark.parametrize("name", ["/dev/null", "empty", "empty.csv"])
-def test_empty_files_are_called_empty(name, clustered, tmp_path):
+def test_empty_files_are_refused_as_empty(name, clustered, tmp_path):
     path = tmp_path / name  # /dev/null is absolute
     if not path.exists():
         path.touch()

@@ -51,7 +51,7 @@ def elsewhere(clustered, ab, tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", PREDICT)
-def test_a_new_process_says_the_same_of_the_fitted_entities(method, elsewhere, clustered):
+def test_new_process_predicts_the_fitted_labels(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
     estimator = load(clustered(method) / "model.zip")["estimator"]
     shared = ["id", "cluster", *["probability", "second"] * hasattr(estimator, "predict_proba")]
@@ -60,7 +60,7 @@ def test_a_new_process_says_the_same_of_the_fitted_entities(method, elsewhere, c
 
 
 @pytest.mark.parametrize("method", ["consilience", "co-em", "convex"])
-def test_probabilities_are_known(method, elsewhere):
+def test_probabilities_are_written(method, elsewhere):
     rows = read_labels(elsewhere / method)
     assert all(0 < float(row["probability"]) <= 1 and row["second"] != row["cluster"] for row in rows)
 
@@ -79,9 +79,7 @@ def scored(monkeypatch, scores):
         (40, "the data may be of another kind or in other units than in the fit."),
     ],
 )
-def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(
-    n_unlike, ending, data, clustered, monkeypatch, tmp_path
-):
+def test_note_about_more_unfitting_rows_than_chance_explains(n_unlike, ending, data, clustered, monkeypatch, tmp_path):
     n = N * 4 // 5
     scored(monkeypatch, [0.0] * n_unlike + [0.5] * (n - n_unlike))
     folder = clustered("k-means")
@@ -125,7 +123,7 @@ def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, 
 
 
 @pytest.mark.parametrize("method", PREDICT)
-def test_new_entities_with_a_view_alone(method, clustered, tmp_path):
+def test_prediction_from_one_view(method, clustered, tmp_path):
     """Points in the middle of a cluster go there, whichever view they have."""
     folder = clustered(method)
     known = {row["id"]: row["cluster"] for row in read_labels(folder)}
@@ -137,7 +135,7 @@ def test_new_entities_with_a_view_alone(method, clustered, tmp_path):
         assert [row["cluster"] for row in rows] == [known["e00"], known["e30"], known["e59"]]
 
 
-def test_columns_are_found_by_name(clustered, tmp_path):
+def test_columns_are_matched_by_name(clustered, tmp_path):
     """In another order, among others."""
     values = {"a2": [0, 0, 6], "other": ["p", "q", "r"], "a0": [6, 0, 0], "id": ["l", "m", "n"], "a1": [0, 6, 0]}
     file = write_csv(tmp_path / "new.csv", values, zip(*values.values(), strict=True))
@@ -150,7 +148,7 @@ def test_columns_are_found_by_name(clustered, tmp_path):
     ]
 
 
-def test_standard_output_holds_the_table_alone(ab, clustered):
+def test_standard_output_has_only_the_table(ab, clustered):
     ran = run_successfully("predict", clustered("k-means"), *ab)
     assert ran.err == ""
     assert ran.out.splitlines()[0].startswith("id,cluster")
@@ -167,19 +165,19 @@ def test_standard_output_holds_the_table_alone(ab, clustered):
         ("a=none.csv", "there is no file"),
     ],
 )
-def test_files_that_are_not_the_models_are_refused(view, words, data, clustered, tmp_path):
+def test_files_with_other_views_are_refused(view, words, data, clustered, tmp_path):
     name, _, file = view.partition("=")
     ran = run_command("predict", clustered("k-means"), "--view", f"{name}={data / file}", "--out", tmp_path / "out.csv")
     assert_refused(ran, words)
     assert list_folder(tmp_path) == []
 
 
-def test_agglomerative_places_nobody(ab, clustered):
+def test_agglomerative_cannot_predict(ab, clustered):
     ran = run_command("predict", clustered("agglomerative"), *ab)
     assert_refused(ran, "--method agglomerative cannot predict the clusters of new entities")
 
 
-def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path):
+def test_predictions_need_force_to_overwrite(ab, clustered, tmp_path):
     out = tmp_path / "labels.csv"
     ran = run_successfully("predict", clustered("k-means"), *ab, "--out", out)
     rows = read_labels(out)
@@ -193,7 +191,7 @@ def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path)
     assert list_folder(tmp_path) == ["labels.csv"]
 
 
-def test_nothing_is_left_where_writing_breaks_off(ab, clustered, tmp_path, monkeypatch):
+def test_interrupted_writing_leaves_no_file(ab, clustered, tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -204,7 +202,7 @@ def test_nothing_is_left_where_writing_breaks_off(ab, clustered, tmp_path, monke
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_model_with_changed_bytes_is_refused(seed, ab, clustered, tmp_path):
+def test_model_with_changed_bytes_is_refused(seed, ab, clustered, tmp_path):
     content = bytearray((clustered("k-means") / "model.zip").read_bytes())
     rng = np.random.default_rng(seed)
     for at in rng.integers(len(content) // 10, len(content) * 9 // 10, size=20):
@@ -214,7 +212,7 @@ def test_a_model_with_changed_bytes_is_refused(seed, ab, clustered, tmp_path):
     assert_refused(run_command("predict", tmp_path, *ab), "model.zip is ")
 
 
-def test_a_model_cut_short_is_refused(ab, clustered, tmp_path):
+def test_truncated_model_is_refused(ab, clustered, tmp_path):
     content = (clustered("k-means") / "model.zip").read_bytes()
     (tmp_path / "model.zip").write_bytes(content[: len(content) // 2])
     assert_refused(run_command("predict", tmp_path, *ab), "model.zip is damaged or was changed")
@@ -225,14 +223,14 @@ class Trap:
         return (open, ("sprung", "w"))
 
 
-def test_a_pickle_is_never_opened(ab, tmp_path, monkeypatch):
+def test_pickle_is_refused(ab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.zip").write_bytes(pickle.dumps(Trap()))
     assert_refused(run_command("predict", "model.zip", *ab), "looks like a pickle, which runs code when it is loaded")
     assert list_folder(tmp_path) == ["model.zip"]
 
 
-def test_what_else_save_writes_is_no_model(ab, tmp_path):
+def test_other_saved_objects_are_refused(ab, tmp_path):
     from consilience.persist import save
 
     save({"n_clusters": 3}, tmp_path / "model.zip")
@@ -241,7 +239,7 @@ def test_what_else_save_writes_is_no_model(ab, tmp_path):
     )
 
 
-def test_a_model_that_is_not_there(ab, tmp_path):
+def test_missing_model_is_refused(ab, tmp_path):
     ran = run_command("predict", tmp_path / "none.zip", *ab)
     assert_refused(ran, f"{tmp_path / 'none.zip'}")
 
@@ -254,7 +252,7 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
     assert "1 id starts like a formula: the output has it with a ' in front, so that no spreadsheet runs it." in ran.err
 
 
-def test_links_and_words_of_new_entities(data, tmp_path):
+def test_links_and_text_of_new_entities(data, tmp_path):
     views = "--view", f"a={data / 'a.csv'}", "--view", f"links={data / 'links.csv'}"
     run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     known = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
@@ -265,7 +263,7 @@ def test_links_and_words_of_new_entities(data, tmp_path):
 
 
 @pytest.mark.parametrize("word", ["comma", "tab"])
-def test_delimiters_by_name(word, data, clustered, tmp_path):
+def test_delimiter_option_in_predict(word, data, clustered, tmp_path):
     mark = {"comma": ",", "tab": "\t"}[word]
     file = tmp_path / "a.csv"
     file.write_text((data / "a.csv").read_text().replace(",", mark))
@@ -286,14 +284,14 @@ def test_entities_are_joined_as_in_the_fit(data, tmp_path):
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
 
 
-def test_cells_are_given_as_in_the_fit(cells, tmp_path):
+def test_cells_are_read_as_in_the_fit(cells, tmp_path):
     run_successfully(
         "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
     )
     assert get_clusters(printed(tmp_path / "out", "--view", cells)) == get_clusters(read_labels(tmp_path / "out"))
 
 
-def test_cells_are_given_by_block(cells, tmp_path):
+def test_cells_are_read_by_block(cells, tmp_path):
     run_successfully(
         "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
     )
@@ -301,7 +299,7 @@ def test_cells_are_given_by_block(cells, tmp_path):
     assert get_clusters(printed(tmp_path / "out", *views)) == get_clusters(read_labels(tmp_path / "out"))
 
 
-def test_a_dense_and_a_sparse_file_of_the_same_numbers_say_the_same(tmp_path):
+def test_dense_and_sparse_files_give_equal_predictions(tmp_path):
     X = make_blobs(0) * [100, 1, 1] + [1000, -50, 0]
     np.save(tmp_path / "x.npy", X)
     scipy.io.mmwrite(tmp_path / "x.mtx", sp.csr_array(X))
@@ -327,7 +325,7 @@ def test_other_columns_of_categories_are_refused(data, tmp_path):
     assert_refused(run_command("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
 
 
-def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
+def test_similarities_of_new_to_fitted_entities(data, tmp_path):
     views = "--view", data / "near.npy", "--view", data / "like.npy"
     run_successfully("cluster", *views, "-k", 3, "--method", "spectral", "--no-assess", "--out", tmp_path / "out")
     np.save(tmp_path / "new.npy", np.load(data / "near.npy")[[0, 30, 59]])
@@ -336,7 +334,7 @@ def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
     assert placed == [fitted[i] for i in (0, 30, 59)]
 
 
-def test_who_cannot_be_placed_is_told_of(data, tmp_path):
+def test_note_about_entities_without_data(data, tmp_path):
     run_successfully("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
     rows = [("n1", "violet", "long"), ("n2", "red", "round")]
     file = write_csv(tmp_path / "new.csv", ["id", "colour", "shape"], rows)

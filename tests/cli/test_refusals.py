@@ -258,7 +258,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_bad_data_is_one_sentence_and_leaves_nothing(wrong, tmp_path):
+def test_bad_data_is_one_sentence_and_leaves_no_files(wrong, tmp_path):
     (tmp_path / "in").mkdir()
     arguments, words = wrong(tmp_path / "in")
     before = list_folder(tmp_path)
@@ -267,12 +267,12 @@ def test_bad_data_is_one_sentence_and_leaves_nothing(wrong, tmp_path):
     assert list_folder(tmp_path) == before
 
 
-def test_a_delimiter_that_cuts_nothing_is_refused(tmp_path):
+def test_delimiter_that_does_not_occur_is_refused(tmp_path):
     file = frame(tmp_path, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     assert_refused(cluster("--view", file, "--delimiter", ";", out=tmp_path / "out"), "--delimiter")
 
 
-def test_a_line_without_end(tmp_path, monkeypatch):
+def test_endless_line_is_refused(tmp_path, monkeypatch):
     for module in ("text", "delimited"):
         monkeypatch.setattr(f"consilience.files.formats.{module}.MAX_LINE_LENGTH", 2000)
     for name in ("x.csv", "y.jsonl"):
@@ -286,7 +286,7 @@ def test_a_line_without_end(tmp_path, monkeypatch):
 # Where it is written.
 
 
-def test_a_folder_that_holds_results_is_kept(ab, tmp_path):
+def test_existing_results_are_kept(ab, tmp_path):
     (tmp_path / "labels.csv").write_text("mine")
     (tmp_path / "other.txt").write_text("mine, too")
     ran = cluster(*ab, out=tmp_path)
@@ -298,13 +298,13 @@ def test_a_folder_that_holds_results_is_kept(ab, tmp_path):
     assert len(list_folder(tmp_path)) == 5
 
 
-def test_a_file_for_a_folder(ab, tmp_path):
+def test_file_in_place_of_folder_is_refused(ab, tmp_path):
     (tmp_path / "out").write_text("mine")
     assert_refused(cluster(*ab, out=tmp_path / "out"), f"{tmp_path / 'out'} is a file: name a folder")
     assert_refused(cluster(*ab, out=tmp_path / "out" / "deeper"), f"cannot write into {tmp_path / 'out'}")
 
 
-def test_folders_above_are_made(ab, tmp_path):
+def test_parent_folders_are_created(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
     assert len(list_folder(tmp_path / "p" / "q")) == 4
 
@@ -363,7 +363,7 @@ def no_access(path, mode, **_):
     return not mode & os.W_OK
 
 
-def test_a_folder_that_may_not_be_written_is_refused_before_any_work(ab, tmp_path, monkeypatch):
+def test_unwritable_folder_is_refused_before_any_work(ab, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", no_access)
     monkeypatch.setattr("consilience.cli.cluster.load_data", None)
     ran = cluster(*ab, out=tmp_path / "out")
@@ -392,19 +392,19 @@ def mounted(tmp_path):
         subprocess.run(["umount", place], check=True)
 
 
-def test_a_disk_for_reading_alone(mounted, ab):
+def test_read_only_disk_is_refused(mounted, ab):
     disk = mounted("ro,size=1m")
     assert_refused(cluster(*ab, out=disk / "out"), f"cannot write into {disk}: choose another folder")
 
 
 @pytest.mark.parametrize("size", ["4k", "16k", "64k", "100k"])
-def test_a_disk_that_is_really_full(size, mounted, ab):
+def test_full_disk_is_reported(size, mounted, ab):
     disk = mounted(f"size={size}")
     assert_refused(cluster(*ab, out=disk / "out"), "the disk is full: nothing was written")
     assert list_folder(disk) == []
 
 
-def test_a_disk_that_is_full_for_predictions(mounted, ab, clustered):
+def test_full_disk_is_reported_by_predict(mounted, ab, clustered):
     disk = mounted("size=4k,nr_inodes=8")
     with (disk / "filler").open("wb") as file:
         file.write(bytes(4096))
@@ -414,7 +414,7 @@ def test_a_disk_that_is_full_for_predictions(mounted, ab, clustered):
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
-def test_a_disk_that_fills_up_at_any_step(at, ab, tmp_path, monkeypatch):
+def test_disk_that_fills_up_leaves_no_files(at, ab, tmp_path, monkeypatch):
     """Every file is brought to the disk before its name is given to it."""
     left, real = [at], os.fsync
 
@@ -430,7 +430,7 @@ def test_a_disk_that_fills_up_at_any_step(at, ab, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
-def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monkeypatch):
+def test_files_are_moved_together_or_not_at_all(force, ab, tmp_path, monkeypatch):
     """In a folder that is there already, empty or with older results, stopped between two files."""
     out = tmp_path / "out"
     out.mkdir()
@@ -465,7 +465,7 @@ def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monk
 SCRIPT = "<script>alert(1)</script>"
 
 
-def test_ids_and_terms_that_are_markup_or_formulas(tmp_path):
+def test_ids_that_are_markup_or_formulas_are_harmless(tmp_path):
     ids = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2", SCRIPT, *IDS[5:]]
     words = [f"{own} {SCRIPT} <img src=x onerror=alert(2)>" for own in ("cat dog mouse", "sun moon star", "red green")]
     one = frame(tmp_path, "text.csv", ["id", "story"], [(own, words[i % 3]) for i, own in enumerate(ids)])
@@ -485,7 +485,7 @@ def test_ids_and_terms_that_are_markup_or_formulas(tmp_path):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
-def test_texts_that_start_like_a_formula_get_an_apostrophe(start):
+def test_formulas_get_an_apostrophe(start):
     assert guard(f"{start}SUM(1)") == f"'{start}SUM(1)"
     assert guard(f"a{start}SUM(1)") == f"a{start}SUM(1)"
 
@@ -536,14 +536,14 @@ def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, 
         ),
     ],
 )  # fmt: skip
-def test_wrong_usage_is_2(arguments, words):
+def test_wrong_arguments_exit_with_2(arguments, words):
     ran = run_command(*arguments)
     assert ran.code == 2
     assert words in ran.err.splitlines()[-1]
     assert ran.out == ""
 
 
-def test_more_clusters_than_there_are_entities(ab, tmp_path):
+def test_more_clusters_than_entities_are_refused(ab, tmp_path):
     assert_refused(
         run_command("cluster", *ab, "-k", 500, "--out", tmp_path / "out"),
         "n_clusters=500 is more than the",
@@ -555,14 +555,14 @@ def break_down(*_, **__):
     raise ZeroDivisionError("oops")
 
 
-def test_an_error_of_our_own_is_3(ab, tmp_path, monkeypatch):
+def test_unexpected_error_exits_with_3(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
     assert list_folder(tmp_path) == []
 
 
-def test_debug_shows_where(ab, tmp_path, monkeypatch):
+def test_debug_shows_the_traceback(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
     ran = cluster(*ab, "--debug", out=tmp_path / "out")
     assert ran.code == 3
@@ -573,7 +573,7 @@ def test_debug_shows_where(ab, tmp_path, monkeypatch):
     assert "in locate" in ran.err
 
 
-def test_memory_that_runs_out(ab, tmp_path, monkeypatch):
+def test_memory_error_is_one_sentence(ab, tmp_path, monkeypatch):
     def too_much(*_, **__):
         raise MemoryError
 

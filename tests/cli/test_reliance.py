@@ -53,7 +53,7 @@ def odd(tmp_path_factory):
     )
 
 
-def test_verdict_comes_first_with_what_it_was_worth(odd):
+def test_verdict_comes_first_with_its_track_record(odd):
     ran, folder, _ = odd
     figures = read_summary(folder)["assessment"]
     result = ran.out.split("\n\n")[1].splitlines()
@@ -64,7 +64,7 @@ def test_verdict_comes_first_with_what_it_was_worth(odd):
     assert ran.out.split("\n\n")[2].startswith("3 clusters by ")
 
 
-def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd):
+def test_unconfirmed_view_is_named_once(odd):
     ran, folder, _ = odd
     figures = read_summary(folder)["assessment"]
     assert figures["unconfirmed"] == ["odd"]
@@ -76,7 +76,7 @@ def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd
     assert "How well each view predicts the clusters" in ran.out
 
 
-def test_contested_entities_are_counted_among_confirmed_views_too(odd):
+def test_contested_entities_are_counted_among_confirmed_views(odd):
     ran, folder, _ = odd
     facts, rows = read_summary(folder), read_labels(folder)
     among = sum(row["cluster by left"] != row["cluster by right"] for row in rows if row["id"] != ONLY_ODD)
@@ -86,7 +86,7 @@ def test_contested_entities_are_counted_among_confirmed_views_too(odd):
     assert f"{facts['contested']} are contested, {among} among the views that are confirmed." in page
 
 
-def test_page_of_the_command_line_names_columns_and_no_attributes(odd):
+def test_report_names_columns_instead_of_attributes(odd):
     page = (odd[1] / "report.html").read_text(encoding="utf-8")
     assert "are in the column “without <bdi>odd</bdi>” of labels.csv." in page
     assert "assessment.alternative.model" not in page
@@ -106,7 +106,7 @@ def test_clusters_without_the_unconfirmed_view_are_a_column(odd):
     assert all(0 <= float(row["stability"]) <= 1 for row in rows.values())
 
 
-def test_page_opens_with_the_verdict_and_is_drawn_again_from_the_folder(odd, tmp_path):
+def test_report_begins_with_the_verdict_and_can_be_written_again(odd, tmp_path):
     _, folder, _ = odd
     run_successfully("report", folder, "--out", tmp_path / "again.html")
     pages = [path.read_text(encoding="utf-8") for path in (folder / "report.html", tmp_path / "again.html")]
@@ -117,7 +117,7 @@ def test_page_opens_with_the_verdict_and_is_drawn_again_from_the_folder(odd, tmp
     assert "The result without <bdi>odd</bdi>" in first
 
 
-def test_assessment_of_another_version_is_left_out_of_the_page(odd, tmp_path, monkeypatch):
+def test_assessment_of_another_version_is_left_out(odd, tmp_path, monkeypatch):
     from consilience.cli import report
 
     real = report.open_model
@@ -139,7 +139,7 @@ def packed():
     return pack_assessment(cs.assess(cs.MultiViewKMeans(3, random_state=0).fit(X), X, refit=True))
 
 
-def test_packed_assessment_is_read_again(packed):
+def test_packed_assessment_is_restored(packed):
     say = SimpleNamespace(note=pytest.fail)
     assessment = unpack_assessment(packed, 120, say)
     assert assessment.alternative.left_out == ("noise",)
@@ -184,7 +184,7 @@ def change_table(table, name, column):
         lambda packed: {**packed, "alternative": {**packed["alternative"], "assessment": None}},
     ],
 )
-def test_values_of_a_strange_model_file_are_a_note(packed, damage):
+def test_invalid_assessment_is_left_out_with_a_note(packed, damage):
     notes = []
     assert unpack_assessment(damage(packed), 120, SimpleNamespace(note=notes.append)) is None
     assert notes == [
@@ -192,7 +192,7 @@ def test_values_of_a_strange_model_file_are_a_note(packed, damage):
     ]
 
 
-def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkeypatch):
+def test_selection_of_another_type_is_left_out(odd, tmp_path, monkeypatch):
     from consilience.cli import report
 
     real = report.open_model
@@ -201,7 +201,7 @@ def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkey
     assert "note: The choice of the number of clusters in the model file is of another version" in ran.err
 
 
-def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
+def test_no_assess_skips_the_assessment(odd, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("assessed")
 
@@ -223,7 +223,7 @@ def test_probabilities_that_are_not_calibrated_are_left_out(method, columns, ab,
     assert [name for name in read_labels(tmp_path / "placed.csv")[0] if name in ("probability", "second")] == columns
 
 
-def test_next_cluster_is_left_out_if_its_probability_is_shown_as_zero():
+def test_next_cluster_needs_a_probability_above_zero():
     class Model:
         @staticmethod
         def predict_proba(views):
@@ -233,7 +233,7 @@ def test_next_cluster_is_left_out_if_its_probability_is_shown_as_zero():
     assert columns == {"probability": ["1.0000", "0.9999", "0.5000", ""], "second": ["", 1, 0, ""]}
 
 
-def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):
+def test_method_that_cannot_predict_is_not_assessed(clustered):
     facts = read_summary(clustered("agglomerative"))
     assert facts["assessment"] is None
     note = "Not assessed: --method agglomerative cannot predict the clusters of new entities."
@@ -250,13 +250,13 @@ def test_methods_that_predict_are_assessed(method, clustered):
 @pytest.mark.parametrize(
     ("k", "reason"), [(1, "the model has a single cluster"), (20, "entities are too few to fit 20 clusters")]
 )
-def test_refusal_to_assess_is_a_note(k, reason, ab, tmp_path):
+def test_failed_assessment_is_a_note(k, reason, ab, tmp_path):
     ran = run_successfully("cluster", *ab, "-k", k, "--method", "k-means", "--out", tmp_path / "out")
     assert re.search(f"note: Not assessed: .*{reason}", ran.err)
     assert read_summary(tmp_path / "out")["assessment"] is None
 
 
-def test_assessment_gets_what_the_fit_got(tmp_path, monkeypatch):
+def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypatch):
     """Constraints by id, and the reduced features of a wide view."""
     calls = []
 
@@ -296,7 +296,7 @@ def test_probabilities_are_calibrated_before_the_model_is_saved(ab, tmp_path, mo
     assert saved.temperature_ == len(read_labels(tmp_path / "out"))
 
 
-def test_refusal_to_calibrate_is_a_note(ab, tmp_path, monkeypatch):
+def test_failed_calibration_is_a_note(ab, tmp_path, monkeypatch):
     def calibrate(self, X):
         raise ValueError("too few")
 
@@ -305,7 +305,7 @@ def test_refusal_to_calibrate_is_a_note(ab, tmp_path, monkeypatch):
     assert "note: The probabilities are not calibrated: too few" in ran.err
 
 
-def test_ctrl_c_while_assessing(ab, tmp_path, monkeypatch):
+def test_ctrl_c_during_the_assessment(ab, tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
@@ -332,7 +332,7 @@ def with_outliers(ab, data, tmp_path_factory):
         return run_successfully("cluster", *arguments, "--out", folder / "out"), folder / "out"
 
 
-def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
+def test_outliers_are_counted_separately(with_outliers):
     ran, folder = with_outliers
     rows, facts = read_labels(folder), read_summary(folder)
     assert get_clusters(rows)[:4] == [-1] * 4
@@ -348,7 +348,7 @@ def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
     assert comparison["all views together"]["same_as_all"] == comparison["views side by side"]["same_as_all"] == 1
 
 
-def test_entities_that_fit_no_cluster_are_on_the_page(with_outliers):
+def test_outliers_are_in_the_report(with_outliers):
     page = (with_outliers[1] / "report.html").read_text(encoding="utf-8")
     assert "4 entities are in no cluster: " in page
     n = len(read_labels(with_outliers[1]))
@@ -357,7 +357,7 @@ def test_entities_that_fit_no_cluster_are_on_the_page(with_outliers):
     assert "<strong>3 clusters</strong>" in page
 
 
-def test_outliers_share_no_cluster_with_each_other():
+def test_outliers_form_no_cluster():
     labels = np.array([-1, -1, 0, 0, 1])
     constraints = cs.Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1), (2, 3), (3, 4)])
     assert count_satisfied(constraints, None, labels) == {"kept": 3, "given": 5}
@@ -378,7 +378,7 @@ def test_outliers_are_refused_before_files_are_read(tmp_path):
     assert_refused(ran, words, code=2)
 
 
-def test_a_note_says_if_no_entity_stands_out(ab, tmp_path, monkeypatch):
+def test_note_if_there_are_no_outliers(ab, tmp_path, monkeypatch):
     fit = cs.MultiViewKMeans.fit
     monkeypatch.setattr(cs.MultiViewKMeans, "fit", lambda self, X, y=None: fit(self.set_params(outliers=None), X))
     arguments = *ab, "-k", 3, "--method", "k-means", "--no-assess"
@@ -390,7 +390,7 @@ def test_a_note_says_if_no_entity_stands_out(ab, tmp_path, monkeypatch):
 
 @pytest.mark.skipif("outliers" not in cs.MultiViewKMeans().get_params(), reason="no method takes outliers")
 @pytest.mark.parametrize("method", ["consilience", "k-means"])
-def test_share_of_entities_gets_no_cluster(method, ab, tmp_path):
+def test_share_of_outliers_gets_no_cluster(method, ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--method", method, "--outliers", "0.1", "--out", tmp_path / "out")
     labels = get_clusters(read_labels(tmp_path / "out"))
     assert labels.count(-1) == read_summary(tmp_path / "out")["outliers"] == round(0.1 * len(labels))

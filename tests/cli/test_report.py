@@ -35,7 +35,7 @@ def no_fit(*_, **__):
     raise AssertionError("fitted")
 
 
-def test_the_same_page_without_another_fit(folder, monkeypatch):
+def test_report_is_written_without_fitting(folder, monkeypatch):
     before = timeless(folder / "report.html")
     (folder / "report.html").unlink()
     monkeypatch.setattr("consilience.MultiViewKMeans.fit", no_fit)
@@ -45,13 +45,13 @@ def test_the_same_page_without_another_fit(folder, monkeypatch):
     assert timeless(folder / "report.html").count("<section") == before.count("<section")
 
 
-def test_the_page_is_the_same(data, ab, tmp_path):
+def test_report_is_reproduced(data, ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "run")
     run_successfully("report", tmp_path / "run", "--out", tmp_path / "again.html")
     assert timeless(tmp_path / "again.html") == timeless(tmp_path / "run" / "report.html")
 
 
-def test_a_page_is_never_written_over_unless_asked(folder):
+def test_existing_report_needs_force(folder):
     page = folder / "report.html"
     page.write_text("mine")
     assert_refused(
@@ -63,7 +63,7 @@ def test_a_page_is_never_written_over_unless_asked(folder):
     assert page.read_text().startswith("<!doctype html>")
 
 
-def test_classes_that_have_become_known(folder, data, tmp_path):
+def test_classes_can_be_added(folder, data, tmp_path):
     assert read_summary(folder)["scores"] is None
     run_successfully(
         "report", folder, "--labels", data / "classes.csv", "--title", "Now known", "--out", tmp_path / "known.html"
@@ -89,7 +89,7 @@ CHANGED = "the files have changed since the model was fitted: run `consilience c
     ],
     ids=["fewer", "more", "another order", "other values", "a column less"],
 )
-def test_files_that_have_changed_are_refused(change, own):
+def test_changed_files_are_refused(change, own):
     file = own / "a.csv"
     file.write_text("\n".join(change(file.read_text().splitlines())) + "\n")
     ran = run_command("report", own / "run", "--out", own / "new.html")
@@ -97,7 +97,7 @@ def test_files_that_have_changed_are_refused(change, own):
     assert not (own / "new.html").exists()
 
 
-def test_classes_that_the_model_has_seen_are_refused(tmp_path):
+def test_classes_used_as_input_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = [(f"e{i}", *rng.normal(size=2).round(3), i % 3) for i in range(30)]
     file = write_csv(tmp_path / "all.csv", ["id", "x", "y", "class"], rows)
@@ -107,7 +107,7 @@ def test_classes_that_the_model_has_seen_are_refused(tmp_path):
     )
 
 
-def test_columns_that_are_gone_are_refused_by_every_method(data, ab, tmp_path):
+def test_missing_columns_are_refused_by_every_method(data, ab, tmp_path):
     shutil.copy(data / "a.csv", tmp_path / "a.csv")
     views = "--view", f"a={tmp_path / 'a.csv'}", *ab[2:]
     run_successfully("cluster", *views, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
@@ -116,12 +116,12 @@ def test_columns_that_are_gone_are_refused_by_every_method(data, ab, tmp_path):
     assert_refused(run_command("report", tmp_path / "run", "--force"), CHANGED)
 
 
-def test_files_that_are_gone(own):
+def test_missing_files_are_refused(own):
     (own / "a.csv").unlink()
     assert_refused(run_command("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
 
 
-def test_files_that_have_moved_are_named_anew(own):
+def test_moved_files_can_be_named_again(own):
     shutil.move(own / "a.csv", own / "moved.csv")
     views = "--view", f"a={own / 'moved.csv'}", "--view", f"b={own / 'b.csv'}"
     run_successfully("report", own / "run", *views, "--out", own / "new.html")
@@ -138,20 +138,20 @@ def test_files_that_have_moved_are_named_anew(own):
         pytest.param('{"inputs": {}}', "summary.json"),
     ],
 )
-def test_a_folder_that_is_no_run(content, words, folder):
+def test_folder_without_run_is_refused(content, words, folder):
     (folder / "summary.json").unlink()
     if content is not None:
         (folder / "summary.json").write_text(content)
     assert_refused(run_command("report", folder, "--force"), words)
 
 
-def test_a_run_without_its_model(folder):
+def test_run_without_model_is_refused(folder):
     (folder / "model.zip").unlink()
     ran = run_command("report", folder, "--force")
     assert_refused(ran, "model.zip")
 
 
-def test_a_summary_is_plain_json(folder):
+def test_summary_is_strict_json(folder):
     facts = json.loads((folder / "summary.json").read_text())
     assert facts["inputs"]["method"] == "k-means"
     assert facts["command"].startswith("consilience cluster --view")

@@ -150,7 +150,7 @@ sys.exit(start.start())
 """
 
 
-def test_second_signal_after_the_work_does_not_say_that_nothing_was_done(tmp_path):
+def test_second_signal_after_the_work_prints_nothing(tmp_path):
     command = [sys.executable, "-c", TWICE_AT_THE_END, "datasets", "word-senses", "--quiet"]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")

@@ -13,7 +13,7 @@ from waiting import HANG_LIMIT
 COMMANDS = ["cluster", "compare", "predict", "report", "datasets"]
 
 
-def test_quiet_says_nothing_where_all_goes_well(data, ab, clustered, tmp_path):
+def test_quiet_prints_nothing_on_success(data, ab, clustered, tmp_path):
     calls = [
         ("cluster", *ab, "-k", 3, "--labels", data / "classes.csv", "--out", tmp_path / "run"),
         ("predict", clustered("k-means"), *ab, "--out", tmp_path / "labels.csv"),
@@ -26,14 +26,14 @@ def test_quiet_says_nothing_where_all_goes_well(data, ab, clustered, tmp_path):
         assert (ran.out, ran.err) == ("", ""), call
 
 
-def test_quiet_still_says_what_went_wrong(ab, tmp_path):
+def test_quiet_prints_errors(ab, tmp_path):
     ran = run_command("cluster", *ab, "-k", 500, "--quiet", "--out", tmp_path / "out")
     assert ran.code == 1
     assert ran.out == ""
     assert ran.err.startswith("consilience: n_clusters=500 is more than")
 
 
-def test_results_and_notes_go_different_ways(ab, tmp_path):
+def test_results_and_notes_go_to_different_streams(ab, tmp_path):
     ran = run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     assert ran.err == "note: Entities are joined by the column 'id' (--id).\n"
     assert "note:" not in ran.out
@@ -42,7 +42,7 @@ def test_results_and_notes_go_different_ways(ab, tmp_path):
     assert f"Written to {tmp_path / 'out'}: labels.csv, summary.json, model.zip, report.html." in ran.out
 
 
-def test_no_control_characters_where_nobody_looks(data, ab, tmp_path):
+def test_redirected_output_has_no_control_characters(data, ab, tmp_path):
     for method in ("consilience", "spectral", "k-means", "co-em"):
         ran = run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for text in (ran.out, ran.err):
@@ -90,7 +90,7 @@ def test_runs_as_a_module(consilience):
         "1",
     ],
 )
-def test_a_reader_that_goes_away_is_no_error(buffered, ab, clustered):
+def test_closed_pipe_is_not_an_error(buffered, ab, clustered):
     views = " ".join(map(str, ab))
     line = f"{sys.executable} -m consilience predict {clustered('k-means')} {views} | true; echo ${{PIPESTATUS[0]}}"
     environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
@@ -98,7 +98,7 @@ def test_a_reader_that_goes_away_is_no_error(buffered, ab, clustered):
     assert (ran.stdout, ran.stderr) == ("0\n", "")
 
 
-def test_results_are_written_even_if_nobody_reads_what_is_said(ab, tmp_path, monkeypatch):
+def test_results_are_written_if_the_pipe_is_closed(ab, tmp_path, monkeypatch):
     def gone(*_, **__):
         raise BrokenPipeError(32, "Broken pipe")
 

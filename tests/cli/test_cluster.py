@@ -108,7 +108,7 @@ def check_folder(folder, ids, model, names, n_columns):
 
 
 @pytest.mark.parametrize("method", BY_HAND)
-def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
+def test_tables_joined_by_id_with_missing_views(method, clustered, data):
     folder = clustered(method)
     ids, views = joined(data)
     model = BY_HAND[method]().fit(views)
@@ -126,7 +126,7 @@ def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
     assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)
 
 
-def test_words_and_links_of_the_data_set_that_ships(tmp_path):
+def test_text_and_links_of_the_included_data_set(tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / "senses").out
     line = next(own for own in told.splitlines() if own.startswith("  consilience cluster"))
     run_successfully(*line.split()[1:-1], tmp_path / "out", "--no-assess")
@@ -172,7 +172,7 @@ def test_words_and_links_of_the_data_set_that_ships(tmp_path):
     assert information == pytest.approx(expected)
 
 
-def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
+def test_one_table_with_column_groups_and_classes(data, tmp_path):
     file = data / "groups.csv"
     arguments = "--view", f"x={file}:x_*", "--view", f"y={file}:y_0,y_1,y_2", "--labels", "class", "--method", "co-em"
     ran = run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
@@ -192,7 +192,7 @@ def test_known_classes_never_reach_a_view(data, tmp_path):
     assert read_summary(tmp_path / "out")["views"]["groups"]["columns"] == 6
 
 
-def test_cells_of_two_modalities(cells, tmp_path):
+def test_two_modalities_of_cells(cells, tmp_path):
     arguments = "--view", cells, "--labels", "cell_type", "--method", "k-means"
     run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     rna, atac = (make_blobs(seed).astype(np.float32).astype(np.float64) for seed in (6, 7))
@@ -219,7 +219,7 @@ def test_precomputed_similarities(method, data, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["k-means", "co-em", "spherical", "agglomerative", "constrained"])
-def test_methods_that_cannot_take_similarities_name_those_that_can(method, data, tmp_path):
+def test_refused_similarities_name_suitable_methods(method, data, tmp_path):
     ran = run_command("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
     assert ran.code == 1
     wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
@@ -228,7 +228,7 @@ def test_methods_that_cannot_take_similarities_name_those_that_can(method, data,
 
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
-def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
+def test_auto_finds_the_number_of_clusters(method, ab, tmp_path):
     run_successfully("cluster", *ab, "--method", method, "--no-assess", "--out", tmp_path / "out")
     facts = read_summary(tmp_path / "out")
     assert facts["clusters"] == 3
@@ -265,7 +265,7 @@ def independent(tmp_path):
     return [argument for path in paths for argument in ("--view", path)]
 
 
-def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, tmp_path):
+def test_auto_gives_one_cluster_without_evidence_for_groups(independent, tmp_path):
     ran = run_successfully("cluster", *independent, "--out", tmp_path / "out")
     assert "No evidence for groups: " in ran.out
     assert "use -k N to get N clusters anyway." in ran.out
@@ -370,7 +370,7 @@ def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_pa
     assert cs.metrics.adjusted_rand_score(truth, get_clusters(rows)) > 0.8
 
 
-def test_information_of_each_view_is_told(clustered, data, tmp_path):
+def test_information_of_each_view_is_printed(clustered, data, tmp_path):
     """Without an assessment a view of noise is named; views that know the groups are not."""
     np.save(tmp_path / "left.npy", make_blobs(0))
     np.save(tmp_path / "right.npy", make_blobs(1))
@@ -404,7 +404,7 @@ def crossed(tmp_path_factory):
     return folder, first, second
 
 
-def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
+def test_second_grouping_is_printed_and_written(crossed, tmp_path):
     folder, first, second = crossed
     views = "--view", folder / "left.npy", "--view", folder / "right.npy"
     ran = run_successfully("cluster", *views, "-k", 2, "--out", tmp_path / "out")
@@ -426,7 +426,7 @@ def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
     assert "A second grouping" in (tmp_path / "again.html").read_text(encoding="utf-8")
 
 
-def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
+def test_one_cluster_has_no_table_of_support(ab, tmp_path):
     ran = run_successfully("cluster", *ab, "-k", 1, "--out", tmp_path / "out")
     assert "support the clusters" not in ran.out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -434,7 +434,7 @@ def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
     assert 'id="information"' not in page
 
 
-def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
+def test_note_about_a_sample_of_many_entities(ab, tmp_path, monkeypatch):
     declaration = registry.find_estimator("consilience")
     small = replace(declaration, choose_options=lambda kinds: declaration.choose_options(kinds) | {"sample_size": 40})
     monkeypatch.setitem(registry._DECLARATIONS, "consilience", small)
@@ -445,30 +445,30 @@ def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
     assert len(set(get_clusters(read_labels(tmp_path / "out")))) == 3
 
 
-def test_no_second_grouping_no_column(clustered):
+def test_without_second_grouping_there_is_no_column(clustered):
     assert "alternative" not in read_labels(clustered("consilience"))[0]
 
 
-def test_links_alone_make_two_views_over_their_ends(data, tmp_path):
+def test_links_alone_give_two_views(data, tmp_path):
     run_successfully("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "out")
     assert list(read_summary(tmp_path / "out")["views"]) == ["links-out", "links-in"]
     assert sorted(row["id"] for row in read_labels(tmp_path / "out")) == IDS
 
 
-def test_a_view_called_like_a_direction_of_links_is_kept_apart(data, tmp_path):
+def test_view_named_like_a_direction_of_links(data, tmp_path):
     views = "--view", f"l={data / 'links.csv'}", "--view", f"l-out={data / 'a.csv'}"
     ran = run_command("cluster", *views, "-k", 3, "--out", tmp_path / "out")
     assert ran.code == 1 or len(read_summary(tmp_path / "out")["views"]) == 3
 
 
-def test_same_seed_same_bytes(ab, clustered, tmp_path):
+def test_equal_seeds_give_equal_files(ab, clustered, tmp_path):
     for method in ("consilience", "k-means", "spectral"):
         run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for name in ("labels.csv", "model.zip"):
             assert (tmp_path / method / name).read_bytes() == (clustered(method) / name).read_bytes()
 
 
-def test_the_seed_is_the_estimators(data, tmp_path):
+def test_seed_is_passed_to_the_estimator(data, tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "noise.npy", rng.normal(size=(80, 4)))
     np.save(tmp_path / "other.npy", rng.normal(size=(80, 4)))
@@ -494,7 +494,7 @@ def test_the_seed_is_the_estimators(data, tmp_path):
 
 @pytest.mark.parametrize("column", ["class", None])
 @pytest.mark.parametrize("first", [0, 1_000_001])
-def test_classes_that_are_numbers_stay_apart(first, column, ab, tmp_path):
+def test_numeric_classes_are_not_merged(first, column, ab, tmp_path):
     file = write_csv(
         tmp_path / "known.csv", ["id", "class"], ((i, first + c) for i, c in zip(IDS, CLASSES, strict=True))
     )
@@ -503,7 +503,7 @@ def test_classes_that_are_numbers_stay_apart(first, column, ab, tmp_path):
     assert read_summary(tmp_path / "out")["scores"]["ari"] == pytest.approx(1)
 
 
-def test_classes_known_of_some_score_these_alone(ab, tmp_path):
+def test_only_known_classes_are_scored(ab, tmp_path):
     some = ((i, "xyz"[c] if n % 3 else "") for n, (i, c) in enumerate(zip(IDS, CLASSES, strict=True)))
     file = write_csv(tmp_path / "known.csv", ["id", "class"], some)
     run_successfully("cluster", *ab, "-k", 3, "--labels", file, "--out", tmp_path / "out")
@@ -512,7 +512,7 @@ def test_classes_known_of_some_score_these_alone(ab, tmp_path):
     assert {row["method"]: row["nmi"] for row in facts["comparison"]}["all views together"] == pytest.approx(1)
 
 
-def test_classes_known_of_nobody_are_refused(data, tmp_path):
+def test_classes_without_values_are_refused(data, tmp_path):
     file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
     ran = run_command(
         "cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out"
@@ -532,7 +532,7 @@ def holed(tmp_path_factory):
     return folder
 
 
-def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
+def test_entity_without_data_is_left_out_with_a_note(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     ran = run_successfully("cluster", *views, "-k", 3, "--out", tmp_path / "out")
     assert "note: Entity 0 has no data in any view: left out." in ran.err
@@ -540,7 +540,7 @@ def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
     assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
 
 
-def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
+def test_left_out_rows_do_not_change_row_numbers(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     rows = [str(i) for i in range(1, N)]
@@ -549,7 +549,7 @@ def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
     assert [row["id"] for row in read_labels(tmp_path / "placed.csv")] == rows
 
 
-def test_constraints_name_the_rows_of_the_files_where_one_is_left_out(holed, tmp_path):
+def test_constraints_name_rows_of_the_files_with_left_out_rows(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], [(58, 59, "must")])
     run_successfully("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
