@@ -311,9 +311,9 @@ def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
     n = 100_000
     rng = np.random.default_rng(0)
     y = rng.integers(12, size=n)
-    said = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
+    view_labels = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
     model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
-    views = cs.Views({name: rng.normal(size=(n, 3)) for name in said}, ids=[f"entity {i:06d}" for i in range(n)])
+    views = cs.Views({name: rng.normal(size=(n, 3)) for name in view_labels}, ids=[f"entity {i:06d}" for i in range(n)])
     page = visit(Report(model, views, confidence=rng.random(n)).save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 100,000"
     page.fill("#find-text", "099999")
