@@ -55,7 +55,7 @@ def make_gaussian_views(
         # the difference of two centers has expected squared length separation ** 2
         centers = rng.standard_normal((n_clusters, d)) * separation / np.sqrt(2 * d)
         blocks.append(centers[y] + rng.standard_normal((n_samples, d)))
-    present = _draw_presence(n_samples, len(blocks), missing, rng)
+    present = _draw_mask(n_samples, len(blocks), missing, rng)
     for block, is_present in zip(blocks, present.T, strict=True):
         block[~is_present] = np.nan
     return Views(blocks, present=present), y
@@ -106,7 +106,7 @@ def make_text_views(
     """
     rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
-    present = _draw_presence(n_samples, len(n_words), missing, rng)
+    present = _draw_mask(n_samples, len(n_words), missing, rng)
     blocks = []
     for is_present, d in zip(present.T, n_words, strict=True):
         background = rng.dirichlet(np.full(d, 0.5))
@@ -121,7 +121,7 @@ def make_text_views(
     return Views(blocks, present=present), y
 
 
-def _draw_presence(n: int, n_views: int, missing: float, rng: np.random.Generator) -> np.ndarray:
+def _draw_mask(n: int, n_views: int, missing: float, rng: np.random.Generator) -> np.ndarray:
     """Draw a presence mask with a share of missing entries, but none of its rows empty."""
     if not 0 <= missing < 1:
         raise ValueError(f"missing must be a share from 0 to below 1, got {missing}")

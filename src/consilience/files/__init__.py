@@ -17,11 +17,11 @@ from .formats import (
     FileMatrix,
     FileTable,
     InputFiles,
-    build_column,
     open_text,
     read_file,
     read_lines,
     register_format,
+    to_column,
 )
 from .kinds import KINDS, ViewContent
 from .read import InputData, read_files
@@ -48,7 +48,6 @@ __all__ = [
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",
-    "build_column",
     "check_complete",
     "check_output_file",
     "check_output_folder",
@@ -64,4 +63,5 @@ __all__ = [
     "register_format",
     "stage_file",
     "stage_folder",
+    "to_column",
 ]

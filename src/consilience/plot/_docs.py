@@ -2,7 +2,7 @@
 
 from .._docstrings import fill_docstrings
 
-PARTS = {
+PARAMETERS = {
     "ax": """
 ax : Axes, optional
     Where to draw; by default a new figure.
@@ -11,17 +11,9 @@ ax : Axes, optional
 ax : Axes or array of Axes, optional
     Where to draw: one per panel, or one that is divided; by default a new figure.
 """,
-    "ax_": """
-ax_, figure_ : Axes, Figure
-    Where it is drawn.
-""",
-    "figure_": """
-figure_ : Figure
-    The figure of the panels.
-""",
-    "image_": """
-image_, texts_ : AxesImage, list of Text
-    The cells, and the numbers in them if there are at most 20 rows and columns.
+    "model": """
+model : estimator
+    A fitted estimator.
 """,
     "views": """
 views : Views, or whatever `fit` was given
@@ -39,6 +31,22 @@ bars : bool
 deviations : bool
     Draw the standard deviation instead of the standard error of the mean. A single run has no error.
 """,
+}
+ATTRIBUTES = {
+    "ax_": """
+ax_, figure_ : Axes, Figure
+    Where it is drawn.
+""",
+    "figure_": """
+figure_ : Figure
+    The figure of the panels.
+""",
+    "image_": """
+image_, texts_ : AxesImage, list of Text
+    The cells, and the numbers in them if there are at most 20 rows and columns.
+""",
+}
+RETURNS = {
     "returns_self": """
 Returns
 -------
@@ -52,5 +60,11 @@ display
     The display, already drawn.
 """,
 }
+# The last parameter of most methods is the axes, such as %(ax_returns_self)s; of some it is the only one.
+ENDINGS = {
+    f"{ax}_{returns}": f"{PARAMETERS[ax].rstrip()}\n{RETURNS[returns]}" for ax in ("ax", "axes") for returns in RETURNS
+}
+SECTIONS = {f"section_{name}": f"Parameters\n----------{text}" for name, text in ENDINGS.items()}
+PARTS = {**PARAMETERS, **ATTRIBUTES, **RETURNS, **ENDINGS, **SECTIONS}
 
 share_docs = fill_docstrings(PARTS)

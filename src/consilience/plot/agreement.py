@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._axes import get_axes
+from ._axes import Axes, get_axes
 from ._docs import share_docs
 from ._heatmap import draw_heatmap, heatmap_size, label_cells
 from ._model import get_fitted_attribute
 from ._text import escape_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.text import Text
 
 
 @share_docs
@@ -46,11 +40,6 @@ class AgreementDisplay:
     (2, 2)
     """
 
-    ax_: Axes
-    figure_: Figure
-    image_: AxesImage
-    texts_: list[Text]
-
     def __init__(self, agreement: Any, names: Sequence[str]) -> None:
         try:
             self.agreement = np.asarray(agreement, dtype=np.float64)
@@ -66,11 +55,7 @@ class AgreementDisplay:
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
         """Draw the map.
 
-        Parameters
-        ----------
-        %(ax)s
-
-        %(returns_self)s
+        %(section_ax_returns_self)s
         """
         n = len(self.names)
         self.figure_, self.ax_ = get_axes(ax, heatmap_size(n, n))
@@ -88,11 +73,8 @@ class AgreementDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``agreement_``.
-        %(ax)s
-
-        %(returns_display)s
+        %(model)s
+        %(ax_returns_display)s
         """
         agreement = get_fitted_attribute(model, "agreement_")
         return cls(agreement, list(get_fitted_attribute(model, "view_labels_"))).plot(ax)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,6 @@ from ._heatmap import draw_heatmap, heatmap_size, label_cells
 from ._model import check_fitted_views, get_fitted_attribute
 from ._style import COLORS
 from ._text import escape_name
-
-if TYPE_CHECKING:
-    from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.text import Text
 
 
 @share_docs
@@ -60,14 +54,6 @@ class ContestedDisplay:
     >>> display.pair_, display.least_.tolist()
     (('text', 'links'), [3, 1])
     """
-
-    ax_: np.ndarray
-    figure_: Figure
-    pair_: tuple[str, str]
-    image_: AxesImage
-    texts_: list[Text]
-    least_: np.ndarray
-    bars_: BarContainer
 
     def __init__(self, view_labels: Mapping[str, Any], sure: Any, ids: Sequence[Any] | None = None) -> None:
         self.view_labels = {name: np.asarray(labels) for name, labels in view_labels.items()}
@@ -163,16 +149,13 @@ class ContestedDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``view_labels_``.
+        %(model)s
         %(views)s
         pair : tuple of two str, optional
             The views; by default the two that disagree most.
         n_least : int, default=10
             Number of entities to name.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         view_labels = get_fitted_attribute(model, "view_labels_")
         views = check_fitted_views(model, views)

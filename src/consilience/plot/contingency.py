@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from ._axes import get_axes
+from ._axes import Axes, get_axes
 from ._docs import share_docs
 from ._heatmap import draw_heatmap, heatmap_size, label_cells
 from ._model import get_fitted_attribute
 from ._text import escape_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.text import Text
 
 
 @share_docs
@@ -53,13 +47,6 @@ class ContingencyDisplay:
     ([1, 0], [[1.0, 0.0], [0.5, 0.5]])
     """
 
-    ax_: Axes
-    figure_: Figure
-    image_: AxesImage
-    texts_: list[Text]
-    rows_: np.ndarray
-    columns_: np.ndarray
-
     def __init__(self, table: Any, classes: Sequence[Any], clusters: Sequence[Any]) -> None:
         self.table = np.asarray(table)
         self.classes = list(classes)
@@ -68,11 +55,7 @@ class ContingencyDisplay:
     def plot(self, ax: Axes | None = None) -> ContingencyDisplay:
         """Draw the map.
 
-        Parameters
-        ----------
-        %(ax)s
-
-        %(returns_self)s
+        %(section_ax_returns_self)s
         """
         self.rows_, self.columns_ = _order_diagonal(self.table)
         counts = self.table[self.rows_][:, self.columns_]
@@ -103,9 +86,7 @@ class ContingencyDisplay:
             The known class of each entity: numbers or names.
         labels : array-like of int, shape (n_entities,)
             The clusters.
-        %(ax)s
-
-        %(returns_display)s
+        %(ax_returns_display)s
         """
         y, labels = np.asarray(y), np.asarray(labels)
         if y.shape != labels.shape or y.ndim != 1:
@@ -121,13 +102,10 @@ class ContingencyDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``labels_``.
+        %(model)s
         y : array-like of shape (n_entities,)
             The known class of each entity: numbers or names.
-        %(ax)s
-
-        %(returns_display)s
+        %(ax_returns_display)s
         """
         return cls.from_labels(y, get_fitted_attribute(model, "labels_"), ax=ax)
 

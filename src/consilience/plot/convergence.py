@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..data import Table
-from ._axes import get_axes_grid
+from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import line_style
 from ._text import escape_name, pluralize
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 CRITERIA = (
     "cost",
@@ -64,10 +59,6 @@ class ConvergenceDisplay:
     >>> list(display.lines_)
     ['cost', 'agreement']
     """
-
-    ax_: np.ndarray
-    figure_: Figure
-    lines_: dict[str, Line2D]
 
     def __init__(self, history: Any, converged: bool | None = None) -> None:
         self.history = Table({name: np.asarray(column) for name, column in history.items()})
@@ -141,13 +132,10 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``history_``.
+        %(model)s
         columns : sequence of str, optional
             Columns to draw; see `plot`.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         history = get_fitted_attribute(model, "history_")
         converged = getattr(model, "converged_", None)

@@ -5,19 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._axes import get_axes_grid, require_matplotlib
+from ._axes import Axes, get_axes_grid, require_matplotlib
 from ._docs import share_docs
 from ._style import COLORS, MARKERS, NEUTRAL_COLOR, line_style, luminance
 from ._text import escape_name, wrap_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
 
 Runs = Mapping[str, Mapping[Any, Sequence[float]]]  # values of the runs by method and condition
 Published = Mapping[str, Mapping[Any, float]]
@@ -74,12 +69,6 @@ class CurvesDisplay:
     [0.6, 0.3]
     """
 
-    ax_: np.ndarray
-    figure_: Figure
-    drawn_: dict[tuple[str, str], Any]
-    published_: dict[tuple[str, str], Any]
-    legend_: Legend | None
-
     def __init__(
         self,
         panels: Mapping[str, Runs],
@@ -100,11 +89,7 @@ class CurvesDisplay:
     def plot(self, ax: Any = None) -> CurvesDisplay:
         """Draw the panels.
 
-        Parameters
-        ----------
-        %(axes)s
-
-        %(returns_self)s
+        %(section_axes_returns_self)s
         """
         self._check_values()
         shape = self._grid_shape() if ax is None or not np.ndim(ax) else (1, len(self.panels))
@@ -183,7 +168,9 @@ class CurvesDisplay:
     def _draw_panels(self, grid: np.ndarray) -> None:
         """Draw each panel into its axes, and leave the remaining axes empty."""
         axes, n_columns = grid.ravel(), grid.shape[1]
-        self.ax_, self.drawn_, self.published_ = axes[: len(self.panels)], {}, {}
+        self.ax_ = axes[: len(self.panels)]
+        self.drawn_: dict[tuple[str, str], Any] = {}
+        self.published_: dict[tuple[str, str], Any] = {}
         for unused in axes[len(self.panels) :]:
             unused.set_axis_off()
         for i, (ax, (name, panel)) in enumerate(zip(self.ax_, self.panels.items(), strict=True)):
@@ -308,9 +295,7 @@ class CurvesDisplay:
         %(xy)s
         %(bars)s
         %(deviations)s
-        %(ax)s
-
-        %(returns_display)s
+        %(ax_returns_display)s
         """
         by_panel = {"": published} if published else None
         return cls({"": runs}, published=by_panel, x=x, y=y, bars=bars, deviations=deviations).plot(ax)

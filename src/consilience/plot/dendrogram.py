@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._axes import get_axes
+from ._axes import Axes, get_axes
 from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import NEUTRAL_COLOR, line_style
 from ._text import escape_name, pluralize
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
 
 MAX_LEAVES = 60  # that are named
 
@@ -56,11 +51,6 @@ class DendrogramDisplay:
     >>> len(display.leaves_), sum(len(links.get_segments()) for links in display.links_.values())
     (21, 20)
     """
-
-    ax_: Axes
-    figure_: Figure
-    links_: dict[str, LineCollection]
-    leaves_: list[int]
 
     def __init__(
         self,
@@ -153,9 +143,7 @@ class DendrogramDisplay:
             Fitted.
         n_merges : int, default=30
             Number of merges to draw, the last ones.
-        %(ax)s
-
-        %(returns_display)s
+        %(ax_returns_display)s
         """
         deciders = get_fitted_attribute(model, "merge_views_")
         display = cls(model.children_, deciders, list(model.view_labels_), model.n_clusters)

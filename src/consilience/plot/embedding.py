@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,16 +12,11 @@ from ..arrays import to_numpy
 from ..data import Views
 from ..explain import embed
 from ..methods.spectral.algorithm import normalize_embedding
-from ._axes import get_axes_grid
+from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
 from ._model import check_fitted_views, get_fitted_attribute
 from ._style import marker_style
 from ._text import escape_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure
 
 MAX_COLUMNS = 3  # of panels
 MAX_VECTOR_POINTS = 600  # with more, a panel is drawn as pixels and without edges
@@ -59,10 +54,6 @@ class EmbeddingDisplay:
     100
     """
 
-    ax_: np.ndarray
-    figure_: Figure
-    points_: dict[str, dict[int, PathCollection]]
-
     def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
         self.embeddings = {name: np.asarray(points, dtype=np.float64) for name, points in embeddings.items()}
         self.labels = np.asarray(labels)
@@ -77,11 +68,7 @@ class EmbeddingDisplay:
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw the panels.
 
-        Parameters
-        ----------
-        %(axes)s
-
-        %(returns_self)s
+        %(section_axes_returns_self)s
         """
         n = len(self.embeddings)
         has_axes = ax is not None and np.size(ax) > 1  # one for each view
@@ -98,7 +85,7 @@ class EmbeddingDisplay:
         self._draw_legend(is_new_figure=ax is None)
         return self
 
-    def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, PathCollection]:
+    def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
         """Draw one view: the points of the clusters, then their numbers."""
         present = np.isfinite(positions).all(axis=1)
         clusters = np.unique(self.labels[present]).tolist()
@@ -165,8 +152,7 @@ class EmbeddingDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``labels_``.
+        %(model)s
         %(views)s
         method : {'auto', 'pca', 'spectral', 'umap'}, default='auto'
             How positions are computed: as two principal components of the view; as those of the view's spectral
@@ -176,9 +162,7 @@ class EmbeddingDisplay:
             Maximum number of entities to draw; if there are more, a random sample is drawn, as the titles say.
         random_state : int, default=0
             Random seed of the sample and of the embedding.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         if method not in {"auto", *METHODS}:
             raise ValueError(f"method={method!r}: choose from 'auto', {', '.join(map(repr, METHODS))}")
@@ -200,10 +184,10 @@ def _sample_rows(n: int, max_points: int, random_state: int) -> np.ndarray:
 def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
     """Compute principal components of each view."""
     shown = views[rows]
-    return {name: _compute_components(shown, name, random_state) for name in views.names}
+    return {name: _project_view(shown, name, random_state) for name in views.names}
 
 
-def _compute_components(views: Views, name: str, random_state: int) -> np.ndarray:
+def _project_view(views: Views, name: str, random_state: int) -> np.ndarray:
     """Compute two principal components; they are 0 if fewer than two entities have the view."""
     present = views.present[:, views.names.index(name)]
     if present.sum() < 2:
@@ -219,7 +203,7 @@ def _embed_by_spectrum(model: Any, views: Views, rows: np.ndarray, random_state:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in embeddings])
     shown = Views({name: normalize_embedding(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
-    return {name: _compute_components(shown, name, random_state) for name in embeddings}
+    return {name: _project_view(shown, name, random_state) for name in embeddings}
 
 
 def _embed_by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
@@ -242,7 +226,7 @@ Method = Callable[[Any, Views, np.ndarray, int], dict[str, np.ndarray]]
 METHODS: dict[str, Method] = {"pca": _embed_by_pca, "spectral": _embed_by_spectrum, "umap": _embed_by_umap}
 
 
-def _draw_points(panel: Axes, positions: np.ndarray, cluster: int, size: float) -> PathCollection:
+def _draw_points(panel: Axes, positions: np.ndarray, cluster: int, size: float) -> Any:
     """Draw the points of a cluster; many points are drawn as pixels without edges, so that files stay small."""
     color, marker = marker_style(cluster)
     is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..explain import Mark, profile
-from ._axes import get_axes_grid
+from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
 from ._model import check_fitted_views
 from ._style import COLORS
 from ._text import escape_name, pluralize
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
 
 MAX_CLUSTERS = 10  # that are drawn by default
 MORE, LESS = COLORS[0], COLORS[1]
@@ -54,10 +49,6 @@ class ProfileDisplay:
     >>> display.ax_.shape, len(display.bars_[0, "view1"])
     ((3, 2), 4)
     """
-
-    ax_: np.ndarray
-    figure_: Figure
-    bars_: dict[tuple[int, str], BarContainer]
 
     def __init__(self, marks: Mapping[str, Sequence[Sequence[Mark]]], sizes: Sequence[int]) -> None:
         self.marks = {name: [list(cluster) for cluster in clusters] for name, clusters in marks.items()}
@@ -122,9 +113,7 @@ class ProfileDisplay:
             Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
             Clusters to draw; by default the first ten.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         labels = np.asarray(labels)
         sizes = np.bincount(labels[labels >= 0])
@@ -138,23 +127,20 @@ class ProfileDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``labels_``.
+        %(model)s
         views : Views, or whatever `fit` was given
             The entities that the model was fitted to; columns without names are shown by number.
         n_top : int, default=5
             Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
             Clusters to draw; by default the first ten.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         views = check_fitted_views(model, views)
         return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, ax=ax)
 
 
-def _draw_marks(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
+def _draw_marks(panel: Axes, marks: Sequence[Mark], longest: int) -> Any:
     """Draw one cluster in one view; every panel has space for `longest` bars, so that all are equally thick."""
     strengths = [mark.strength for mark in marks]
     is_more = [strength >= 0 for strength in strengths]

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..selection import Selection
-from ._axes import get_axes_grid
+from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
 from ._style import LINE_COLORS
 from ._text import wrap_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 PANELS = {
     "score": "score",
@@ -24,7 +19,7 @@ PANELS = {
     "information": "information\nof views (bits)",
     "modularity": "modularity\nof graphs",
 }
-COLOUR = LINE_COLORS[0]
+COLOR = LINE_COLORS[0]
 WIDE_RANGE = 10  # ratio of the largest and the smallest number from which the axis is logarithmic
 TICKS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 125, 200, 500)
 
@@ -65,12 +60,6 @@ class SelectionDisplay:
     ['score', 'agreement', 'stability', 'information']
     """
 
-    ax_: np.ndarray
-    figure_: Figure
-    lines_: dict[str, Line2D]
-    chance_: Line2D | None
-    supported_: Line2D | None
-
     def __init__(self, selection: Selection) -> None:
         if "score" not in selection.table:
             raise ValueError("a selection of small groups has no curve to draw: give candidates instead")
@@ -79,11 +68,7 @@ class SelectionDisplay:
     def plot(self, ax: Any = None) -> SelectionDisplay:
         """Draw the panels.
 
-        Parameters
-        ----------
-        %(axes)s
-
-        %(returns_self)s
+        %(section_axes_returns_self)s
         """
         table = self.selection.table
         numbers = table["n_clusters"]
@@ -91,9 +76,10 @@ class SelectionDisplay:
         left_out = {"agreement", "information"} if one_view else {"modularity"}
         panels = [name for name in PANELS if name not in left_out]
         self.figure_, grid = get_axes_grid(ax, (len(panels), 1), (6.4, 1.0 + 1.7 * len(panels)), sharex=True)
-        self.ax_, self.lines_, self.chance_, self.supported_ = grid[:, 0], {}, None, None
+        self.ax_, self.lines_, self.chance_ = grid[:, 0], {}, None
+        self.supported_: Any = None
         for axes, name in zip(self.ax_, panels, strict=True):
-            (self.lines_[name],) = axes.plot(numbers, table[name], color=COLOUR, marker="o", ms=4)
+            (self.lines_[name],) = axes.plot(numbers, table[name], color=COLOR, marker="o", ms=4)
             for number in self.selection.supported:
                 axes.axvline(number, color="black", linewidth=0.8, linestyle=":", zorder=1)
             if name == "information":
@@ -141,8 +127,6 @@ class SelectionDisplay:
         ----------
         selection : Selection
             The result.
-        %(axes)s
-
-        %(returns_display)s
+        %(axes_returns_display)s
         """
         return cls(selection).plot(ax)

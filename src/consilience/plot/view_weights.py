@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._axes import get_axes
+from ._axes import Axes, get_axes
 from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import COLORS
 from ._text import escape_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
 
 
 @share_docs
@@ -42,10 +37,6 @@ class ViewWeightsDisplay:
     [0.7, 0.3]
     """
 
-    ax_: Axes
-    figure_: Figure
-    bars_: BarContainer
-
     def __init__(self, weights: Mapping[str, float]) -> None:
         self.weights = dict(weights)
         wrong = next((name for name, weight in self.weights.items() if not np.isfinite(weight)), None)
@@ -57,11 +48,7 @@ class ViewWeightsDisplay:
     def plot(self, ax: Axes | None = None) -> ViewWeightsDisplay:
         """Draw the bars.
 
-        Parameters
-        ----------
-        %(ax)s
-
-        %(returns_self)s
+        %(section_ax_returns_self)s
         """
         ordered = sorted(self.weights.items(), key=lambda item: -item[1])
         self.figure_, self.ax_ = get_axes(ax, (6.4, 1.2 + min(10.0, 0.35 * len(ordered))))
@@ -87,10 +74,7 @@ class ViewWeightsDisplay:
 
         Parameters
         ----------
-        model : estimator
-            Fitted, with ``view_weights_``.
-        %(ax)s
-
-        %(returns_display)s
+        %(model)s
+        %(ax_returns_display)s
         """
         return cls(get_fitted_attribute(model, "view_weights_")).plot(ax)

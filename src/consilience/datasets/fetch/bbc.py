@@ -97,7 +97,7 @@ def _parse_classes(lines: list[str]) -> dict[str, str]:
     return {name.strip(): label.strip() for label, _, names in split for name in names.split(",") if name.strip()}
 
 
-def _declare(
+def _declare_bbc(
     name: str, collection: str, n_segments: int, facts: ExpectedSizes, copy: str, content: str, of_copy: str = ""
 ) -> RemoteDataset:
     stems = _list_stems(collection, n_segments)
@@ -116,7 +116,7 @@ def _declare(
     )
 
 
-BBC_4 = _declare(
+BBC_4 = _declare_bbc(
     "bbc",
     "bbc",
     4,
@@ -124,7 +124,7 @@ BBC_4 = _declare(
     "bbc_4view",
     "News articles of the BBC of 2004 and 2005",
 )
-BBC_2 = _declare(
+BBC_2 = _declare_bbc(
     "bbc-2",
     "bbc",
     2,
@@ -136,7 +136,7 @@ BBC_2 = _declare(
     "of 6,838 and 6,790). Do not expect published figures to come out exactly.",
 )
 BBC = {2: BBC_2, 4: BBC_4}
-BBCSPORT = _declare(
+BBCSPORT = _declare_bbc(
     "bbcsport",
     "bbcsport",
     2,

@@ -77,7 +77,7 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
     return ParsedData({"text": block}, target, tuple(names.tolist()))
 
 
-def _declare(name: str, content: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
+def _declare_cluto(name: str, content: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
     return RemoteDataset(
         name=f"cluto-{name}",
         file="datasets.tar.gz",
@@ -96,4 +96,4 @@ def _declare(name: str, content: str, width: int, sizes: tuple[int, ...]) -> Rem
     )
 
 
-CLUTO = {name: _declare(name, *facts) for name, facts in COLLECTIONS.items()}
+CLUTO = {name: _declare_cluto(name, *facts) for name, facts in COLLECTIONS.items()}

@@ -121,7 +121,7 @@ def download(remote: RemoteDataset) -> LocalFiles:
         path = pooch.retrieve(remote.url, checksum, fname=remote.file, path=_cache(), downloader=downloader)
     except (requests.RequestException, ConnectionError, TimeoutError) as error:
         raise ConnectionError(
-            f"{remote.name} is not on this machine and cannot be downloaded from {remote.url} ({_explain(error)}): "
+            f"{remote.name} is not on this machine and cannot be downloaded from {remote.url} ({_explain_failure(error)}): "
             f"{remedy}, or connect to the network"
         ) from error
     except OSError as error:
@@ -160,7 +160,7 @@ def _cache() -> Path | None:
     return Path(pooch.os_cache("consilience"))
 
 
-def _explain(error: OSError) -> str:
+def _explain_failure(error: OSError) -> str:
     response = getattr(error, "response", None)
     if response is not None:
         return f"it answers {response.status_code}"

@@ -99,47 +99,19 @@ class ExpectedSizes:
 
 @dataclass(frozen=True)
 class RemoteDataset:
-    """A data set that is downloaded, or read from a folder.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set.
-    file : str
-        Name of the published file, an archive; empty if single files have to be downloaded by hand.
-    url : str
-        Address of the file, or of the page that leads to it.
-    members : tuple of str
-        Names of the files in the archive that are read, without their folders; empty for all.
-    parse : callable
-        Turns the contents of the members, by name, into `ParsedData`.
-    facts : ExpectedSizes
-        What the data must contain.
-    description, citation, license : str
-        For the `Dataset`.
-    copy : str, default=""
-        Name of the converted copy, without its suffix.
-    copy_views : mapping of str to str
-        Views of the copy that are read and their names here; empty for all.
-    of_copy : str, default=""
-        Description of how the copy differs.
-    inner : str, default=""
-        Name of an archive within the archive that contains the members.
-    sha256 : str or None, default=None
-        Checksum of the file, if a public source states one.
-    """
+    """A data set that is downloaded, or read from a folder."""
 
     name: str
-    file: str
-    url: str
-    members: tuple[str, ...]
-    parse: Callable[[Mapping[str, bytes]], ParsedData]
+    file: str  # name of the published file, an archive; empty if single files have to be downloaded by hand
+    url: str  # of the file, or of the page that leads to it
+    members: tuple[str, ...]  # files in the archive that are read, without their folders; empty for all
+    parse: Callable[[Mapping[str, bytes]], ParsedData]  # from the contents of the members, by name
     facts: ExpectedSizes
     description: str
     citation: str
     license: str
-    copy: str = ""
-    copy_views: Mapping[str, str] = field(default_factory=dict)
-    of_copy: str = ""
-    inner: str = ""
-    sha256: str | None = None
+    copy: str = ""  # name of the converted copy, without its suffix
+    copy_views: Mapping[str, str] = field(default_factory=dict)  # views of the copy and their names here; empty for all
+    of_copy: str = ""  # how the copy differs
+    inner: str = ""  # archive within the archive that contains the members
+    sha256: str | None = None  # checksum of the file, if a public source states one

@@ -16,7 +16,7 @@ from .base import (
     TableOptions,
     register_format,
 )
-from .columns import build_column, format_cell, is_missing, is_number
+from .columns import format_cell, is_missing, is_number, to_column
 from .inputs import InputFiles, parse_path
 from .text import open_text, read_lines
 
@@ -63,7 +63,6 @@ __all__ = [
     "InputFile",
     "InputFiles",
     "TableOptions",
-    "build_column",
     "format_cell",
     "is_missing",
     "is_number",
@@ -74,4 +73,5 @@ __all__ = [
     "read_input",
     "read_lines",
     "register_format",
+    "to_column",
 ]

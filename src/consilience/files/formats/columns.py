@@ -37,7 +37,7 @@ def format_cell(value: Any) -> str:
     return str(value)
 
 
-def build_column(values: list[Any], as_text: bool) -> np.ndarray:
+def to_column(values: list[Any], as_text: bool) -> np.ndarray:
     """Build a column from values as JSON has them: numbers, vectors, bags of terms, or texts.
 
     Blank strings are missing values, and so are strings such as "NA" among values of another type.

@@ -43,7 +43,7 @@ def _read_once(
                 for name, cells in zip(header, zip(*block, strict=True), strict=True):
                     if name in failed:
                         continue
-                    column = None if name in text_columns else _parse_numbers(cells)
+                    column = None if name in text_columns else _parse_cells(cells)
                     if column is None:
                         if name not in text_columns:
                             (text_columns if is_first else failed).add(name)
@@ -102,7 +102,7 @@ def _check_header(path: InputFile, names: list[str]) -> list[str]:
     return names
 
 
-def _parse_numbers(cells: tuple[str, ...]) -> np.ndarray | None:
+def _parse_cells(cells: tuple[str, ...]) -> np.ndarray | None:
     """Parse numbers, with NaN for empty cells; return None if a cell holds something else."""
     try:
         return None if "_" in "".join(cells) else np.array(cells, dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
-from .columns import build_column
+from .columns import to_column
 from .text import open_text, read_lines
 
 
@@ -27,7 +27,7 @@ def read_jsonl(path: InputFile, options: TableOptions) -> FileTable:
         raise ValueError(f"{path} is empty: it must hold one JSON object per line")
     names = dict.fromkeys(name for record in records for name in record)
     return FileTable(
-        {name: build_column([record.get(name) for record in records], name in options.as_text) for name in names}
+        {name: to_column([record.get(name) for record in records], name in options.as_text) for name in names}
     )
 
 

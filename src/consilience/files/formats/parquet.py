@@ -8,7 +8,7 @@ import numpy as np
 
 from ...rows.parquet import ParquetFile, is_number_type, to_numbers
 from .base import FileFormat, FileTable, InputFile, TableOptions
-from .columns import build_column, check_unique_columns, format_cell
+from .columns import check_unique_columns, format_cell, to_column
 
 
 def read_parquet(path: InputFile, options: TableOptions) -> FileTable:
@@ -26,7 +26,7 @@ def _convert(column: Any, as_text: bool) -> np.ndarray:
     if getattr(column.type, "unit", "") == "ns":
         column = column.cast(_use_microseconds(column.type), safe=False)  # Python's times have no nanoseconds
     values = column.to_pylist()
-    return build_column(
+    return to_column(
         [value if value is None or type(value) in (list, dict) else format_cell(value) for value in values], as_text
     )
 
