@@ -121,8 +121,8 @@ def download(remote: RemoteDataset) -> LocalFiles:
         path = pooch.retrieve(remote.url, checksum, fname=remote.file, path=_cache(), downloader=downloader)
     except (requests.RequestException, ConnectionError, TimeoutError) as error:
         raise ConnectionError(
-            f"{remote.name} is not on this machine and cannot be downloaded from {remote.url} ({_explain_failure(error)}): "
-            f"{remedy}, or connect to the network"
+            f"{remote.name} is not on this machine and cannot be downloaded from {remote.url} "
+            f"({_explain_failure(error)}): {remedy}, or connect to the network"
         ) from error
     except OSError as error:
         raise OSError(
