@@ -474,7 +474,7 @@ def test_a_transfer_leaves_out_who_is_not_mapped():
 
 @pytest.mark.parametrize("mapping", [[0, 1], [(0, 1, 2)], [(0.5, 1)], [("a", "b")]])
 def test_refuses_other_mappings(mapping):
-    with pytest.raises(ValueError, match=r"a mapping lists pairs of positions, \[\(here, there\), ...\]"):
+    with pytest.raises(ValueError, match=r"a mapping lists pairs of positions, \[\(source, target\), ...\]"):
         Constraints([(0, 1)]).transfer(mapping)
 
 
