@@ -17,12 +17,12 @@ def data(tmp_path_factory):
         X = np.round(make_blobs(seed), 4)
         rows = np.sort(rng.permutation(N)[: N * 4 // 5])
         write_csv(folder / f"{name}.csv", ["id", *(f"{name}{j}" for j in range(3))], ([IDS[i], *X[i]] for i in rows))
-    known = ["xyz"[own] for own in CLASSES]
-    write_csv(folder / "classes.csv", ["id", "class"], zip(IDS, known, strict=True))
+    class_names = ["xyz"[label] for label in CLASSES]
+    write_csv(folder / "classes.csv", ["id", "class"], zip(IDS, class_names, strict=True))
     groups = np.round(np.hstack([make_blobs(2), make_blobs(3)]), 4).astype(object)
     groups[7, 1] = groups[30, 4] = ""
     header = ["x_0", "x_1", "x_2", "y_0", "y_1", "y_2", "class"]
-    write_csv(folder / "groups.csv", header, ([*row, own] for row, own in zip(groups, known, strict=True)))
+    write_csv(folder / "groups.csv", header, ([*row, name] for row, name in zip(groups, class_names, strict=True)))
     for seed, name in enumerate(("near", "like")):
         X = make_blobs(4 + seed)
         np.save(folder / f"{name}.npy", np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20))
@@ -66,6 +66,6 @@ def cells(data):
             for seed, name, n in ((6, "rna", N), (7, "atac", N - 5))
         }
         made = mudata.MuData(parts)
-        made.obs["cell_type"] = ["xyz"[own] for own in CLASSES]
+        made.obs["cell_type"] = ["xyz"[label] for label in CLASSES]
         made.write(data / "cells.h5mu")
     return data / "cells.h5mu"

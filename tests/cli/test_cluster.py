@@ -30,7 +30,7 @@ from stage import (
 )
 
 
-def standardised(X):
+def standardize(X):
     """Of the rows that are there, mean 0 and variance 1; an empty cell among others is the column's median."""
     lost = np.isnan(X).all(axis=1)
     X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
@@ -43,7 +43,7 @@ def read_table(path):
         return list(csv.DictReader(file))
 
 
-def joined(folder):
+def join_by_id(folder):
     """Two files by id: every id in the order in which it comes up first, and the views."""
     tables = {name: {row["id"]: row for row in read_table(folder / f"{name}.csv")} for name in "ab"}
     ids = list(dict.fromkeys([*tables["a"], *tables["b"]]))
@@ -51,7 +51,7 @@ def joined(folder):
         name: [[float(own[i][f"{name}{j}"]) if i in own else np.nan for j in range(3)] for i in ids]
         for name, own in tables.items()
     }
-    return ids, cs.Views({name: standardised(np.array(block)) for name, block in blocks.items()})
+    return ids, cs.Views({name: standardize(np.array(block)) for name, block in blocks.items()})
 
 
 BY_HAND = {
@@ -81,8 +81,8 @@ def check_folder(folder, ids, model, names, n_columns):
     assert get_clusters(rows) == model.labels_.tolist()
     for name in names:
         assert [int(row[f"cluster by {name}"] or -1) for row in rows] == model.view_labels_[name].tolist()
-    said = np.array([[row[f"cluster by {name}"] for name in names] for row in rows])
-    assert [row["contested"] == "yes" for row in rows] == [len(set(own) - {""}) > 1 for own in said.tolist()]
+    by_view = np.array([[row[f"cluster by {name}"] for name in names] for row in rows])
+    assert [row["contested"] == "yes" for row in rows] == [len(set(labels) - {""}) > 1 for labels in by_view.tolist()]
     assert all(0 <= float(row[name]) <= 1 for row in rows for name in {"probability", "stability"} & set(row))
     assert facts["entities"] == len(ids)
     assert facts["clusters"] == len(set(get_clusters(rows)))
@@ -90,17 +90,17 @@ def check_folder(folder, ids, model, names, n_columns):
     assert facts["contested"] == sum(row["contested"] == "yes" for row in rows)
     assert 0 <= facts["mean_confidence"] <= 1
     assert facts["outliers"] == 0
-    assert {name: own["columns"] for name, own in facts["views"].items()} == dict(zip(names, n_columns, strict=True))
-    assert {name: own["present"] for name, own in facts["views"].items()} == {
+    assert {name: view["columns"] for name, view in facts["views"].items()} == dict(zip(names, n_columns, strict=True))
+    assert {name: view["present"] for name, view in facts["views"].items()} == {
         name: sum(row[f"cluster by {name}"] != "" for row in rows) for name in names
     }
     for v, name in enumerate(names):
         for w in range(len(names)):
-            both = (said[:, v] != "") & (said[:, w] != "")
-            agreed = np.mean(said[both, v] == said[both, w]) if both.any() else None
+            both = (by_view[:, v] != "") & (by_view[:, w] != "")
+            agreed = np.mean(by_view[both, v] == by_view[both, w]) if both.any() else None
             assert facts["agreement"][name][w] == pytest.approx(agreed)
-    held = load(folder / "model.zip")
-    assert held["estimator"].labels_.tolist() == get_clusters(rows)
+    saved = load(folder / "model.zip")
+    assert saved["estimator"].labels_.tolist() == get_clusters(rows)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert page.rstrip().endswith("</html>")
@@ -110,7 +110,7 @@ def check_folder(folder, ids, model, names, n_columns):
 @pytest.mark.parametrize("method", BY_HAND)
 def test_tables_joined_by_id_with_missing_views(method, clustered, data):
     folder = clustered(method)
-    ids, views = joined(data)
+    ids, views = join_by_id(data)
     model = BY_HAND[method]().fit(views)
     rows, facts = check_folder(folder, ids, model, ["a", "b"], [3, 3])
     saved = load(folder / "model.zip")["estimator"]
@@ -122,19 +122,19 @@ def test_tables_joined_by_id_with_missing_views(method, clustered, data):
         following = ["" if row.max() < 5e-5 else str(row.argmax()) for row in shares]
         assert [row["second"] for row in rows] == following
     assert facts["mean_confidence"] == pytest.approx(cs.explain.confidence(saved, views).mean())
-    assert [own["present"] for own in facts["views"].values()] == [N * 4 // 5] * 2
+    assert [view["present"] for view in facts["views"].values()] == [N * 4 // 5] * 2
     assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)
 
 
 def test_text_and_links_of_the_included_data_set(tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / "senses").out
-    line = next(own for own in told.splitlines() if own.startswith("  consilience cluster"))
+    line = next(line for line in told.splitlines() if line.startswith("  consilience cluster"))
     run_successfully(*line.split()[1:-1], tmp_path / "out", "--no-assess")
 
     senses = read_table(tmp_path / "senses" / "senses.csv")
     links = read_table(tmp_path / "senses" / "links.csv")
     ids = [row["id"] for row in senses]
-    place = {own: i for i, own in enumerate(ids)}
+    place = {entity: i for i, entity in enumerate(ids)}
 
     def weighed(counts):
         """Logarithmic counts times rarity, rows of unit length; empty rows are missing."""
@@ -145,7 +145,7 @@ def test_text_and_links_of_the_included_data_set(tmp_path):
         return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ X)
 
     def linked(own, other):
-        others = {one: j for j, one in enumerate(dict.fromkeys(row[other] for row in links))}
+        others = {entity: j for j, entity in enumerate(dict.fromkeys(row[other] for row in links))}
         at = [(place[row[own]], others[row[other]]) for row in links if row[own] in place]
         return sp.csr_array((np.ones(len(at)), tuple(np.array(at).T)), shape=(len(ids), len(others)))
 
@@ -163,7 +163,7 @@ def test_text_and_links_of_the_included_data_set(tmp_path):
     model = cs.Consilience(8, random_state=0).fit(views)
     columns = [block.shape[1] for block in blocks.values()]
     _, facts = check_folder(tmp_path / "out", ids, model, list(blocks), columns)
-    assert {name: own["kind"] for name, own in facts["views"].items()} == {
+    assert {name: view["kind"] for name, view in facts["views"].items()} == {
         "gloss": "text", "lemmas": "names", "links-out": "links", "links-in": "links",
     }  # fmt: skip
     assert facts["scores"]["nmi"] > 0.5
@@ -178,13 +178,13 @@ def test_one_table_with_column_groups_and_classes(data, tmp_path):
     ran = run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     table = read_table(file)
     X = np.array([[float(row[c] or "nan") for c in table[0] if c != "class"] for row in table])
-    views = cs.Views({"x": standardised(X[:, :3]), "y": standardised(X[:, 3:])})
+    views = cs.Views({"x": standardize(X[:, :3]), "y": standardize(X[:, 3:])})
     model = BY_HAND["co-em"]().fit(views)
     _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["x", "y"], [3, 3])
     assert facts["scores"]["ari"] == pytest.approx(cs.metrics.adjusted_rand_score(CLASSES, model.labels_))
     filled = [f"View {name!r}: 1 empty cell in otherwise filled rows got the median" for name in "xy"]
-    assert all(any(note.startswith(own) for note in facts["notes"]) for own in filled)
-    assert all(own in ran.err for own in filled)
+    assert all(any(note.startswith(note_start) for note in facts["notes"]) for note_start in filled)
+    assert all(note_start in ran.err for note_start in filled)
 
 
 def test_known_classes_never_reach_a_view(data, tmp_path):
@@ -197,7 +197,7 @@ def test_two_modalities_of_cells(cells, tmp_path):
     run_successfully("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     rna, atac = (make_blobs(seed).astype(np.float32).astype(np.float64) for seed in (6, 7))
     atac[-5:] = np.nan
-    model = BY_HAND["k-means"]().fit(cs.Views({"rna": standardised(rna), "atac": standardised(atac)}))
+    model = BY_HAND["k-means"]().fit(cs.Views({"rna": standardize(rna), "atac": standardize(atac)}))
     _, facts = check_folder(tmp_path / "out", IDS, model, ["rna", "atac"], [3, 3])
     assert facts["scores"]["ari"] == pytest.approx(1)
 
@@ -215,7 +215,7 @@ def test_precomputed_similarities(method, data, tmp_path):
         "convex": cs.ConvexMixture(3, divergence="kernel"),
     }[method].fit(views)
     _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["near", "like"], [N, N])
-    assert {own["kind"] for own in facts["views"].values()} == {"similarities"}
+    assert {view["kind"] for view in facts["views"].values()} == {"similarities"}
 
 
 @pytest.mark.parametrize("method", ["k-means", "co-em", "spherical", "agglomerative", "constrained"])
@@ -472,8 +472,8 @@ def test_seed_is_passed_to_the_estimator(data, tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "noise.npy", rng.normal(size=(80, 4)))
     np.save(tmp_path / "other.npy", rng.normal(size=(80, 4)))
-    views = {name: standardised(np.load(tmp_path / f"{name}.npy")) for name in ("noise", "other")}
-    files = [own for name in views for own in ("--view", tmp_path / f"{name}.npy")]
+    views = {name: standardize(np.load(tmp_path / f"{name}.npy")) for name in ("noise", "other")}
+    files = [argument for name in views for argument in ("--view", tmp_path / f"{name}.npy")]
     for seed in (1, 2):
         run_successfully(
             "cluster",

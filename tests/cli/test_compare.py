@@ -22,7 +22,7 @@ BASELINES = ["spectral, side by side", "spherical, side by side"]
 
 @pytest.fixture(scope="module")
 def whole(data, tmp_path_factory):
-    """Two views with nobody missing, and their classes."""
+    """Two views without missing entities, and their classes."""
     folder = tmp_path_factory.mktemp("whole")
     for seed, name in enumerate(("left", "right")):
         np.save(folder / f"{name}.npy", make_blobs(seed))
@@ -104,8 +104,8 @@ def test_partly_known_classes(whole, tmp_path):
 
 def test_single_view_is_scored_on_its_entities(ab, data, tmp_path):
     """`cluster` says of the same files that each view alone is right of all that it knows."""
-    known = data / "classes.csv"
-    run_successfully("compare", *ab, "-k", 3, "--refits", 0, "--labels", known, "--out", tmp_path / "out.json")
+    classes = data / "classes.csv"
+    run_successfully("compare", *ab, "-k", 3, "--refits", 0, "--labels", classes, "--out", tmp_path / "out.json")
     facts = json.loads((tmp_path / "out.json").read_text())
     scores = {row["estimator"]: row["nmi"] for row in facts["table"]}
     assert [scores[name] for name in alone("a", "b")] == pytest.approx([1] * 4)

@@ -26,9 +26,9 @@ def by_id(folder):
 def test_constraints_are_satisfied(header, method, ab, clustered, tmp_path):
     """Two entities of one cluster are told apart, two of different clusters are tied."""
     free = by_id(clustered("constrained"))
-    inside = [own for own, c in free.items() if c == free["e00"]]
-    stranger = next(own for own, c in free.items() if c != free["e00"])
-    rows = [(inside[0], one, "cannot", 1000) for one in inside[1:6]] + [(inside[0], stranger, "must-link", 1000)]
+    inside = [entity for entity, c in free.items() if c == free["e00"]]
+    outsider = next(entity for entity, c in free.items() if c != free["e00"])
+    rows = [(inside[0], entity, "cannot", 1000) for entity in inside[1:6]] + [(inside[0], outsider, "must-link", 1000)]
     if header[0] == "weight":
         rows = [row[::-1] for row in rows]
     file = write_csv(tmp_path / "links.csv", header, rows)
@@ -36,8 +36,8 @@ def test_constraints_are_satisfied(header, method, ab, clustered, tmp_path):
         "cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--method", method, "--out", tmp_path / "out"
     )
     bound = by_id(tmp_path / "out")
-    assert bound[inside[0]] == bound[stranger]
-    assert all(bound[inside[0]] != bound[one] for one in inside[1:6])
+    assert bound[inside[0]] == bound[outsider]
+    assert all(bound[inside[0]] != bound[entity] for entity in inside[1:6])
     facts = read_summary(tmp_path / "out")
     assert facts["method"] == ("constrained" if method == "constrained" else "consilience")
     assert facts["constraints"] == {"kept": 6, "given": 6}
@@ -78,12 +78,12 @@ def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, mon
 
 
 def test_three_columns_need_no_special_names(ab, tmp_path):
-    found = []
+    labels = []
     for header in (USUAL, ["one", "two", "how"]):
         file = write_csv(tmp_path / "links.csv", header, [("e00", "e59", "must_link"), ("e00", "e03", "CL")])
         run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / header[0])
-        found.append(by_id(tmp_path / header[0]))
-    assert found[0] == found[1]
+        labels.append(by_id(tmp_path / header[0]))
+    assert labels[0] == labels[1]
 
 
 def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
@@ -91,9 +91,9 @@ def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
     rows = [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")]
     file = write_csv(tmp_path / "links.csv", USUAL, rows)
     run_successfully("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
-    found = get_clusters(read_labels(tmp_path / "out"))
-    assert found[0] == found[59]
-    assert all(found[0] != found[i] for i in range(1, 6))
+    labels = get_clusters(read_labels(tmp_path / "out"))
+    assert labels[0] == labels[59]
+    assert all(labels[0] != labels[i] for i in range(1, 6))
 
 
 def test_weights_decide_between_contradicting_constraints(ab, tmp_path):
@@ -102,8 +102,8 @@ def test_weights_decide_between_contradicting_constraints(ab, tmp_path):
         file = write_csv(tmp_path / f"{heavy}.csv", [*USUAL, "weight"], rows)
         out = tmp_path / f"{heavy}-out"
         ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", out)
-        found = by_id(out)
-        assert (found["e00"] == found["e59"]) == (heavy == "must")
+        labels = by_id(out)
+        assert (labels["e00"] == labels["e59"]) == (heavy == "must")
         assert "contradict" in ran.err
 
 
@@ -121,7 +121,7 @@ def test_empty_weight_is_1(ab, tmp_path):
 @pytest.mark.parametrize(
     ("header", "row", "words"),
     [
-        (USUAL, ("e00", "nobody", "must"), "names 'nobody' in row 1, which no view has: correct the id"),
+        (USUAL, ("e00", "unknown", "must"), "names 'unknown' in row 1, which no view has: correct the id"),
         (USUAL, ("e00", "e03", "maybe"), "a constraint's type is 'must-link' or 'cannot-link', got 'maybe'"),
         (USUAL, ("e00", "e00", "must"), "must-link ('e00', 'e00') is between an entity and itself: leave it out"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "heavy"), "a constraint's weight is a number, got 'heavy'"),

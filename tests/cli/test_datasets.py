@@ -55,15 +55,15 @@ def test_fetched_data_set_can_be_clustered(small_cora, tmp_path):
     assert (out / "card.md").read_text(encoding="utf-8").startswith("# cora")
     rows = read_labels(out / "classes.csv")
     assert rows[59] == {"id": "p59", "class": "z"}
-    with np.load(out / "inbound.npz", allow_pickle=False) as held:  # the last fifteen are cited by nobody
-        assert held["ids"].tolist() == [f"p{i}" for i in range(45)]
-        assert held["features"].tolist() == [f"p{i}" for i in range(60)]
-        assert held["shape"].tolist() == [45, 60]
+    with np.load(out / "inbound.npz", allow_pickle=False) as arrays:  # no other paper cites the last fifteen
+        assert arrays["ids"].tolist() == [f"p{i}" for i in range(45)]
+        assert arrays["features"].tolist() == [f"p{i}" for i in range(60)]
+        assert arrays["shape"].tolist() == [45, 60]
     arguments = shlex.split(told.splitlines()[-1])
     assert arguments[0] == "consilience"
     assert run_successfully(*arguments[1:]).out
     facts = json.loads((tmp_path / "two words-out" / "summary.json").read_text(encoding="utf-8"))
-    assert {name: own["kind"] for name, own in facts["views"].items()} == dict.fromkeys(
+    assert {name: view["kind"] for name, view in facts["views"].items()} == dict.fromkeys(
         ("text", "inbound", "outbound"), "counts"
     )
 
@@ -99,7 +99,7 @@ def test_folder_that_looks_like_an_option_is_written_as_path(tmp_path, monkeypat
 def test_digits_are_six_tables_and_classes(tmp_path):
     run_successfully("datasets", "digits", "--out", tmp_path / "digits")
     assert list_folder(tmp_path / "digits") == [
-        f"{own}.csv" for own in ("classes", "fac", "fou", "kar", "mor", "pix", "zer")
+        f"{name}.csv" for name in ("classes", "fac", "fou", "kar", "mor", "pix", "zer")
     ]
     rows = read_labels(tmp_path / "digits" / "classes.csv")
     assert len(rows) == 2000
@@ -110,8 +110,8 @@ def test_digits_are_six_tables_and_classes(tmp_path):
 def test_suggested_command_is_valid(name, tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / name).out
     arguments = shlex.split(told.splitlines()[-1])
-    views = [arguments[i + 1] for i, own in enumerate(arguments) if own == "--view"]
-    assert [own.partition("=")[2].partition(":")[0] for own in views] == [
+    views = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "--view"]
+    assert [view.partition("=")[2].partition(":")[0] for view in views] == [
         str(tmp_path / name / file) for file in ("senses.csv", "senses.csv", "links.csv")
     ]
 

@@ -69,8 +69,8 @@ def test_commands_do_not_overwrite_their_input(folder, command):
 
 
 def test_views_without_shared_entities_have_no_agreement(folder):
-    _write(folder / "a.csv", ["id", "x"], [(one, i % 3) for i, one in enumerate(IDS[:16])])
-    _write(folder / "b.csv", ["id", "y"], [(one, i % 3) for i, one in enumerate(IDS[15:])])
+    _write(folder / "a.csv", ["id", "x"], [(entity, i % 3) for i, entity in enumerate(IDS[:16])])
+    _write(folder / "b.csv", ["id", "y"], [(entity, i % 3) for i, entity in enumerate(IDS[15:])])
     ran = run_successfully(
         "cluster",
         "--view",
@@ -123,7 +123,7 @@ def test_table_and_matrix_give_equal_clusters(folder):
 
 
 def test_classes_without_ids_are_refused_with_links(folder):
-    _write(folder / "links.csv", ["source", "target"], [(one, f"p{i % 3}") for i, one in enumerate(IDS)])
+    _write(folder / "links.csv", ["source", "target"], [(entity, f"p{i % 3}") for i, entity in enumerate(IDS)])
     np.save(folder / "known.npy", CLASS)
     ran = run_command(
         "cluster",

@@ -162,7 +162,7 @@ def test_killed_run_leaves_all_files_or_none(data, tmp_path):
     assert ran.returncode == 0, ran.stderr
     counts = json.loads(ran.stdout)
     assert counts["broken"] == 0
-    assert counts["not there"] + counts["whole"] == 10
+    assert counts["missing"] + counts["complete"] == 10
 
 
 def test_labels_do_not_depend_on_the_number_of_threads(tmp_path):
@@ -175,12 +175,12 @@ def test_labels_do_not_depend_on_the_number_of_threads(tmp_path):
         views += ["--view", f"{name}={tmp_path / name}.csv"]
     methods = ["consilience", "k-means", "spectral"]
     program = "import json, sys; from consilience.cli import main; print([main(own) for own in json.load(sys.stdin)])"
-    found = []
+    labels = []
     for threads in ("1", "4"):
         out = tmp_path / threads
         calls = [
-            ["cluster", *views, "-k", "6", "--method", own, "--quiet", "--no-assess", "--out", f"{out}/{own}"]
-            for own in methods
+            ["cluster", *views, "-k", "6", "--method", method, "--quiet", "--no-assess", "--out", f"{out}/{method}"]
+            for method in methods
         ]
         variables = dict.fromkeys(ONE_THREAD, threads)
         ran = subprocess.run(
@@ -192,8 +192,8 @@ def test_labels_do_not_depend_on_the_number_of_threads(tmp_path):
             env={**os.environ, **variables},
         )
         assert (ran.stdout.strip(), ran.stderr) == (str([0] * len(methods)), "")
-        found.append([get_clusters(read_labels(out / own)) for own in methods])
-    assert found[0] == found[1]
+        labels.append([get_clusters(read_labels(out / method)) for method in methods])
+    assert labels[0] == labels[1]
 
 
 def test_folder_with_files_of_two_runs_is_refused_until_it_is_replaced(ab, tmp_path):

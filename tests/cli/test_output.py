@@ -46,7 +46,7 @@ def test_redirected_output_has_no_control_characters(data, ab, tmp_path):
     for method in ("consilience", "spectral", "k-means", "co-em"):
         ran = run_successfully("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for text in (ran.out, ran.err):
-            assert all(own == "\n" or own.isprintable() for own in text)
+            assert all(character == "\n" or character.isprintable() for character in text)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -62,7 +62,7 @@ def test_help_has_examples_and_exit_codes(command):
 def test_help_lists_the_commands():
     ran = run_command("--help")
     assert ran.code == 0
-    assert all(own in ran.out for own in COMMANDS)
+    assert all(command in ran.out for command in COMMANDS)
 
 
 @pytest.fixture(scope="module")

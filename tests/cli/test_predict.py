@@ -32,7 +32,7 @@ PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
 PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
 
 
-def printed(*arguments):
+def read_printed(*arguments):
     """Rows that were written to standard output."""
     return list(csv.DictReader(io.StringIO(run_successfully("predict", *arguments).out, newline="")))
 
@@ -41,7 +41,7 @@ def printed(*arguments):
 def elsewhere(clustered, ab, tmp_path_factory):
     """What a new process says of the files that the models were fitted on."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    calls = [["predict", str(clustered(own)), *ab, "--out", str(folder / own), "--quiet"] for own in PREDICT]
+    calls = [["predict", str(clustered(method)), *ab, "--out", str(folder / method), "--quiet"] for method in PREDICT]
     program = "import json, sys; from consilience.cli import main; print([main(own) for own in json.load(sys.stdin)])"
     ran = subprocess.run(
         [sys.executable, "-c", program], input=json.dumps(calls), capture_output=True, text=True, timeout=HANG_LIMIT
@@ -94,7 +94,7 @@ def test_note_about_more_unfitting_rows_than_chance_explains(n_unlike, ending, d
 def test_rows_that_fit_no_cluster_have_no_probability(data, clustered, monkeypatch):
     n = N * 4 // 5
     scored(monkeypatch, [0.0] * 3 + [0.5] * (n - 3))
-    rows = printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
+    rows = read_printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
     assert [bool(row["probability"]) for row in rows] == [False] * 3 + [True] * (n - 3)
     assert [row["second"] for row in rows[:3]] == [""] * 3
 
@@ -117,7 +117,7 @@ def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, 
     n = N * 4 // 5
     scored(monkeypatch, [0.5] * n)
     monkeypatch.setattr("consilience.MultiViewKMeans.predict", lambda self, X: np.where(np.arange(n) < 2, -1, 0))
-    rows = printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
+    rows = read_printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
     assert [row["cluster"] for row in rows] == ["-1"] * 2 + ["0"] * (n - 2)
     assert [row["fits"] for row in rows] == ["no"] * 2 + ["yes"] * (n - 2)
 
@@ -126,25 +126,25 @@ def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, 
 def test_prediction_from_one_view(method, clustered, tmp_path):
     """Points in the middle of a cluster go there, whichever view they have."""
     folder = clustered(method)
-    known = {row["id"]: row["cluster"] for row in read_labels(folder)}
+    fitted_clusters = {row["id"]: row["cluster"] for row in read_labels(folder)}
     for view in "ab":
         header = ["id", *(f"{view}{j}" for j in range(3))]
         file = write_csv(tmp_path / f"{view}.csv", header, [(f"n{c}", *6 * np.eye(3)[c]) for c in range(3)])
-        rows = printed(folder / "model.zip", "--view", f"{view}={file}")
+        rows = read_printed(folder / "model.zip", "--view", f"{view}={file}")
         assert [row["id"] for row in rows] == ["n0", "n1", "n2"]
-        assert [row["cluster"] for row in rows] == [known["e00"], known["e30"], known["e59"]]
+        assert [row["cluster"] for row in rows] == [fitted_clusters[name] for name in ("e00", "e30", "e59")]
 
 
 def test_columns_are_matched_by_name(clustered, tmp_path):
     """In another order, among others."""
     values = {"a2": [0, 0, 6], "other": ["p", "q", "r"], "a0": [6, 0, 0], "id": ["l", "m", "n"], "a1": [0, 6, 0]}
     file = write_csv(tmp_path / "new.csv", values, zip(*values.values(), strict=True))
-    known = {row["id"]: row["cluster"] for row in read_labels(clustered("k-means"))}
-    rows = printed(clustered("k-means"), "--view", f"a={file}")
+    fitted_clusters = {row["id"]: row["cluster"] for row in read_labels(clustered("k-means"))}
+    rows = read_printed(clustered("k-means"), "--view", f"a={file}")
     assert [(row["id"], row["cluster"]) for row in rows] == [
-        ("l", known["e00"]),
-        ("m", known["e30"]),
-        ("n", known["e59"]),
+        ("l", fitted_clusters["e00"]),
+        ("m", fitted_clusters["e30"]),
+        ("n", fitted_clusters["e59"]),
     ]
 
 
@@ -246,7 +246,7 @@ def test_missing_model_is_refused(ab, tmp_path):
 
 def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
     file = write_csv(tmp_path / "new.csv", ["id", "a0", "a1", "a2"], [("=1+1", 6, 0, 0), ("-5", 6, 0, 0)])
-    rows = printed(clustered("k-means"), "--view", f"a={file}")
+    rows = read_printed(clustered("k-means"), "--view", f"a={file}")
     assert [row["id"] for row in rows] == ["'=1+1", "-5"]
     ran = run_successfully("predict", clustered("k-means"), "--view", f"a={file}", "--out", tmp_path / "out.csv")
     assert "1 id starts like a formula: the output has it with a ' in front, so that no spreadsheet runs it." in ran.err
@@ -255,11 +255,11 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
 def test_links_and_text_of_new_entities(data, tmp_path):
     views = "--view", f"a={data / 'a.csv'}", "--view", f"links={data / 'links.csv'}"
     run_successfully("cluster", *views, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
-    known = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
-    ends = [("new", one) for one in IDS[:10]]
+    fitted_clusters = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
+    ends = [("new", entity) for entity in IDS[:10]]
     file = write_csv(tmp_path / "new.csv", ["source", "target"], ends)
-    rows = {row["id"]: row["cluster"] for row in printed(tmp_path / "out", "--view", f"links={file}")}
-    assert rows["new"] == known["e00"]
+    rows = {row["id"]: row["cluster"] for row in read_printed(tmp_path / "out", "--view", f"links={file}")}
+    assert rows["new"] == fitted_clusters["e00"]
 
 
 @pytest.mark.parametrize("word", ["comma", "tab"])
@@ -267,7 +267,7 @@ def test_delimiter_option_in_predict(word, data, clustered, tmp_path):
     mark = {"comma": ",", "tab": "\t"}[word]
     file = tmp_path / "a.csv"
     file.write_text((data / "a.csv").read_text().replace(",", mark))
-    rows = printed(clustered("k-means"), "--view", f"a={file}", "--delimiter", word)
+    rows = read_printed(clustered("k-means"), "--view", f"a={file}", "--delimiter", word)
     assert len(rows) == N * 4 // 5
 
 
@@ -280,7 +280,7 @@ def test_entities_are_joined_as_in_the_fit(data, tmp_path):
     run_successfully(
         "cluster", *files, "--id", "patient", "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
     )
-    fitted, placed = read_labels(tmp_path / "out"), printed(tmp_path / "out", *files)
+    fitted, placed = read_labels(tmp_path / "out"), read_printed(tmp_path / "out", *files)
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
 
 
@@ -288,15 +288,15 @@ def test_cells_are_read_as_in_the_fit(cells, tmp_path):
     run_successfully(
         "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
     )
-    assert get_clusters(printed(tmp_path / "out", "--view", cells)) == get_clusters(read_labels(tmp_path / "out"))
+    assert get_clusters(read_printed(tmp_path / "out", "--view", cells)) == get_clusters(read_labels(tmp_path / "out"))
 
 
 def test_cells_are_read_by_block(cells, tmp_path):
     run_successfully(
         "cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out"
     )
-    views = [own for name in ("rna", "atac") for own in ("--view", f"{name}={cells}:{name}")]
-    assert get_clusters(printed(tmp_path / "out", *views)) == get_clusters(read_labels(tmp_path / "out"))
+    views = [argument for name in ("rna", "atac") for argument in ("--view", f"{name}={cells}:{name}")]
+    assert get_clusters(read_printed(tmp_path / "out", *views)) == get_clusters(read_labels(tmp_path / "out"))
 
 
 def test_dense_and_sparse_files_give_equal_predictions(tmp_path):
@@ -315,7 +315,7 @@ def test_dense_and_sparse_files_give_equal_predictions(tmp_path):
         "--out",
         tmp_path / "out",
     )
-    placed = [get_clusters(printed(tmp_path / "out", "--view", tmp_path / name)) for name in ("x.npy", "x.mtx")]
+    placed = [get_clusters(read_printed(tmp_path / "out", "--view", tmp_path / name)) for name in ("x.npy", "x.mtx")]
     assert placed[0] == placed[1]
 
 
@@ -330,7 +330,7 @@ def test_similarities_of_new_to_fitted_entities(data, tmp_path):
     run_successfully("cluster", *views, "-k", 3, "--method", "spectral", "--no-assess", "--out", tmp_path / "out")
     np.save(tmp_path / "new.npy", np.load(data / "near.npy")[[0, 30, 59]])
     fitted = get_clusters(read_labels(tmp_path / "out"))
-    placed = get_clusters(printed(tmp_path / "out", "--view", f"near={tmp_path / 'new.npy'}"))
+    placed = get_clusters(read_printed(tmp_path / "out", "--view", f"near={tmp_path / 'new.npy'}"))
     assert placed == [fitted[i] for i in (0, 30, 59)]
 
 

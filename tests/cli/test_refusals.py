@@ -21,7 +21,7 @@ def frame(folder, name, header, rows, **options):
     return write_csv(folder / name, header, rows, **options)
 
 
-NUMBERS = [(own, i, 2 * i % 7, i % 5) for i, own in enumerate(IDS)]
+NUMBERS = [(entity, i, 2 * i % 7, i % 5) for i, entity in enumerate(IDS)]
 
 
 def missing_file(folder):
@@ -77,11 +77,11 @@ def empty_id(folder):
 
 
 def nothing_in_common(folder):
-    one = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
+    first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     other = frame(folder, "y.csv", ["id", "p"], [(f"z{i}", i) for i in range(9)])
     return [
         "--view",
-        one,
+        first,
         "--view",
         other,
     ], "view 'x' ({0}/x.csv) shares no id with the other views: its first is 'e00'"
@@ -136,13 +136,13 @@ def objects_as_npy(folder):
 
 
 def empty_view(folder):
-    one = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    other = frame(folder, "y.csv", ["id", "p"], [(own, "") for own in IDS])
-    return ["--view", one, "--view", other], "view 'y' ({0}/y.csv): every cell is empty"
+    first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
+    other = frame(folder, "y.csv", ["id", "p"], [(entity, "") for entity in IDS])
+    return ["--view", first, "--view", other], "view 'y' ({0}/y.csv): every cell is empty"
 
 
 def view_of_ids_alone(folder):
-    file = frame(folder, "x.csv", ["id"], [(own,) for own in IDS])
+    file = frame(folder, "x.csv", ["id"], [(entity,) for entity in IDS])
     return ["--view", file], "view 'x' ({0}/x.csv) has no columns left beside the id and the labels: name some"
 
 
@@ -153,9 +153,9 @@ def classes_of_another_length(folder):
 
 
 def classes_of_others(folder):
-    one = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
+    first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     other = frame(folder, "y.csv", ["id", "class"], [("z", "p")])
-    return ["--view", one, "--labels", other], "y.csv:class (--labels) has no label for any of the entities"
+    return ["--view", first, "--labels", other], "y.csv:class (--labels) has no label for any of the entities"
 
 
 def classes_that_are_not_there(folder):
@@ -164,19 +164,19 @@ def classes_that_are_not_there(folder):
 
 
 def classes_among_several(folder):
-    one = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
+    first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     other = frame(folder, "y.csv", ["id", "p", "q"], [("e00", 1, 2)])
-    return ["--view", one, "--labels", other], "y.csv (--labels) has the columns 'p', 'q': name one"
+    return ["--view", first, "--labels", other], "y.csv (--labels) has the columns 'p', 'q': name first"
 
 
 def formula_among_numbers(folder):
-    rows = [(own, "=A1+1" if own == "e07" else i, i % 3) for i, own in enumerate(IDS)]
+    rows = [(entity, "=A1+1" if entity == "e07" else i, i % 3) for i, entity in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
     return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export"
 
 
 def mixed_columns(folder):
-    rows = [(own, i, f"a long text about many things, number {i}, and more") for i, own in enumerate(IDS)]
+    rows = [(entity, i, f"a long text about many things, number {i}, and more") for i, entity in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
     return ["--view", file], "view 'x' mixes numbers ('p') and text ('q'): make them separate views"
 
@@ -467,10 +467,12 @@ SCRIPT = "<script>alert(1)</script>"
 
 def test_ids_that_are_markup_or_formulas_are_harmless(tmp_path):
     ids = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2", SCRIPT, *IDS[5:]]
-    words = [f"{own} {SCRIPT} <img src=x onerror=alert(2)>" for own in ("cat dog mouse", "sun moon star", "red green")]
-    one = frame(tmp_path, "text.csv", ["id", "story"], [(own, words[i % 3]) for i, own in enumerate(ids)])
-    other = frame(tmp_path, "x.csv", ["id", SCRIPT, "q"], [(own, i % 3, i % 3 * 2) for i, own in enumerate(ids)])
-    views = "--view", f"{SCRIPT.replace('/', '')}={one}:story", "--view", f"x={other}"
+    words = [
+        f"{text} {SCRIPT} <img src=x onerror=alert(2)>" for text in ("cat dog mouse", "sun moon star", "red green")
+    ]
+    first = frame(tmp_path, "text.csv", ["id", "story"], [(entity, words[i % 3]) for i, entity in enumerate(ids)])
+    other = frame(tmp_path, "x.csv", ["id", SCRIPT, "q"], [(entity, i % 3, i % 3 * 2) for i, entity in enumerate(ids)])
+    views = "--view", f"{SCRIPT.replace('/', '')}={first}:story", "--view", f"x={other}"
     kind = "--kind", f"{SCRIPT.replace('/', '')}=text"
     ran = run_successfully("cluster", *views, *kind, "-k", 3, "--title", SCRIPT, "--out", tmp_path / "out")
     assert [row["id"] for row in read_labels(tmp_path / "out")][:5] == [

@@ -17,7 +17,7 @@ def folder(clustered, tmp_path):
 
 
 @pytest.fixture
-def own(data, tmp_path):
+def copied_run(data, tmp_path):
     """A run on files that may be changed."""
     for name in ("a.csv", "b.csv", "classes.csv"):
         shutil.copy(data / name, tmp_path)
@@ -69,10 +69,10 @@ def test_classes_can_be_added(folder, data, tmp_path):
         "report", folder, "--labels", data / "classes.csv", "--title", "Now known", "--out", tmp_path / "known.html"
     )
     run_successfully("report", folder, "--out", tmp_path / "unknown.html")
-    known, unknown = (timeless(tmp_path / name) for name in ("known.html", "unknown.html"))
-    assert "Now known" in known
-    assert "Now known" not in unknown
-    assert known.count("<section") > unknown.count("<section")
+    with_classes, without_classes = (timeless(tmp_path / name) for name in ("known.html", "unknown.html"))
+    assert "Now with_classes" in with_classes
+    assert "Now known" not in without_classes
+    assert with_classes.count("<section") > without_classes.count("<section")
 
 
 CHANGED = "the files have changed since the model was fitted: run `consilience cluster` again"
@@ -89,12 +89,12 @@ CHANGED = "the files have changed since the model was fitted: run `consilience c
     ],
     ids=["fewer", "more", "another order", "other values", "a column less"],
 )
-def test_changed_files_are_refused(change, own):
-    file = own / "a.csv"
+def test_changed_files_are_refused(change, copied_run):
+    file = copied_run / "a.csv"
     file.write_text("\n".join(change(file.read_text().splitlines())) + "\n")
-    ran = run_command("report", own / "run", "--out", own / "new.html")
+    ran = run_command("report", copied_run / "run", "--out", copied_run / "new.html")
     assert_refused(ran, CHANGED)
-    assert not (own / "new.html").exists()
+    assert not (copied_run / "new.html").exists()
 
 
 def test_classes_used_as_input_are_refused(tmp_path):
@@ -116,16 +116,16 @@ def test_missing_columns_are_refused_by_every_method(data, ab, tmp_path):
     assert_refused(run_command("report", tmp_path / "run", "--force"), CHANGED)
 
 
-def test_missing_files_are_refused(own):
-    (own / "a.csv").unlink()
-    assert_refused(run_command("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
+def test_missing_files_are_refused(copied_run):
+    (copied_run / "a.csv").unlink()
+    assert_refused(run_command("report", copied_run / "run", "--force"), f"there is no file {copied_run / 'a.csv'}")
 
 
-def test_moved_files_can_be_named_again(own):
-    shutil.move(own / "a.csv", own / "moved.csv")
-    views = "--view", f"a={own / 'moved.csv'}", "--view", f"b={own / 'b.csv'}"
-    run_successfully("report", own / "run", *views, "--out", own / "new.html")
-    assert (own / "new.html").is_file()
+def test_moved_files_can_be_named_again(copied_run):
+    shutil.move(copied_run / "a.csv", copied_run / "moved.csv")
+    views = "--view", f"a={copied_run / 'moved.csv'}", "--view", f"b={copied_run / 'b.csv'}"
+    run_successfully("report", copied_run / "run", *views, "--out", copied_run / "new.html")
+    assert (copied_run / "new.html").is_file()
 
 
 @pytest.mark.parametrize(

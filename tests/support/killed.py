@@ -1,6 +1,6 @@
-"""Kill runs at moments drawn at random, and look at what they have left: ``python killed.py FOLDER HOW_MANY SEED``.
+"""Kill runs at random moments, and count what they leave: ``python killed.py FOLDER N_RUNS SEED``.
 
-One process is warmed up and then forks a run after the other, so that a moment costs no start of Python.
+One process is warmed up and forks the runs, so that Python starts only once.
 """
 
 import json
@@ -18,12 +18,12 @@ FILES = {"labels.csv", "summary.json", "model.zip", "report.html"}
 
 
 def run_cluster(folder, out):
-    views = [own for name in "ab" for own in ("--view", f"{name}={folder}/{name}.csv")]
+    views = [argument for name in "ab" for argument in ("--view", f"{name}={folder}/{name}.csv")]
     return main(["cluster", *views, "-k", "3", "--method", "k-means", "--quiet", "--no-assess", "--out", str(out)])
 
 
 def is_complete(out):
-    """Whether all that there is, is whole."""
+    """Return whether the results are complete."""
     if {path.name for path in out.iterdir()} != FILES:
         return False
     load(out / "model.zip")
@@ -34,7 +34,7 @@ def is_complete(out):
 
 
 def kill_at(folder, out, delay):
-    """Start a run and kill it; whether it had ended by then."""
+    """Start a run and kill it; return whether it had ended before."""
     child = os.fork()
     if not child:
         os._exit(run_cluster(folder, out))
@@ -45,19 +45,19 @@ def kill_at(folder, out, delay):
 
 
 if __name__ == "__main__":
-    folder, how_many, draw = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
-    there_before = "there" in sys.argv[4:]
+    folder, n_runs, generator = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    folder_exists = "exists" in sys.argv[4:]
     run_cluster(folder, folder / "first")
     started = time.perf_counter()
     run_cluster(folder, folder / "second")
     longest = time.perf_counter() - started
-    counts = {"not there": 0, "whole": 0, "broken": 0, "ended": 0, "left over": 0}
-    for i in range(how_many):
+    counts = {"missing": 0, "complete": 0, "broken": 0, "ended": 0, "left over": 0}
+    for i in range(n_runs):
         out = folder / f"run{i}"
-        if there_before:
+        if folder_exists:
             out.mkdir()
-        counts["ended"] += kill_at(folder, out, draw.uniform(0, 1.2 * longest))
-        nothing = not any(out.iterdir()) if there_before else not out.exists()
-        counts["not there" if nothing else "whole" if is_complete(out) else "broken"] += 1
+        counts["ended"] += kill_at(folder, out, generator.uniform(0, 1.2 * longest))
+        is_missing = not any(out.iterdir()) if folder_exists else not out.exists()
+        counts["missing" if is_missing else "complete" if is_complete(out) else "broken"] += 1
     counts["left over"] = sum(path.name.endswith(".partial") for path in folder.iterdir())
     print(json.dumps(counts))

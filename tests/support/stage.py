@@ -1,4 +1,4 @@
-"""What the tests of the command line share: how it is called, and what is looked for afterwards."""
+"""Run the command line in the tests, and read its results."""
 
 import contextlib
 import csv
@@ -24,12 +24,12 @@ class CommandResult(NamedTuple):
 
     @property
     def error_line(self):
-        """The last line of the errors, which is the sentence."""
+        """The last line of standard error, which is the message."""
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
 
 def run_command(*arguments, top=None):
-    """Run the command, or that of the parser `top`, in this process."""
+    """Run the command, or another program with the parser `top`, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -47,17 +47,17 @@ def run_successfully(*arguments, top=None):
 
 
 def assert_refused(ran, *words, code=1):
-    """One sentence, no traceback, the right exit code."""
+    """Check that the command failed with one sentence, no traceback, and this exit code."""
     assert ran.code == code, ran
     assert "Traceback" not in ran.err
     assert ran.error_line.startswith("consilience: ")
     assert [line for line in ran.err.strip().splitlines() if not line.startswith("note: ")] == [ran.error_line]
-    for one in words:
-        assert one in ran.error_line
+    for part in words:
+        assert part in ran.error_line
 
 
 def list_folder(folder):
-    """All that is in a folder, hidden files as well."""
+    """List all files of a folder, hidden ones too."""
     return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
 
 
@@ -70,7 +70,7 @@ def write_csv(path, header, rows, delimiter=","):
 
 
 def read_labels(path):
-    """Rows of a table of labels; of a folder, of the one in it."""
+    """Read a table of labels, or the one in a folder."""
     path = Path(path)
     with (path / "labels.csv" if path.is_dir() else path).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -81,14 +81,14 @@ def get_clusters(rows):
 
 
 def read_summary(folder):
-    """The facts, by a reader that takes no NaN."""
+    """Read the summary as strict JSON, without NaN."""
 
-    def no(constant):
+    def refuse(constant):
         raise AssertionError(constant)
 
-    return json.loads((Path(folder) / "summary.json").read_text(encoding="utf-8"), parse_constant=no)
+    return json.loads((Path(folder) / "summary.json").read_text(encoding="utf-8"), parse_constant=refuse)
 
 
 def make_blobs(seed, columns=3, separation=6.0):
-    """Three groups far apart, as many as there are columns at least."""
+    """Return three clear groups; there must be at least three columns."""
     return np.random.default_rng(seed).normal(size=(N, columns)) + separation * np.eye(columns)[CLASSES]
