@@ -14,7 +14,7 @@ make_big = pytest.importorskip("benchmarks.make_big")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("big")
-    make_big.make(folder, gb=0.04)
+    make_big.write_views(folder, gb=0.04)
     return folder
 
 
@@ -24,7 +24,7 @@ def test_files_have_the_requested_size(folder):
 
 
 def test_both_views_stay_on_disk(folder):
-    views, y = make_big.load(folder)
+    views, y = make_big.load_views(folder)
     assert views.names == ("counts", "dense")
     assert views.present.all()
     assert isinstance(views["counts"], Source)
@@ -34,7 +34,7 @@ def test_both_views_stay_on_disk(folder):
 
 
 def test_counts_are_valid(folder):
-    views, _ = make_big.load(folder)
+    views, _ = make_big.load_views(folder)
     counts = views["counts"][:2000].to_scipy()
     assert counts.has_canonical_format
     assert counts.indices.dtype == np.int32
@@ -44,7 +44,7 @@ def test_counts_are_valid(folder):
 
 
 def test_views_separate_the_clusters_imperfectly(folder):
-    views, y = make_big.load(folder)
+    views, y = make_big.load_views(folder)
     dense = KMeans(10, n_init=3, random_state=0).fit_predict(views["dense"][:5000])
     assert 0.5 < adjusted_rand_score(y[:5000], dense) < 0.999
     counts = views["counts"][:10_000].to_scipy()
@@ -54,7 +54,7 @@ def test_views_separate_the_clusters_imperfectly(folder):
 
 def test_files_depend_on_the_seed_only(folder, tmp_path):
     for seed in (0, 1):
-        make_big.make(tmp_path / str(seed), gb=0.04, seed=seed)
+        make_big.write_views(tmp_path / str(seed), gb=0.04, seed=seed)
     names = [path.name for path in folder.iterdir()]
     assert all((tmp_path / "0" / name).read_bytes() == (folder / name).read_bytes() for name in names)
     assert any((tmp_path / "1" / name).read_bytes() != (folder / name).read_bytes() for name in names)
