@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, cut_into_shards, is_in_memory, map_chunks
+from ..arrays import cut_into_shards, is_in_memory, map_chunks
 from .cache import ShardCache
 from .shards import Shard, Shards
 from .source import Source
@@ -36,13 +36,13 @@ class LocalShards(Shards):
 
     def cut(self, work: Mapping[str, int] | None = None, *, spills: bool = False) -> LocalShards:
         """Cut the entities into shards, by the shape of the data alone; `work` is the cost per stored value."""
-        arrays = [(view.X, 1 if work is None else work[name]) for name, view in self.views.items()]
-        cuts = move_to_edges(cut_into_shards(arrays), [X for X, _ in arrays])
-        parts = (
-            [self.views]
-            if len(cuts) == 1
-            else [{name: view.slice_rows(rows.start, rows.stop) for name, view in self.views.items()} for rows in cuts]
-        )
+        cuts = cut_into_shards([(view.X, 1 if work is None else work[name]) for name, view in self.views.items()])
+        sources = [view.X for view in self.views.values() if isinstance(view.X, Source)]
+        if sources:
+            cuts = move_to_edges(cuts, sources)
+        if len(cuts) == 1:
+            return LocalShards(self.views, [Shard(self.views, cache=ShardCache(spills=spills))])
+        parts = [{name: view.slice_rows(rows.start, rows.stop) for name, view in self.views.items()} for rows in cuts]
         return LocalShards(self.views, [Shard(views, cache=ShardCache(spills=spills)) for views in parts])
 
     def map(self, task: Callable[..., T], *common: Any, each: Sequence[Any] | None = None) -> Iterator[T]:
@@ -64,9 +64,9 @@ class LocalShards(Shards):
         return {name: view.take(rows) for name, view in views.items()}
 
 
-def move_to_edges(cuts: Sequence[slice], arrays: Sequence[Array]) -> Sequence[slice]:
+def move_to_edges(cuts: list[slice], sources: Sequence[Source]) -> list[slice]:
     """Move cuts to where units of the storage begin, so that no unit is read for two shards."""
-    sizes_and_edges = [(X.nbytes, X.edges) for X in arrays if isinstance(X, Source) and X.edges is not None]
+    sizes_and_edges = [(X.nbytes, X.edges) for X in sources if X.edges is not None]
     if not sizes_and_edges:
         return cuts
     _, edges = max(sizes_and_edges, key=lambda pair: pair[0])

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from ..._saving import save_as
-from ...arrays import Array, is_sparse, to_host, to_numpy
+from ...arrays import Array, is_sparse, plan_reads, to_host, to_numpy
 from ...data import Views
-from .input_checks import plan_blocks, validate_blocks
+from .input_checks import validate_blocks
 from .membership import LEAST_RATIO, measure_spreads
 
 ROWS_AT_A_TIME = 4_096  # dense rows that are compared with means
@@ -95,7 +95,7 @@ def leave_out(distances: np.ndarray, labels: np.ndarray, has_view: np.ndarray) -
 
 def read_rows(X: Array) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows with their positions; sparse rows are scaled to unit length."""
-    for large in plan_blocks(X):
+    for large in plan_reads(X):
         block = to_host(X[large, ...])
         if is_sparse(X):
             yield large, sp.csr_array(normalize(block))

@@ -27,9 +27,8 @@ from ...arrays import (
     to_numpy,
 )
 from ...data import Views, coerce_view, is_frame
-from ...divergences import Divergence
 from ...metrics import agreement_matrix
-from ...rows import Source, ViewRows, as_source, is_stored_array, read_whole
+from ...rows import as_source, is_stored_array, read_whole
 
 
 def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
@@ -205,31 +204,8 @@ def _scan_rows(X: Array) -> tuple[np.ndarray, float]:
         is_finite = to_numpy(finite)
         return is_finite, max_abs(block if is_finite.all() else mask_rows(block, finite))
 
-    finite, largest = zip(*map_chunks(scan_block, plan_blocks(X)), strict=True)
+    finite, largest = zip(*map_chunks(scan_block, plan_reads(X)), strict=True)
     return np.concatenate(finite), max(largest)
-
-
-def plan_blocks(X: Array) -> list[slice]:
-    """Return the rows to read at a time: all of an array in memory, blocks of a stored one."""
-    return plan_reads(X) if isinstance(X, Source) else [slice(0, X.shape[0])]
-
-
-def prepare_rows(
-    views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None
-) -> dict[str, ViewRows]:
-    """Prepare the rows of each view for a divergence; with `centres`, to be compared with these."""
-    prepared = prepare_chunk(views, divergence, centres)
-    check_nonzero_views(views, {name: rows.present for name, rows in prepared.items()}, fitting=centres is None)
-    return prepared
-
-
-def prepare_chunk(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, ViewRows]:
-    """Prepare the rows of each view for a divergence, without checking that every view has usable rows."""
-    rows = {}
-    for name, (X, present) in validate_blocks(views, stored=True).items():
-        view_centers = None if centres is None else asarray_like(to_numpy(centres[name]), present)
-        rows[name] = divergence.prepare(X, present, view_centers)
-    return rows
 
 
 def check_nonzero_views(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, asarray_like, is_sparse, to_numpy
 from ...data import Views
 from ...divergences import Divergence
-from ...rows import DaskShards, LocalShards, Shard, Shards, ViewRows, find_workers
+from ...rows import DaskShards, LocalShards, Shard, Shards, Source, ViewRows, find_workers
 from .input_checks import check_nonzero_views, validate_blocks
 
 SAMPLE_SIZE = 1000  # about the number of rows that are looked at before the first round
@@ -22,8 +22,8 @@ OUT_OF_MEMORY_ADVICE = (
 
 def open_shards(views: Views) -> Shards:
     """Validate the rows, as one shard in this process, or one per chunk on the workers of dask."""
-    sources = dict(views.items())
-    client = find_workers(sources)
+    sources = {name: block for name, block in views.items() if isinstance(block, Source)}
+    client = find_workers(sources) if len(sources) == views.n_views else None
     if client is not None:
         return DaskShards.from_chunks(client, sources, views.present, validate_chunk)
     blocks = validate_blocks(views, stored=True)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from math import log
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, asarray_like, count_stored, float64_zeros, keep_where, namespace, take_dense_rows, to_numpy
+from ...arrays import (
+    Array,
+    asarray_like,
+    count_stored,
+    cut_into_chunks,
+    float64_zeros,
+    keep_where,
+    map_chunks,
+    namespace,
+    take_dense_rows,
+    to_numpy,
+)
 from ...data import resolve_per_view
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows
 from .distances import compute_divergences
-from .statistics import NO_LABEL, ClusterSumCollector
+from .statistics import NO_LABEL, ClusterSums
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and each seed takes a pass over them
 MOST_VALUES = 1 << 27  # numbers that the rows of these entities may have
@@ -54,7 +66,13 @@ def assign_to_nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
 def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
     """Return the mean divergence of a view's rows from their common center, by which views become comparable."""
     xp = namespace(view.row_term)
-    total = ClusterSumCollector(view, 1).collect(xp.astype(view.row_term * 0, xp.int64))
+
+    def sum_chunk(rows: slice) -> ClusterSums:
+        sums = ClusterSums.zeros(view, 1)
+        sums.include(view.X[rows, ...], xp.astype(view.present[rows], xp.int64) - 1)  # labels 0, or -1 if missing
+        return sums
+
+    total = reduce(add, map_chunks(sum_chunk, cut_into_chunks(view.X, with_sums=True)))
     from_center = compute_divergences(view, divergence, divergence.centers(total.sums, total.counts))[:, 0]
     return float(xp.sum(keep_where(view.present, from_center, 0.0))) / max(1.0, float(total.counts[0]))
 

@@ -15,7 +15,7 @@ from ...arrays import to_numpy
 from ...data import Constraints, Views, label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
-from ..common.input_checks import check_views, prepare_rows
+from ..common.input_checks import check_nonzero_views, check_views, validate_blocks
 from ..common.starts import compute_mean_divergence, compute_seed_divergences
 
 MeasureFrom = Callable[[np.ndarray], np.ndarray]  # m entities -> distance of all entities from each: (n, m)
@@ -91,7 +91,9 @@ def compute_misfit(model: Any, X: Any) -> np.ndarray:
 def build_distance_function(views: Views) -> MeasureFrom:
     """Build a function for distances over all shared views, each in units of its spread."""
     divergence = SquaredEuclidean()
-    rows = prepare_rows(views, divergence)
+    blocks = validate_blocks(views, stored=True)
+    rows = {name: divergence.prepare(X, present) for name, (X, present) in blocks.items()}
+    check_nonzero_views(views, {name: view.present for name, view in rows.items()}, fitting=True)
     scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
     measure = partial(compute_seed_divergences, rows, dict.fromkeys(rows, divergence), scales)
     return lambda entities: to_numpy(measure(entities))
