@@ -25,8 +25,8 @@ from consilience.arrays import (
     CSR,
     build_scorer,
     compute_scores,
-    cut_into_chunks,
     map_chunks,
+    split_into_chunks,
     use_threads,
     weighted_sums,
 )
@@ -149,8 +149,10 @@ def compute_consilience_products(
     rows = CSR(X.indptr, X.indices, X.data, X.shape[1])
     score = build_scorer(rows, centers, np.zeros(len(centers)))
     with use_threads(None):
-        scores = np.concatenate(list(map_chunks(lambda part: compute_scores(rows[part], score), cut_into_chunks(rows))))
-        parts = cut_into_chunks(rows, with_sums=True)
+        scores = np.concatenate(
+            list(map_chunks(lambda part: compute_scores(rows[part], score), split_into_chunks(rows)))
+        )
+        parts = split_into_chunks(rows, with_sums=True)
         sums = reduce(add, map_chunks(lambda part: weighted_sums(rows[part], weights[part]), parts))
     return scores, sums
 

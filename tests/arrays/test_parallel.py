@@ -9,7 +9,7 @@ import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.arrays import CSR, cut_into_blocks, cut_into_chunks, map_chunks, use_threads
+from consilience.arrays import CSR, map_chunks, split_into_blocks, split_into_chunks, use_threads
 from consilience.arrays.parallel import available_threads, split_slice
 from waiting import HANG_LIMIT
 
@@ -23,11 +23,11 @@ def test_parts_are_neighbours_that_cover_all_rows(n, n_parts, start):
 
 
 def test_small_data_is_one_chunk_and_large_data_several(monkeypatch):
-    assert cut_into_chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
-    assert len(cut_into_chunks(np.zeros((50_000, 100)))) == 4
+    assert split_into_chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
+    assert len(split_into_chunks(np.zeros((50_000, 100)))) == 4
     monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 1000)
     wide = CSR.from_scipy(sp.random_array((400, 100), density=0.5, rng=np.random.default_rng(0)).tocsr())
-    assert (len(cut_into_chunks(wide)), len(cut_into_chunks(wide, with_sums=True))) == (
+    assert (len(split_into_chunks(wide)), len(split_into_chunks(wide, with_sums=True))) == (
         16,
         2,
     )  # sums of each column are not free
@@ -35,7 +35,7 @@ def test_small_data_is_one_chunk_and_large_data_several(monkeypatch):
 
 def test_blocks_cut_a_chunk():
     X = np.zeros((1_000_000, 10))
-    parts = cut_into_blocks(X, slice(100, 900_000))
+    parts = split_into_blocks(X, slice(100, 900_000))
     assert parts[0].start == 100
     assert parts[-1].stop == 900_000
     assert len(parts) > 4

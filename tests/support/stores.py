@@ -148,7 +148,7 @@ def cut_finely():
         patch.setattr(kmeans, "BLOCK", 128)
         patch.setattr(coem, "PIECE", 20 * K)
         patch.setattr(coem, "WORKSPACE", 64)
-        patch.setattr(local, "cut_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
+        patch.setattr(local, "split_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
         patch.setattr(source, "BLOCK_BYTES", 1 << 12)
         patch.setattr(source, "LARGEST_UNIT", 1 << 12)
         yield

@@ -94,7 +94,7 @@ def count_stored(X: Array) -> int:
     return X.shape[0] * X.shape[1] if callable(X.size) else X.size  # a method in torch
 
 
-def cut_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
+def split_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
     """Cut the rows of X for threads; `work` is the cost per stored value, relative to k-means.
 
     If each chunk has sums of its own (`with_sums`), there are so few chunks that clearing and adding these sums is
@@ -107,7 +107,7 @@ def cut_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list
     return split_slice(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 
-def cut_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
+def split_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
     """Cut the rows of several views, each with its `work`; for one view this is `cut_into_chunks` with sums."""
     n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
     n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
@@ -121,7 +121,7 @@ def choose_block_size(X: Array, n_values: int) -> int:
     return n_values if is_on_host(X) else DEVICE_BLOCK
 
 
-def cut_into_blocks(X: Array, chunk: slice) -> list[slice]:
+def split_into_blocks(X: Array, chunk: slice) -> list[slice]:
     """Cut a chunk of X into blocks that fit the cache."""
     n = chunk.stop - chunk.start
     n_blocks = count_stored(X) * n // (choose_block_size(X, BLOCK) * max(1, X.shape[0]))

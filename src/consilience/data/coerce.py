@@ -47,7 +47,7 @@ def coerce_view(name: str, data: Any) -> ViewInput:
     if sp.issparse(data):
         return ViewInput(_coerce_sparse(name, data))
     if is_frame(data):
-        return _read_frame(name, data)
+        return _coerce_frame(name, data)
     if isinstance(data, np.ndarray) or not is_array(data):
         return ViewInput(_coerce_dense(name, data))
     is_real = namespace(data).isdtype(data.dtype, ("bool", "integral", "real floating"))
@@ -92,7 +92,7 @@ def _coerce_dense(name: str, data: Any) -> np.ndarray:
     return values
 
 
-def _read_frame(name: str, frame: Any) -> ViewInput:
+def _coerce_frame(name: str, frame: Any) -> ViewInput:
     dtypes = zip(frame.columns, frame.dtypes, strict=True)
     texts = [column for column, dtype in dtypes if not _is_numeric(dtype)]
     if texts:

@@ -12,7 +12,7 @@ from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, max_abs, namespace, to_numpy
 from ..arrays.pairwise import fetch_numbers
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error
-from .precomputed import ROUNDING, check_square, compute_asymmetry, cut_matrix_rows, number_columns, take_columns
+from .precomputed import ROUNDING, check_square, compute_asymmetry, number_columns, split_matrix_rows, take_columns
 
 
 @save_as("divergence-kernel")
@@ -42,7 +42,7 @@ class Kernel(BasePairs):
         def compute_distances(rows: slice) -> Array:
             return diagonal[rows][:, None] + diagonal - 2 * K[rows, :]
 
-        blocks = cut_matrix_rows(K)
+        blocks = split_matrix_rows(K)
         smallest = fetch_numbers(xp.min(compute_distances(rows)) for rows in blocks)
         for rows, distance in zip(blocks, smallest, strict=True):
             if distance < -4 * slack:

@@ -97,10 +97,10 @@ def refuse_negative_distances(D: Array, slack: float) -> None:
 def compute_asymmetry(D: Array) -> float:
     """The largest difference between an entry and its transposed one."""
     xp = namespace(D)
-    return max(fetch_numbers(xp.max(xp.abs(D[rows, :] - D[:, rows].T)) for rows in cut_matrix_rows(D)))
+    return max(fetch_numbers(xp.max(xp.abs(D[rows, :] - D[:, rows].T)) for rows in split_matrix_rows(D)))
 
 
-def cut_matrix_rows(D: Array) -> list[slice]:
+def split_matrix_rows(D: Array) -> list[slice]:
     """Cut the rows of a matrix into blocks of about 256."""
     return split_slice(slice(0, D.shape[0]), -(-D.shape[0] // 256))
 

@@ -12,7 +12,6 @@ from ..arrays import (
     Array,
     KernelRows,
     compute_origin,
-    cut_into_blocks,
     find_origin,
     is_in_memory,
     is_sparse,
@@ -21,6 +20,7 @@ from ..arrays import (
     plan_reads,
     sample_rows,
     shift_rows_and_norms,
+    split_into_blocks,
     squared_norms,
 )
 from ..rows import ViewRows
@@ -45,7 +45,7 @@ class SquaredEuclidean(BasePairs):
         def compute_row_terms(rows: slice) -> Array:
             return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
 
-        parts = cut_into_blocks(X, slice(0, X.shape[0])) if is_in_memory(X) else plan_reads(X)
+        parts = split_into_blocks(X, slice(0, X.shape[0])) if is_in_memory(X) else plan_reads(X)
         return ViewRows(X, present, xp.concat(list(map_chunks(compute_row_terms, parts))), origin)
 
     def centers(self, sums: Array, counts: Array) -> Array:

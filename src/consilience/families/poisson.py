@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, build_scorer, compute_scores, cut_into_blocks, map_values, namespace, row_sums, to_numpy
+from ..arrays import Array, build_scorer, compute_scores, map_values, namespace, row_sums, split_into_blocks, to_numpy
 from ..arrays.special import log_factorial
 from .base import (
     CountingFamily,
@@ -61,7 +61,7 @@ class Poisson(CountingFamily):
 
     def row_term(self, X: Array) -> Array:
         """Minus the logarithm of x!, summed over the columns."""
-        blocks = cut_into_blocks(X, slice(0, X.shape[0]))
+        blocks = split_into_blocks(X, slice(0, X.shape[0]))
         return -namespace(X).concat([row_sums(map_values(X[rows, ...], log_factorial)) for rows in blocks])
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:

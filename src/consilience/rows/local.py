@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import cut_into_shards, is_in_memory, map_chunks
+from ..arrays import is_in_memory, map_chunks, split_into_shards
 from .cache import ShardCache
 from .shards import Shard, Shards
 from .source import Source
@@ -36,7 +36,7 @@ class LocalShards(Shards):
 
     def cut(self, work: Mapping[str, int] | None = None, *, spills: bool = False) -> LocalShards:
         """Cut the entities into shards, by the shape of the data alone; `work` is the cost per stored value."""
-        cuts = cut_into_shards([(view.X, 1 if work is None else work[name]) for name, view in self.views.items()])
+        cuts = split_into_shards([(view.X, 1 if work is None else work[name]) for name, view in self.views.items()])
         sources = [view.X for view in self.views.values() if isinstance(view.X, Source)]
         if sources:
             cuts = move_to_edges(cuts, sources)

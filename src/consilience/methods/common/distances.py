@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...arrays import Array, build_scorer, compute_scores, cut_into_chunks, keep_where, map_chunks, namespace
+from ...arrays import Array, build_scorer, compute_scores, keep_where, map_chunks, namespace, split_into_chunks
 from ...divergences import Divergence
 from ...rows import ViewRows, join_blocks
 
@@ -12,7 +12,7 @@ from ...rows import ViewRows, join_blocks
 def compute_divergences(view: ViewRows, divergence: Divergence, centers: Array) -> Array:
     """Compute the divergence of each row from each center, in float64: (n, k)."""
     measure = make_divergence(view, divergence, centers)
-    return join_blocks(list(map_chunks(measure, cut_into_chunks(view.X))))
+    return join_blocks(list(map_chunks(measure, split_into_chunks(view.X))))
 
 
 def make_divergence(view: ViewRows, divergence: Divergence, centers: Array) -> Callable[..., Array]:

@@ -14,11 +14,11 @@ from ...arrays import (
     Array,
     asarray_like,
     count_stored,
-    cut_into_chunks,
     float64_zeros,
     keep_where,
     map_chunks,
     namespace,
+    split_into_chunks,
     take_dense_rows,
     to_numpy,
 )
@@ -72,7 +72,7 @@ def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
         sums.include(view.X[rows, ...], xp.astype(view.present[rows], xp.int64) - 1)  # labels 0, or -1 if missing
         return sums
 
-    total = reduce(add, map_chunks(sum_chunk, cut_into_chunks(view.X, with_sums=True)))
+    total = reduce(add, map_chunks(sum_chunk, split_into_chunks(view.X, with_sums=True)))
     from_center = compute_divergences(view, divergence, divergence.centers(total.sums, total.counts))[:, 0]
     return float(xp.sum(keep_where(view.present, from_center, 0.0))) / max(1.0, float(total.counts[0]))
 

@@ -8,11 +8,11 @@ from ...arrays import (
     Array,
     add_label_sums,
     count_labels,
-    cut_into_chunks,
     float64_zeros,
     keep_where,
     map_chunks,
     namespace,
+    split_into_chunks,
 )
 from ...rows import ViewRows
 
@@ -62,7 +62,7 @@ class ClusterSumCollector:
 
     def __init__(self, view: ViewRows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
-        self.chunks = cut_into_chunks(view.X, with_sums=True)
+        self.chunks = split_into_chunks(view.X, with_sums=True)
         self.total = ClusterSums.zeros(view, n_clusters)
         self._spare: list[ClusterSums] = []
 

@@ -11,7 +11,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import CSR, add_label_sums, cut_into_chunks, make_generator, map_chunks, take_rows, to_numpy, use_threads
+from ...arrays import (
+    CSR,
+    add_label_sums,
+    make_generator,
+    map_chunks,
+    split_into_chunks,
+    take_rows,
+    to_numpy,
+    use_threads,
+)
 from ...data import Constraints, Table, Views
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
@@ -208,7 +217,7 @@ def prepare_euclidean_rows(X: Any, centers: np.ndarray | None = None) -> ViewRow
 
 def compute_costs(rows: ViewRows, metric: ClusterMetric, centers: np.ndarray) -> np.ndarray:
     """Compute the cost of each row in each cluster: (n, k)."""
-    return np.concatenate(list(map_chunks(metric.measure(rows, centers), cut_into_chunks(rows.X))))
+    return np.concatenate(list(map_chunks(metric.measure(rows, centers), split_into_chunks(rows.X))))
 
 
 def parse_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:

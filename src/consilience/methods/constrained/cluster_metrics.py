@@ -27,10 +27,10 @@ from ...arrays import (
     add_label_sums,
     argmax_scores,
     build_scorer,
-    cut_into_blocks,
-    cut_into_chunks,
     map_chunks,
     map_values,
+    split_into_blocks,
+    split_into_chunks,
 )
 from ...divergences import SquaredEuclidean
 from ...families import Gaussian, GaussianFull, GaussianTied
@@ -335,11 +335,11 @@ def compute_diagonal_scatter(X: Any, labels: np.ndarray, centers: np.ndarray) ->
 
     def sum_chunk(rows: slice) -> np.ndarray:
         sums = np.zeros(centers.shape)
-        for block in cut_into_blocks(X, rows):
+        for block in split_into_blocks(X, rows):
             sums = add_label_sums((X[block] - centers[labels[block]]) ** 2, labels[block], sums)
         return sums
 
-    for chunk_sums in map_chunks(sum_chunk, cut_into_chunks(X, with_sums=True)):
+    for chunk_sums in map_chunks(sum_chunk, split_into_chunks(X, with_sums=True)):
         total += chunk_sums
     return total
 

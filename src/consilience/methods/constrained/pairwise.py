@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import cut_into_blocks, map_chunks, take_dense_rows
+from ...arrays import map_chunks, split_into_blocks, take_dense_rows
 from ..common.run import LowestCostTracker, Report, Run, run
 from ..common.statistics import NO_LABEL, ClusterSumCollector, ClusterSums
 from .cluster_metrics import ClusterMetric, MetricStep
@@ -98,7 +98,7 @@ def assign_to_cheapest(
 
     def assign_chunk(rows: slice) -> tuple[int, ClusterSums]:
         n_moved, statistics = 0, collector.borrow()
-        for block in cut_into_blocks(problem.view.X, rows):
+        for block in split_into_blocks(problem.view.X, rows):
             winner, row_costs[block] = find_nearest(block)
             free = ~problem.has_links[block]
             n_moved += int(np.sum(free & (winner != labels[block])))
