@@ -44,7 +44,7 @@ def test_correlations_are_scikit_learns():
 @pytest.mark.parametrize("regularization", [0.0, 0.1, 2.0])
 def test_linear_equals_the_generalised_eigenproblem(n_views, regularization):
     blocks = some_blocks(n_views)
-    correlations, features = dense.canonical(blocks, 3, regularization)
+    correlations, features = dense.compute_canonical_correlations(blocks, 3, regularization)
     model = CCASpectral(3, regularization=regularization, random_state=0).fit(blocks)
     np.testing.assert_allclose(model.correlations_, correlations, atol=1e-10)
     same_up_to_sign(model.features_, features)
@@ -55,11 +55,11 @@ def test_kernels_equal_the_generalised_eigenproblem_of_their_dimensions(n_views)
     blocks = some_blocks(n_views)
     scores = []
     for X in blocks:
-        K = dense.gaussian(X)
+        K = dense.compute_gaussian_kernel(X)
         H = np.eye(80) - 1 / 80
         values, vectors = np.linalg.eigh(H @ K @ H)
         scores.append(vectors[:, -15:] * np.sqrt(values[-15:]))
-    correlations, features = dense.canonical(scores, 3, 0.1)
+    correlations, features = dense.compute_canonical_correlations(scores, 3, 0.1)
     model = CCASpectral(3, kind="kernel", rank=15, random_state=0).fit(blocks)
     np.testing.assert_allclose(model.correlations_, correlations, atol=1e-8)
     same_up_to_sign(model.features_, features, atol=1e-6)
@@ -160,7 +160,7 @@ def test_kernels_may_differ_from_view_to_view():
 
 def test_kernels_may_be_given():
     X, Y = some_blocks()
-    given = {"a": dense.gaussian(X), "b": dense.gaussian(Y)}
+    given = {"a": dense.compute_gaussian_kernel(X), "b": dense.compute_gaussian_kernel(Y)}
     model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(given)
     computed = CCASpectral(3, kind="kernel", random_state=0).fit([X, Y])
     np.testing.assert_allclose(model.correlations_, computed.correlations_, atol=1e-8)
@@ -171,7 +171,7 @@ def test_kernels_that_are_given_go_by_the_entities_that_have_the_view():
     X, Y = some_blocks()
     present = np.ones((80, 2), bool)
     present[[3, 40], 0] = False
-    views = cs.Views({"a": dense.gaussian(X), "b": dense.gaussian(Y)}, present=present)
+    views = cs.Views({"a": dense.compute_gaussian_kernel(X), "b": dense.compute_gaussian_kernel(Y)}, present=present)
     model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(views)
     assert np.array_equal(model.predict(views[30:50]), model.labels_[30:50])
 

@@ -35,7 +35,7 @@ def some_views(n_views=2, n=70, missing=0.0):
 
 
 def kernels_of(views):
-    return [dense.gaussian(block) for _, block in views.items()]
+    return [dense.compute_gaussian_kernel(block) for _, block in views.items()]
 
 
 def fit(method, views, **options):
@@ -48,7 +48,7 @@ def test_sum_and_product_equal_the_dense_version(kind, combine, n_views):
     views = some_views(n_views)
     K = combine(kernels_of(views), axis=0)
     model = fit(kind, views)
-    assert sine(model.embedding_, dense.leading(dense.normalised(K), 3)) < 1e-8
+    assert sine(model.embedding_, dense.compute_leading_eigenvectors(dense.normalize_kernel(K), 3)) < 1e-8
 
 
 @pytest.mark.parametrize(("kind", "combine"), [(KernelAddition, np.sum), (KernelProduct, np.prod)])
@@ -57,19 +57,20 @@ def test_sum_and_product_with_views_missing_equal_the_dense_version(kind, combin
     kernels = []
     for (_, block), there in zip(views.items(), views.present.T, strict=True):
         whole = np.zeros((40, 40))
-        whole[np.ix_(there, there)] = dense.gaussian(block[there])
+        whole[np.ix_(there, there)] = dense.compute_gaussian_kernel(block[there])
         kernels.append(whole)
     sizes = [np.linalg.norm(K) / there.sum() for K, there in zip(kernels, views.present.T, strict=True)]
     filled = [size * K for size, K in zip(sizes, literal.filled_kernels(kernels, views.present), strict=True)]
     model = fit(kind, views)
-    assert sine(model.embedding_, dense.leading(dense.normalised(combine(filled, axis=0)), 3)) < 1e-8
+    kernel = dense.normalize_kernel(combine(filled, axis=0))
+    assert sine(model.embedding_, dense.compute_leading_eigenvectors(kernel, 3)) < 1e-8
 
 
 @pytest.mark.parametrize("kind", [KernelAddition, KernelProduct, MinimumDisagreement, CoRegularizedSpectral])
 def test_one_view_is_ordinary_spectral_clustering(kind):
-    K = dense.gaussian(make_gaussian_views(60, separation=10, random_state=0)[0]["view0"])
+    K = dense.compute_gaussian_kernel(make_gaussian_views(60, separation=10, random_state=0)[0]["view0"])
     model = fit(kind, {"a": K}, affinity="precomputed")
-    assert sine(model.embeddings_["a"], dense.leading(dense.normalised(K), 3)) < 1e-8
+    assert sine(model.embeddings_["a"], dense.compute_leading_eigenvectors(dense.normalize_kernel(K), 3)) < 1e-8
     reference = SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict(K)
     assert adjusted_rand_score(model.labels_, reference) == 1
 
@@ -101,7 +102,7 @@ def test_each_view_alone_has_a_place_in_the_embedding():
     model = fit(KernelAddition, views)
     K = K1 + K2
     root = K.sum(axis=1) ** -0.5
-    values = np.diag(model.embedding_.T @ dense.normalised(K) @ model.embedding_)
+    values = np.diag(model.embedding_.T @ dense.normalize_kernel(K) @ model.embedding_)
     expected = (K1 @ (root[:, None] * model.embedding_)) / np.sqrt(K1.sum(axis=1))[:, None] / values
     np.testing.assert_allclose(model.embeddings_["view0"], expected, atol=1e-9)
 
@@ -150,7 +151,7 @@ def test_products_of_graphs_of_neighbours_leave_hardly_any_pair():
 
 def test_sums_connect_what_a_view_leaves_apart():
     parts = np.kron(np.eye(6), np.ones((10, 10)))  # six parts, more than the clusters
-    views = {"apart": parts, "whole": dense.gaussian(some_views(1, n=60)["view0"])}
+    views = {"apart": parts, "whole": dense.compute_gaussian_kernel(some_views(1, n=60)["view0"])}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = KernelAddition(3, affinity="precomputed", random_state=0).fit(views)
@@ -169,7 +170,7 @@ def test_fewer_dimensions_than_clusters_are_told():
 
 
 def test_entities_like_no_other_are_told():
-    K = dense.gaussian(some_views(1, n=30)["view0"])
+    K = dense.compute_gaussian_kernel(some_views(1, n=30)["view0"])
     K[4], K[:, 4] = 0, 0
     with pytest.warns(
         UserWarning, match=r"the product of the views' similarities has entity 4 similar to no other \(1 such\)"
@@ -181,7 +182,7 @@ def test_entities_like_no_other_are_told():
 
 def test_minimum_disagreement_of_two_views_is_the_papers():
     views = some_views(2)
-    u, s, v = dense.minimum_disagreement(*kernels_of(views), 3)
+    u, s, v = dense.embed_minimum_disagreement(*kernels_of(views), 3)
     model = fit(MinimumDisagreement, views)
     assert sine(model.embeddings_["view0"], u) < 1e-8
     assert sine(model.embeddings_["view1"], v) < 1e-8
@@ -193,7 +194,7 @@ def test_minimum_disagreement_of_two_views_is_the_papers():
 def test_minimum_disagreement_of_three_views_is_the_graph_over_all_pairs():
     views = some_views(3, n=50)
     model = fit(MinimumDisagreement, views)
-    expected = np.vstack(dense.all_pairs(kernels_of(views), 3))
+    expected = np.vstack(dense.embed_all_pairs(kernels_of(views), 3))
     found = np.vstack(list(model.embeddings_.values()))
     assert sine(found, expected) < 1e-8
     np.testing.assert_allclose(found.T @ found, 3 * np.eye(3), atol=1e-8)
@@ -222,7 +223,7 @@ def test_what_is_clustered_may_be_chosen(kind, embedding, width):
 @pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
 def test_pairwise_co_regularisation_equals_the_dense_version(n_views, n_rounds):
     views = some_views(n_views)
-    expected, objectives = dense.co_regularised(kernels_of(views), 3, 0.2, n_rounds)
+    expected, objectives = dense.co_regularize_pairwise(kernels_of(views), 3, 0.2, n_rounds)
     model = fit(CoRegularizedSpectral, views, weight=0.2, max_iter=n_rounds, tol=0)
     assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
     np.testing.assert_allclose(model.history_["objective"], objectives[n_views - 1 :: n_views], rtol=1e-9)
@@ -234,7 +235,7 @@ def test_pairwise_co_regularisation_equals_the_dense_version(n_views, n_rounds):
 @pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
 def test_centroid_co_regularisation_equals_the_dense_version(weights):
     views = some_views(2)
-    expected, middle, objectives = dense.centroid(kernels_of(views), 3, weights, 3)
+    expected, middle, objectives = dense.co_regularize_centroid(kernels_of(views), 3, weights, 3)
     model = fit(CoRegularizedSpectral, views, kind="centroid", weight=weights, max_iter=3, tol=0)
     assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
     assert sine(model.embedding_, middle) < 1e-7
@@ -253,7 +254,7 @@ def test_the_objective_never_falls(kind, weight):
 
 
 def test_no_step_of_the_literal_version_lowers_the_objective_either():
-    _, objectives = dense.co_regularised(kernels_of(some_views(3)), 3, 0.2, 5)
+    _, objectives = dense.co_regularize_pairwise(kernels_of(some_views(3)), 3, 0.2, 5)
     assert np.all(np.diff(objectives) >= -1e-10)
 
 
@@ -263,7 +264,7 @@ def test_the_recipe_gives_the_eigenvectors_back(kind):
     operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in views.items()]
     first = [embed_view(K, 3, np.random.default_rng(0)) for K in operators]
     *_, state = islice(kind(operators, first, [0.3] * 3, np.random.default_rng(0)), 6)
-    L = [dense.normalised(K) for K in kernels_of(views)]
+    L = [dense.normalize_kernel(K) for K in kernels_of(views)]
     for own in [*state.views, *([] if state.centroid is None else [state.centroid])]:
         np.testing.assert_allclose(sum(M @ part for M, part in zip(L, own.recipe, strict=True)), own.U, atol=1e-7)
 
@@ -274,7 +275,8 @@ def test_weight_brings_the_views_together():
     sines = [sine(*model.embeddings_.values()) for model in models]
     assert sines[0] > sines[1] > sines[2]
     for name, K in zip(views.names, kernels_of(views), strict=True):
-        assert sine(models[0].embeddings_[name], dense.leading(dense.normalised(K), 3)) < 1e-8
+        expected = dense.compute_leading_eigenvectors(dense.normalize_kernel(K), 3)
+        assert sine(models[0].embeddings_[name], expected) < 1e-8
 
 
 def test_rounds_that_run_out_are_told_and_tol_matters():

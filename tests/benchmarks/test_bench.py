@@ -13,11 +13,11 @@ from stage import assert_refused, list_folder
 
 
 def run(*arguments):
-    return stage.run(*arguments, top=bench.make_parser())
+    return stage.run_command(*arguments, top=bench.make_parser())
 
 
 def done(*arguments):
-    return stage.done(*arguments, top=bench.make_parser())
+    return stage.run_successfully(*arguments, top=bench.make_parser())
 
 
 SMALL = ("--rows", 400, "--columns", 4, "-k", 3)

@@ -17,11 +17,11 @@ from waiting import HANG_LIMIT, wait_until
 
 
 def run(*arguments):
-    return stage.run(*arguments, top=make_parser())
+    return stage.run_command(*arguments, top=make_parser())
 
 
 def run_successfully(*arguments):
-    return stage.done(*arguments, top=make_parser())
+    return stage.run_successfully(*arguments, top=make_parser())
 
 
 ROOT = Path(__file__).parents[2]

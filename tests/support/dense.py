@@ -1,4 +1,4 @@
-"""The baselines written out with whole matrices, sharing no code with the library."""
+"""The baselines computed with full matrices, without code of the library."""
 
 import numpy as np
 import scipy.linalg
@@ -28,7 +28,7 @@ def embed_minimum_disagreement(K1, K2, k):
 
 
 def embed_all_pairs(kernels, k):
-    """The graph over all pairs of views, whole."""
+    """Embed the full graph over all pairs of views."""
     n, V = len(kernels[0]), len(kernels)
     W = np.zeros((n * V, n * V))
     for i in range(V):
@@ -41,29 +41,32 @@ def embed_all_pairs(kernels, k):
 def co_regularize_pairwise(kernels, k, weight, n_rounds):
     """Kumar, Rai & Daumé 2011, pairwise; also the objective after every step."""
     L = [normalize_kernel(K) for K in kernels]
-    U = [compute_leading_eigenvectors(own, k) for own in L]
+    U = [compute_leading_eigenvectors(laplacian, k) for laplacian in L]
     objectives = []
     for _ in range(n_rounds):
         for v in range(len(L)):
             U[v] = compute_leading_eigenvectors(L[v] + weight * sum(U[w] @ U[w].T for w in range(len(L)) if w != v), k)
-            own = sum(np.trace(U[w].T @ L[w] @ U[w]) for w in range(len(L)))
+            fit = sum(np.trace(U[w].T @ L[w] @ U[w]) for w in range(len(L)))
             pairs = sum(np.trace(U[a] @ U[a].T @ U[b] @ U[b].T) for a in range(len(L)) for b in range(a + 1, len(L)))
-            objectives.append(own + weight * pairs)
+            objectives.append(fit + weight * pairs)
     return U, objectives
 
 
 def co_regularize_centroid(kernels, k, weights, n_rounds):
     """Kumar, Rai & Daumé 2011, centroid-based; also the objective after every round."""
     L = [normalize_kernel(K) for K in kernels]
-    U = [compute_leading_eigenvectors(own, k) for own in L]
+    U = [compute_leading_eigenvectors(laplacian, k) for laplacian in L]
     objectives = []
     for _ in range(n_rounds):
         middle = compute_leading_eigenvectors(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
-        U = [compute_leading_eigenvectors(own + w * middle @ middle.T, k) for own, w in zip(L, weights, strict=True)]
+        U = [
+            compute_leading_eigenvectors(laplacian + w * middle @ middle.T, k)
+            for laplacian, w in zip(L, weights, strict=True)
+        ]
         middle = compute_leading_eigenvectors(sum(w * u @ u.T for w, u in zip(weights, U, strict=True)), k)
-        own = sum(np.trace(u.T @ own @ u) for u, own in zip(U, L, strict=True))
+        fit = sum(np.trace(u.T @ laplacian @ u) for u, laplacian in zip(U, L, strict=True))
         pulls = [w * np.trace(u @ u.T @ middle @ middle.T) for w, u in zip(weights, U, strict=True)]
-        objectives.append(own + sum(pulls))
+        objectives.append(fit + sum(pulls))
     return U, middle, objectives
 
 

@@ -28,24 +28,24 @@ convex_mixture, cross_fitted = BUILDERS["convex"], BUILDERS["consilience"]
 
 
 def get_centers(model):
-    """The parameters of each view that have the shape of centres."""
+    """Return the centers, or means, of each view."""
     if hasattr(model, "cluster_centers_"):
         return model.cluster_centers_
     return {name: params["means"] for name, params in model.params_.items()}
 
 
 def compute_distances(model, X):
-    """What the smallest of decides on an entity's cluster."""
+    """Return the distance from each cluster, of which the smallest decides on the cluster."""
     return model.transform(X) if hasattr(model, "transform") else 1 - model.predict_proba(X)
 
 
 def compute_total_score(model, X):
-    """The score of all entities together: likelihoods are averaged by scikit-learn's custom, costs are not."""
+    """Return the score of all entities together: likelihoods are averages, costs are sums."""
     return model.score(X) * (len(X) if hasattr(model, "score_samples") else 1)
 
 
 def compute_costs(model):
-    """The cost of each round."""
+    """Return the cost of each round."""
     history = model.history_
     if "cost" in history:
         return history["cost"]

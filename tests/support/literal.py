@@ -70,9 +70,9 @@ def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry):
                 consensus[v][j] = centre(block[agreed])
     labels, total = np.empty(n, int), 0.0
     for i in range(n):  # Eq 12
-        own = [v for v in range(n_views) if present[i, v]]
-        labels[i] = np.argmin([sum(distance(blocks[v][i], consensus[v][j]) for v in own) for j in range(k)])
-        total += sum(cost(blocks[v][i], consensus[v][labels[i]]) for v in own)
+        views = np.flatnonzero(present[i])
+        labels[i] = np.argmin([sum(distance(blocks[v][i], consensus[v][j]) for v in views) for j in range(k)])
+        total += sum(cost(blocks[v][i], consensus[v][labels[i]]) for v in views)
     return labels, view_labels, [np.array(c) for c in consensus], total, costs
 
 
@@ -108,10 +108,10 @@ FAMILIES = {
 }
 
 
-def local_posteriors(block, here, alpha, theta, log_prob):
+def local_posteriors(block, has_view, alpha, theta, log_prob):
     """Eq 14, row by row: ({entity: posterior}, {entity: log of the denominator})."""
     posterior, evidence = {}, {}
-    for i in np.flatnonzero(here):
+    for i in np.flatnonzero(has_view):
         with np.errstate(divide="ignore"):
             joint = np.log(alpha) + np.array([log_prob(block[i], t) for t in theta])
         if np.isinf(joint.max()):
@@ -132,21 +132,22 @@ def blended_posteriors(posteriors, v, i, eta):
 
 
 def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, parallel=False):
-    """Bickel & Scheffer 2005, Table 1: one round for each of `etas`, from responsibilities, one (n, k) a view.
+    """Bickel & Scheffer 2005, Table 1: one round for each of `etas`, from responsibilities (n, k) per view.
 
-    `families` names one a view. Returns the parameters, the priors of each view, the local posteriors {entity: (k,)} of
-    each view and, for each round, (Q^MV, Delta, log-likelihoods). With `parallel` all E-steps come before all M-steps.
+    `families` has one name per view. Returns the parameters, the priors of each view, the local posteriors
+    {entity: (k,)} of each view and, for each round, (Q^MV, Delta, log-likelihoods). With `parallel` all E-steps come
+    before all M-steps.
     """
     views = range(len(blocks))
     log_prob, m_step = zip(*(FAMILIES[name] for name in families), strict=True)
-    here = [np.flatnonzero(present[:, v]) for v in views]
-    theta = [m_step[v](blocks[v][here[v]], start[v][here[v]], smoothing) for v in views]
+    entities = [np.flatnonzero(present[:, v]) for v in views]
+    theta = [m_step[v](blocks[v][entities[v]], start[v][entities[v]], smoothing) for v in views]
     if priors == "uniform":
         alpha = [np.full(k, 1 / k) for v in views]
     elif priors == "view":
-        alpha = [start[v][here[v]].mean(axis=0) for v in views]
+        alpha = [start[v][entities[v]].mean(axis=0) for v in views]
     else:
-        alpha = [np.concatenate([start[v][here[v]] for v in views]).mean(axis=0)] * len(blocks)
+        alpha = [np.concatenate([start[v][entities[v]] for v in views]).mean(axis=0)] * len(blocks)
 
     def e_steps():
         return [local_posteriors(blocks[v], present[:, v], alpha[v], theta[v], log_prob[v]) for v in views]
@@ -156,15 +157,15 @@ def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, p
         before = [posterior for posterior, _ in e_steps()]
         for v in views:
             posteriors = before if parallel else [posterior for posterior, _ in e_steps()]
-            blended = np.array([blended_posteriors(posteriors, v, i, eta) for i in here[v]])
-            theta[v] = m_step[v](blocks[v][here[v]], blended, smoothing)
+            blended = np.array([blended_posteriors(posteriors, v, i, eta) for i in entities[v]])
+            theta[v] = m_step[v](blocks[v][entities[v]], blended, smoothing)
             if priors == "view":
                 alpha[v] = blended.mean(axis=0)
             elif priors == "global":  # Eq 17
                 alpha = [np.mean([p for view in posteriors for p in view.values()], axis=0)] * len(blocks)
-        found = e_steps()
-        posteriors = [posterior for posterior, _ in found]
-        history.append(criterion(blocks, posteriors, alpha, theta, log_prob, eta, [e for _, e in found]))
+        steps = e_steps()
+        posteriors = [posterior for posterior, _ in steps]
+        history.append(criterion(blocks, posteriors, alpha, theta, log_prob, eta, [e for _, e in steps]))
     return theta, alpha, posteriors, history
 
 
@@ -179,14 +180,14 @@ def criterion(blocks, posteriors, alpha, theta, log_prob, eta, evidences):
             )
     delta = 0.0
     for i in set().union(*posteriors):  # Eq 10, over the views that i has
-        own = [v for v in views if i in posteriors[v]]
-        for v in own:
-            for u in own:
+        views_of_i = [v for v in views if i in posteriors[v]]
+        for v in views_of_i:
+            for u in views_of_i:
                 if u != v:
                     p, q = posteriors[v][i], posteriors[u][i]
                     with np.errstate(divide="ignore"):
                         terms = [p[j] * (np.log(p[j]) - np.log(q[j])) for j in range(len(p)) if p[j] > 0]
-                    delta += sum(terms) / (len(own) - 1)
+                    delta += sum(terms) / (len(views_of_i) - 1)
     return single - eta * delta, delta, [sum(e.values()) for e in evidences]
 
 
@@ -222,6 +223,6 @@ def filled_kernels(kernels, present):
         for i in range(n):
             for j in range(n):
                 if not (present[i, v] and present[j, v]):
-                    known = [w for w in range(n_views) if present[i, w] and present[j, w]]
-                    filled[v][i, j] = np.mean([scaled[w][i, j] for w in known]) if known else 0.0
+                    shared = [w for w in range(n_views) if present[i, w] and present[j, w]]
+                    filled[v][i, j] = np.mean([scaled[w][i, j] for w in shared]) if shared else 0.0
     return filled

@@ -1,4 +1,4 @@
-"""The same views in memory, on disk, on other array libraries and on dask, for tests that all give the same."""
+"""Views in memory, on disk, in other array libraries and in dask, for tests that results do not depend on this."""
 
 import logging
 import warnings
@@ -28,7 +28,7 @@ every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIM
 
 
 def make_blocks(case, n=240):
-    """Two views of some entities: one of real numbers, one of counts."""
+    """Make two views: one of real numbers, one of counts."""
     views, y = make_gaussian_views(n, n_clusters=K, n_features=(4,), separation=3, random_state=0)
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.3 + 2.0 * (np.arange(9) % K == y[:, None]))
@@ -44,18 +44,18 @@ CASES = ("complete", "missing", "float32", "sparse")
 
 
 def store_in_files(folder, blocks):
-    """Mapped from files: dense ones, and a CSR matrix of mapped arrays."""
-    found = {}
+    """Map blocks from files; a sparse one becomes a CSR matrix of mapped arrays."""
+    stored = {}
     for name, X in blocks.items():
         if sp.issparse(X):
             arrays = {
                 key: save_and_map(folder / f"{name}-{key}.npy", getattr(X, key))
                 for key in ("data", "indices", "indptr")
             }
-            found[name] = sp.csr_array(tuple(arrays.values()), shape=X.shape)
+            stored[name] = sp.csr_array(tuple(arrays.values()), shape=X.shape)
         else:
-            found[name] = save_and_map(folder / f"{name}.npy", X)
-    return found
+            stored[name] = save_and_map(folder / f"{name}.npy", X)
+    return stored
 
 
 def save_and_map(path, values):
@@ -71,23 +71,23 @@ def store_in_hdf5(folder, blocks):
 
 def store_in_zarr(folder, blocks):
     zarr = pytest.importorskip("zarr")
-    found = {}
+    stored = {}
     for name, X in blocks.items():
         if not sp.issparse(X):
-            found[name] = zarr.create_array(folder / name, shape=X.shape, dtype=X.dtype, chunks=(70, X.shape[1]))
-            found[name][:] = X
-    return {**blocks, **found}
+            stored[name] = zarr.create_array(folder / name, shape=X.shape, dtype=X.dtype, chunks=(70, X.shape[1]))
+            stored[name][:] = X
+    return {**blocks, **stored}
 
 
 def convert_to_dask(_folder, blocks):
-    """Chunks that differ between the views."""
+    """Convert blocks to dask arrays whose chunks differ between the views."""
     pytest.importorskip("dask.array")
     lengths = ((100, 40, 100), (60, 120, 60))
-    return {name: make_dask_array(X, own) for (name, X), own in zip(blocks.items(), lengths, strict=True)}
+    return {name: make_dask_array(X, chunks) for (name, X), chunks in zip(blocks.items(), lengths, strict=True)}
 
 
 def make_dask_array(X, lengths, kind=sp.csr_array):
-    """A dask array of so many rows a chunk, sparse if X is."""
+    """Make a dask array with chunks of these lengths, sparse if X is."""
     import dask
     import dask.array as da
 
@@ -156,11 +156,11 @@ def cut_finely():
 
 @contextmanager
 def start_dask_client(**options):
-    """A client of two workers that says nothing."""
+    """Start a client of two silent workers."""
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", **options}  # a port that is free
     with (
-        distributed.LocalCluster(silence_logs=logging.CRITICAL, **options) as own,
-        distributed.Client(own, set_as_default=False) as client,
+        distributed.LocalCluster(silence_logs=logging.CRITICAL, **options) as workers,
+        distributed.Client(workers, set_as_default=False) as client,
     ):
         yield client

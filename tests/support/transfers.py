@@ -1,4 +1,4 @@
-"""What leaves a device, counted on a pretended one: array_api_strict has devices that are not the CPU."""
+"""Count transfers from a simulated device: array_api_strict has devices that are not the CPU."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,7 +18,7 @@ class DeviceTransfers:
     """Shapes of the arrays that left the device, and of the numbers."""
 
     arrays: list[tuple[int, ...]] = field(default_factory=list)
-    single: list[tuple[int, ...]] = field(default_factory=list)  # a list, for threads append and do not count
+    single: list[tuple[int, ...]] = field(default_factory=list)  # a list, because threads can append to it safely
 
     @property
     def numbers(self) -> int:
@@ -26,15 +26,15 @@ class DeviceTransfers:
 
 
 def put_on_device(values):
-    """A numpy array as one on the pretended device."""
+    """Copy a numpy array to the simulated device."""
     return array_api_strict.asarray(np.ascontiguousarray(values), device=DEVICE)
 
 
 @contextmanager
 def count_transfers() -> Iterator[DeviceTransfers]:
-    """Count what leaves the device within: `.arrays` holds shapes, `.numbers` says how many single numbers.
+    """Count the transfers within the context: `.arrays` has shapes, `.numbers` the number of single numbers.
 
-    Arrays on the CPU device count as being at home already. `numpy.asarray` of an array on a device raises by itself.
+    Arrays on the CPU device do not count. `numpy.asarray` of an array on the other device raises an error.
     """
     fetched = DeviceTransfers()
     with ExitStack() as restored:
