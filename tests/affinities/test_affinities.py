@@ -1,4 +1,4 @@
-"""What every affinity promises, and each against an independent reference."""
+"""The contract of every affinity, and each against an independent reference."""
 
 import pickle
 
@@ -29,7 +29,7 @@ from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 
 
 def rows(n=120, d=6, seed=0, dtype=np.float64):
-    """Histogram-like rows in three groups: every affinity can compare them."""
+    """Create histogram-like rows in three groups, which every affinity can compare."""
     rng = np.random.default_rng(seed)
     profiles = rng.dirichlet(np.ones(d) / 2, size=3)
     return rng.dirichlet(np.ones(d), size=n).astype(dtype) / 2 + profiles[rng.integers(3, size=n)].astype(dtype) / 2
@@ -40,15 +40,15 @@ def rng():
 
 
 def local_gaussian(X, Y):
-    """Zelnik-Manor & Perona, pair by pair; X must be rows of Y."""
-    away = pairwise.euclidean_distances(X, Y)
+    """Compute the kernel of Zelnik-Manor & Perona; X must be rows of Y."""
+    distances = pairwise.euclidean_distances(X, Y)
     to_known = np.sort(pairwise.euclidean_distances(Y, Y), axis=1)[:, 7]
-    own = np.sort(away, axis=1)[:, 7]
-    return np.exp(-(away**2) / (own[:, None] * to_known[None, :]))
+    scales = np.sort(distances, axis=1)[:, 7]
+    return np.exp(-(distances**2) / (scales[:, None] * to_known[None, :]))
 
 
 def nearest_graph(X, Y):
-    """Scikit-learn's graph of a row's nearest, itself included."""
+    """Build scikit-learn's graph of nearest neighbors, each row included."""
     chosen = kneighbors_graph(Y, 11, include_self=True).toarray()
     whole = (chosen + chosen.T) / 2
     where = [int(np.flatnonzero((x == Y).all(axis=1))[0]) for x in X]
@@ -81,7 +81,7 @@ APPROXIMATE = {
 }
 every_exact = pytest.mark.parametrize(("affinity", "reference"), EXACT.values(), ids=EXACT)
 every_affinity = pytest.mark.parametrize(
-    "affinity", [own for own, _ in EXACT.values()] + list(APPROXIMATE.values()), ids=[*EXACT, *APPROXIMATE]
+    "affinity", [affinity for affinity, _ in EXACT.values()] + list(APPROXIMATE.values()), ids=[*EXACT, *APPROXIMATE]
 )
 
 
@@ -101,7 +101,7 @@ def test_equals_an_independent_reference(affinity, reference):
 
 
 @every_affinity
-def test_symmetric_and_the_same_for_seen_rows(affinity):
+def test_operator_is_symmetric_and_repeated_for_fitted_rows(affinity):
     X = rows()
     operator = affinity.build_operator(X, rng())
     K = operator @ np.eye(len(X))
@@ -119,7 +119,7 @@ def test_symmetric_and_the_same_for_seen_rows(affinity):
 def test_sparse_rows_equal_dense_ones(affinity):
     X = np.where(rows() > 0.1, rows(), 0)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    dense, sparse = (affinity.build_operator(own, rng()) for own in (X, as_rows(sp.csr_array(X))))
+    dense, sparse = (affinity.build_operator(matrix, rng()) for matrix in (X, as_rows(sp.csr_array(X))))
     np.testing.assert_allclose(sparse @ U, dense @ U, atol=1e-9)
     np.testing.assert_allclose(
         sparse.compare_with(X[:7]) @ U, dense.compare_with(as_rows(sp.csr_array(X[:7]))) @ U, atol=1e-9
@@ -130,37 +130,37 @@ def test_sparse_rows_equal_dense_ones(affinity):
 def test_float32_equals_float64(affinity):
     X = rows(dtype=np.float32)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    single, double = (affinity.build_operator(own, rng()) for own in (X, X.astype(np.float64)))
-    # of float32 the approximation keeps fewer directions
+    single, double = (affinity.build_operator(matrix, rng()) for matrix in (X, X.astype(np.float64)))
+    # the approximation keeps fewer directions in float32
     np.testing.assert_allclose(single @ U, double @ U, atol=0.2 if isinstance(affinity, Nystroem) else 1e-3)
 
 
 @every_affinity
-def test_kinds_of_arrays(affinity, to_kind):
+def test_array_libraries_give_equal_products(affinity, to_kind):
     X = rows()
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     operator = affinity.build_operator(to_kind(X), rng())
-    found, again = operator @ U, operator @ to_kind(U)
-    assert type(found) is type(again) is type(to_kind(X))
-    known = affinity.build_operator(X, rng())
-    np.testing.assert_allclose(to_numpy(found), known @ U, atol=1e-9)
-    np.testing.assert_allclose(to_numpy(again), known @ U, atol=1e-9)
-    some = np.array([5, 2])
-    np.testing.assert_allclose(to_numpy(operator.columns(some)), known.columns(some), atol=1e-9)
-    assert operator.norm() == pytest.approx(known.norm())
+    product, product_of_kind = operator @ U, operator @ to_kind(U)
+    assert type(product) is type(product_of_kind) is type(to_kind(X))
+    reference = affinity.build_operator(X, rng())
+    np.testing.assert_allclose(to_numpy(product), reference @ U, atol=1e-9)
+    np.testing.assert_allclose(to_numpy(product_of_kind), reference @ U, atol=1e-9)
+    columns = np.array([5, 2])
+    np.testing.assert_allclose(to_numpy(operator.columns(columns)), reference.columns(columns), atol=1e-9)
+    assert operator.norm() == pytest.approx(reference.norm())
     others = [to_numpy(operator.compare_with(new) @ U) for new in (X[:9], to_kind(X[:9]))]
-    np.testing.assert_allclose(others[0], known.compare_with(X[:9]) @ U, atol=1e-9)
+    np.testing.assert_allclose(others[0], reference.compare_with(X[:9]) @ U, atol=1e-9)
     np.testing.assert_allclose(others[0], others[1], atol=1e-12)
 
 
 @every_affinity
-def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
+def test_blocks_and_threads_do_not_change_bits(affinity, monkeypatch):
     X = rows(200)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 2000)
     results = []
-    for held, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
-        monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", held)
+    for max_cached, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
+        monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", max_cached)
         with use_threads(n_jobs):
             operator = affinity.build_operator(X, rng())
             results.append((operator @ U, compute_degrees(operator), operator.norm()))
@@ -168,7 +168,7 @@ def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
-def test_memory_is_known_beforehand(monkeypatch):
+def test_nbytes_predicts_memory(monkeypatch):
     X = rows(100)
     assert Gaussian().nbytes(X) == 100 * 100 * 8
     assert Gaussian().nbytes(X.astype(np.float32)) == 100 * 100 * 4
@@ -182,7 +182,7 @@ def test_memory_is_known_beforehand(monkeypatch):
     assert Gaussian().nbytes(X) == 0
 
 
-def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
+def test_cached_kernel_is_computed_once_and_not_pickled(monkeypatch):
     X = rows(300)
     operator = Gaussian(1.0).build_operator(X, rng())
     before = operator @ X
@@ -192,31 +192,31 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [1, 2, 25, 40])
-@pytest.mark.parametrize("gathered", [1, 50, 1 << 22])
-def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
-    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", gathered)
+@pytest.mark.parametrize("max_sorted", [1, 50, 1 << 22])
+def test_median_bandwidth_is_exact(n, max_sorted, monkeypatch):
+    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", max_sorted)
     monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 9)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
-    away = pairwise.euclidean_distances(X)
+    distances = pairwise.euclidean_distances(X)
     if n == 1:
         assert np.array_equal(Gaussian().build_operator(X, rng()) @ np.ones((1, 1)), [[1.0]])
-    elif np.median(away) == 0:
+    elif np.median(distances) == 0:
         with pytest.raises(NoAffinityError, match="half of the rows' distances are zero"):
             Gaussian().learn(X)
     else:
-        assert Gaussian().learn(X).bandwidth == pytest.approx(np.median(away), rel=1e-12)
+        assert Gaussian().learn(X).bandwidth == pytest.approx(np.median(distances), rel=1e-12)
 
 
-def test_far_from_zero_float32_keeps_its_digits():
+def test_float32_far_from_zero_keeps_precision():
     X = rows(dtype=np.float32)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     for affinity in (Gaussian(0.3), Gaussian(), Gaussian("local"), NearestNeighbors(11, "euclidean")):
-        here, far = affinity.build_operator(X, rng()), affinity.build_operator((X + 1000).astype(np.float32), rng())
-        np.testing.assert_allclose(far @ U, here @ U, atol=0.3)  # the rows themselves have lost three digits
+        near, far = affinity.build_operator(X, rng()), affinity.build_operator((X + 1000).astype(np.float32), rng())
+        np.testing.assert_allclose(far @ U, near @ U, atol=0.3)  # the rows themselves have lost three digits
 
 
-def test_kernels_that_may_be_negative_are_shifted_to_zero():
+def test_negative_kernels_are_shifted_to_zero():
     X = np.random.default_rng(0).standard_normal((60, 4))
     for affinity, kernel in (
         (Cosine(), pairwise.cosine_similarity(X)),
@@ -230,7 +230,7 @@ def test_kernels_that_may_be_negative_are_shifted_to_zero():
     np.testing.assert_allclose(even, pairwise.polynomial_kernel(X, degree=2), atol=1e-10)
 
 
-def test_rows_of_zeros_have_no_direction():
+def test_rows_of_zeros_are_not_comparable_by_direction():
     X = rows(10)
     X[3] = 0
     for affinity in (
@@ -251,19 +251,19 @@ def test_nystroem_with_every_row_a_landmark_is_exact():
     np.testing.assert_allclose(Nystroem(Gaussian(0.2), 50).build_operator(X, rng()) @ np.eye(50), K, atol=1e-6)
 
 
-def test_nystroem_is_the_formula():
+def test_nystroem_matches_formula():
     X = rows(50)
     operator = Nystroem(Gaussian(0.5), 12).build_operator(X, rng())
     again = rng()
     again.choice(50, 50, replace=False)  # the rows that a bandwidth would be learned from
     landmarks = X[np.sort(again.choice(50, 12, replace=False))]
-    C, W = (pairwise.rbf_kernel(own, landmarks, gamma=2.0) for own in (X, landmarks))
+    C, W = (pairwise.rbf_kernel(matrix, landmarks, gamma=2.0) for matrix in (X, landmarks))
     np.testing.assert_allclose(
         operator @ np.eye(50), C @ np.linalg.pinv(W, rcond=2.0**-26, hermitian=True) @ C.T, atol=1e-6
     )
 
 
-def test_landmark_graph_is_the_formula():
+def test_landmark_graph_matches_formula():
     X = rows(60)
     operator = Landmarks(15, 4, "euclidean").build_operator(X, rng())
     np.testing.assert_allclose(compute_degrees(operator), 1.0)
@@ -277,7 +277,7 @@ def test_landmark_graph_is_the_formula():
     np.testing.assert_allclose(operator @ np.eye(60), Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T, atol=1e-12)
 
 
-def test_duplicates_are_joined_and_joined_to_themselves():
+def test_duplicates_are_joined_to_each_other_and_themselves():
     X = np.repeat(rows(3), 20, axis=0)
     K = NearestNeighbors(5, "euclidean").build_operator(X, rng()) @ np.eye(60)
     assert (np.diag(K) == 1).all()
@@ -289,16 +289,16 @@ def test_duplicates_are_joined_and_joined_to_themselves():
     assert np.isfinite(Gaussian("local").build_operator(few, rng()) @ np.eye(60)).all()
 
 
-def test_parts_that_are_easily_seen():
+def test_find_components():
     X = np.concatenate([rows(40), rows(40) + 100, rows(30) - 100])
-    parts = find_components(NearestNeighbors(20, "euclidean").build_operator(X, rng()))
-    assert [len(set(parts[own])) for own in (slice(0, 40), slice(40, 80), slice(80, 110))] == [1, 1, 1]
-    assert len(set(parts)) == 3
+    components = find_components(NearestNeighbors(20, "euclidean").build_operator(X, rng()))
+    assert [len(set(components[block])) for block in (slice(0, 40), slice(40, 80), slice(80, 110))] == [1, 1, 1]
+    assert len(set(components)) == 3
     for affinity in (NearestNeighbors(60, "euclidean"), Gaussian(), Landmarks(20, 3, "euclidean")):
         assert not find_components(affinity.build_operator(X, rng())).any()
 
 
-def test_metric_without_hubs():
+def test_metric_with_fewer_hubs_is_chosen():
     text = np.random.default_rng(0).poisson(0.3, size=(300, 200)) * np.random.default_rng(1).lognormal(0, 1.5, (300, 1))
     assert NearestNeighbors().resolve(text).metric == "cosine"
     assert NearestNeighbors().resolve(as_rows(sp.csr_array(text))).metric == "cosine"
@@ -308,7 +308,7 @@ def test_metric_without_hubs():
     assert NearestNeighbors().resolve(np.zeros((5, 2))).metric == "euclidean"
 
 
-def test_auto_takes_landmarks_for_many_rows(monkeypatch):
+def test_auto_uses_landmarks_for_many_rows(monkeypatch):
     X = rows(60)
     auto = make_affinity("auto")
     assert isinstance(auto.resolve(X), NearestNeighbors)
@@ -319,17 +319,18 @@ def test_auto_takes_landmarks_for_many_rows(monkeypatch):
     assert isinstance(auto.resolve(X), Landmarks)
 
 
-def test_approximate_neighbours_find_nearly_all():
+def test_approximate_neighbors_find_nearly_all():
     pytest.importorskip("pynndescent")
     X = rows(2000)
-    exact, found = (
-        NearestNeighbors(10, "euclidean", approximate=own).build_operator(X, rng()).matrix for own in (False, True)
+    exact, approximated = (
+        NearestNeighbors(10, "euclidean", approximate=approximate).build_operator(X, rng()).matrix
+        for approximate in (False, True)
     )
-    shared = exact.multiply(found > 0).sum() / exact.sum()
+    shared = exact.multiply(approximated > 0).sum() / exact.sum()
     assert shared > 0.95
 
 
-def test_approximate_neighbours_name_the_extra(monkeypatch):
+def test_approximate_neighbors_name_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pynndescent", None)
     with pytest.raises(ImportError, match=r"pip install 'consilience\[neighbors\]'"):
         NearestNeighbors(approximate=True).build_operator(rows(20), rng())
@@ -358,13 +359,13 @@ def test_precomputed(kind):
         (np.zeros((3, 3)), "and all are zero: leave the view out"),
     ],
 )
-def test_precomputed_refuses(kind, K, message):
+def test_precomputed_refuses_invalid_matrices(kind, K, message):
     needed = "affinity='precomputed' needs a symmetric matrix of similarities, none negative, "
     with pytest.raises(NoAffinityError, match=needed + message):
         Precomputed().build_operator(as_rows(kind(K)), rng())
 
 
-def test_precomputed_refuses_others_that_are_negative():
+def test_precomputed_refuses_negative_new_rows():
     operator = Precomputed().build_operator(np.eye(3) + 1, rng())
     with pytest.raises(NoAffinityError, match=r"none negative, and one is -0\.5"):
         operator.compare_with(np.array([[1.0, -0.5, 1.0]]))
@@ -397,13 +398,13 @@ def test_precomputed_refuses_others_that_are_negative():
         (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be a whole number, 1 or more"),
     ],
 )
-def test_settings_that_make_no_sense(make, message):
+def test_invalid_settings_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
 @pytest.mark.parametrize("affinity", [ChiSquared(), HistogramIntersection()])
-def test_histograms_are_not_negative(affinity):
+def test_negative_histograms_are_refused(affinity):
     with pytest.raises(NoAffinityError, match=f"{type(affinity).__name__} compares counts or histograms"):
         affinity.build_operator(-rows(5), rng())
 
@@ -439,7 +440,7 @@ def test_refusal_of_an_option_names_the_valid_ones():
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(1e-9), Nystroem(Gaussian(1e-9), 5)])
-def test_bandwidth_that_is_too_small_for_the_numbers_is_refused(affinity):
+def test_too_small_bandwidth_is_refused(affinity):
     message = r"bandwidths from the origin, whose squares do not fit float64: raise bandwidth \(now 1e-09\)"
     with pytest.raises(NoAffinityError, match=message):
         affinity.build_operator(rows(20) * 1e150, rng())

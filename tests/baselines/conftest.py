@@ -1,4 +1,4 @@
-"""Tables here are small: threads of BLAS and OpenMP would only wait for each other."""
+"""One thread of BLAS and OpenMP: the tables of these tests are too small for more."""
 
 import pytest
 import threadpoolctl

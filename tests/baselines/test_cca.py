@@ -1,4 +1,4 @@
-"""Canonical correlations against scikit-learn's and against generalised eigenproblems of whole matrices."""
+"""Canonical correlations against scikit-learn's and against dense generalized eigenproblems."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def same_up_to_sign(A, B, atol=1e-8):
     np.testing.assert_allclose(A * signs, B, atol=atol)
 
 
-def test_correlations_are_scikit_learns():
+def test_correlations_match_scikit_learn():
     X, Y = some_blocks()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -42,7 +42,7 @@ def test_correlations_are_scikit_learns():
 
 @pytest.mark.parametrize("n_views", [2, 3])
 @pytest.mark.parametrize("regularization", [0.0, 0.1, 2.0])
-def test_linear_equals_the_generalised_eigenproblem(n_views, regularization):
+def test_linear_kind_solves_the_generalized_eigenproblem(n_views, regularization):
     blocks = some_blocks(n_views)
     correlations, features = dense.compute_canonical_correlations(blocks, 3, regularization)
     model = CCASpectral(3, regularization=regularization, random_state=0).fit(blocks)
@@ -51,7 +51,7 @@ def test_linear_equals_the_generalised_eigenproblem(n_views, regularization):
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
-def test_kernels_equal_the_generalised_eigenproblem_of_their_dimensions(n_views):
+def test_kernel_kind_solves_the_generalized_eigenproblem(n_views):
     blocks = some_blocks(n_views)
     scores = []
     for X in blocks:
@@ -65,7 +65,7 @@ def test_kernels_equal_the_generalised_eigenproblem_of_their_dimensions(n_views)
     same_up_to_sign(model.features_, features, atol=1e-6)
 
 
-def test_a_linear_kernel_is_linear():
+def test_linear_kernel_equals_linear_kind():
     blocks = some_blocks()
     linear, kernel = (
         CCASpectral(3, kind=kind, kernel="linear", random_state=0).fit(blocks) for kind in ("linear", "kernel")
@@ -76,52 +76,52 @@ def test_a_linear_kernel_is_linear():
 
 def test_units_do_not_matter():
     X, Y = some_blocks()
-    one, other = (CCASpectral(3, random_state=0).fit(blocks) for blocks in ([X, Y], [X * 1000 + 5, Y / 7 - 3]))
-    np.testing.assert_allclose(one.correlations_, other.correlations_, atol=1e-9)
-    assert np.array_equal(one.labels_, other.labels_)
+    original, rescaled = (CCASpectral(3, random_state=0).fit(blocks) for blocks in ([X, Y], [X * 1000 + 5, Y / 7 - 3]))
+    np.testing.assert_allclose(original.correlations_, rescaled.correlations_, atol=1e-9)
+    assert np.array_equal(original.labels_, rescaled.labels_)
 
 
-def test_covariances_are_those_of_entities_with_both_views():
+def test_covariances_use_entities_with_both_views():
     X, Y = some_blocks()
-    there = np.arange(80) < 60
-    views = cs.Views([X, np.where(there[:, None], Y, np.nan)])
+    has_both = np.arange(80) < 60
+    views = cs.Views([X, np.where(has_both[:, None], Y, np.nan)])
     model = CCASpectral(2, regularization=0, random_state=0).fit(views)
-    centred, own = X - X.mean(axis=0), Y[there] - Y[there].mean(axis=0)
-    white = [np.linalg.inv(np.linalg.cholesky(F.T @ F / len(F))) for F in (centred, own)]
-    between = white[0] @ (centred[there].T @ own / 60) @ white[1].T
+    centered_X, centered_Y = X - X.mean(axis=0), Y[has_both] - Y[has_both].mean(axis=0)
+    white = [np.linalg.inv(np.linalg.cholesky(F.T @ F / len(F))) for F in (centered_X, centered_Y)]
+    between = white[0] @ (centered_X[has_both].T @ centered_Y / 60) @ white[1].T
     np.testing.assert_allclose(model.correlations_, np.linalg.svd(between)[1][:2], atol=1e-9)
 
 
-def test_features_are_averaged_over_the_views_that_an_entity_has():
+def test_features_average_over_present_views():
     scores = [block - block.mean(axis=0) for block in some_blocks()]
-    both, first, second = (np.tile(own, (80, 1)) for own in ([True, True], [True, False], [False, True]))
-    found = fit_canonical(scores, both, 3, 0.1)
-    nothing = [np.zeros_like(own) for own in scores]
+    both, first, second = (np.tile(array, (80, 1)) for array in ([True, True], [True, False], [False, True]))
+    canonical = fit_canonical(scores, both, 3, 0.1)
+    nothing = [np.zeros_like(array) for array in scores]
     alone = (
-        found.compute_features([scores[0], nothing[1]], first),
-        found.compute_features([nothing[0], scores[1]], second),
+        canonical.compute_features([scores[0], nothing[1]], first),
+        canonical.compute_features([nothing[0], scores[1]], second),
     )
-    np.testing.assert_allclose(found.compute_features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
+    np.testing.assert_allclose(canonical.compute_features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
 
 
-def test_many_columns_are_looked_at_through_their_principal_components(monkeypatch):
+def test_wide_views_use_leading_components(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
     whole, scores = fit_principal_components(X, 5, rng)
     monkeypatch.setattr("consilience.baselines.canonical.ALL_COLUMNS", 10)
     for form in (X, sp.csr_array(X)):
-        some, leading = fit_principal_components(form, 5, rng)
+        components, leading = fit_principal_components(form, 5, rng)
         same_up_to_sign(leading, scores, atol=1e-8)
-        same_up_to_sign(some.place(form[:4]), scores[:4], atol=1e-8)
+        same_up_to_sign(components.place(form[:4]), scores[:4], atol=1e-8)
     assert whole.directions.shape == (30, 5)
 
 
-def test_dimensions_place_entities_of_the_fit_where_they_are():
+def test_components_repeat_scores_of_fitted_entities():
     X, _ = some_blocks()
     rng = np.random.default_rng(0)
     K = Gaussian().build_operator(X, rng)
-    found, scores = fit_kernel_components(K, 10, rng)
-    np.testing.assert_allclose(found.place(K.compare_with(X[:9])), scores[:9], atol=1e-8)
+    components, scores = fit_kernel_components(K, 10, rng)
+    np.testing.assert_allclose(components.place(K.compare_with(X[:9])), scores[:9], atol=1e-8)
     np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-12)
 
 
@@ -133,12 +133,12 @@ def test_one_view_has_its_principal_components():
     assert np.isnan(model.correlations_).all()
 
 
-def test_views_vote_as_if_they_were_alone():
+def test_view_labels_equal_predictions_from_one_view():
     views, _ = make_gaussian_views(80, n_features=(4, 6), separation=5, missing=0.2, random_state=0)
     model = CCASpectral(3, random_state=0).fit(views)
     for v, name in enumerate(views.names):
-        there = views.present[:, v]
-        assert np.array_equal(model.view_labels_[name][there], model.predict(views[there][[name]]))
+        has_view = views.present[:, v]
+        assert np.array_equal(model.view_labels_[name][has_view], model.predict(views[has_view][[name]]))
 
 
 def test_n_components_and_rank():
@@ -149,7 +149,7 @@ def test_n_components_and_rank():
     assert np.all(narrow < wide + 1e-12)
 
 
-def test_kernels_may_differ_from_view_to_view():
+def test_kernels_per_view():
     views, y = make_gaussian_views(90, n_features=(4, 6), separation=12, random_state=0)
     model = CCASpectral(3, kind="kernel", kernel={"view0": Gaussian(2.0), "view1": "polynomial"}, random_state=0).fit(
         views
@@ -158,16 +158,16 @@ def test_kernels_may_differ_from_view_to_view():
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_kernels_may_be_given():
+def test_precomputed_kernels():
     X, Y = some_blocks()
-    given = {"a": dense.compute_gaussian_kernel(X), "b": dense.compute_gaussian_kernel(Y)}
-    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(given)
+    kernels = {"a": dense.compute_gaussian_kernel(X), "b": dense.compute_gaussian_kernel(Y)}
+    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(kernels)
     computed = CCASpectral(3, kind="kernel", random_state=0).fit([X, Y])
     np.testing.assert_allclose(model.correlations_, computed.correlations_, atol=1e-8)
-    assert np.array_equal(model.predict({name: K[:9] for name, K in given.items()}), model.labels_[:9])
+    assert np.array_equal(model.predict({name: K[:9] for name, K in kernels.items()}), model.labels_[:9])
 
 
-def test_kernels_that_are_given_go_by_the_entities_that_have_the_view():
+def test_precomputed_kernels_with_missing_entities():
     X, Y = some_blocks()
     present = np.ones((80, 2), bool)
     present[[3, 40], 0] = False
@@ -176,12 +176,12 @@ def test_kernels_that_are_given_go_by_the_entities_that_have_the_view():
     assert np.array_equal(model.predict(views[30:50]), model.labels_[30:50])
 
 
-def test_no_table_of_all_pairs_is_kept():
+def test_cached_kernel_tables_are_dropped():
     model = CCASpectral(3, kind="kernel", random_state=0).fit(some_blocks())
-    assert not any("_table" in known.__dict__ for known in model._analysis.operators.values())
+    assert not any("_table" in operator.__dict__ for operator in model._analysis.operators.values())
 
 
-def test_rows_of_zeros_have_no_cosine():
+def test_rows_of_zeros_are_missing_by_cosine():
     X, Y = (np.abs(block) for block in some_blocks())
     X[4] = 0
     model = CCASpectral(3, kind="kernel", kernel="cosine", random_state=0).fit([X, Y])
@@ -205,44 +205,44 @@ def test_rows_of_zeros_have_no_cosine():
         ({"affinity": "precomputed"}, "'affinity' parameter"),
     ],
 )
-def test_refuses(options, message):
+def test_cca_refuses_invalid_options(options, message):
     with pytest.raises(ValueError, match=message):
         CCASpectral(3, **options).fit(some_blocks())
 
 
 @pytest.mark.parametrize("kind", ["linear", "kernel"])
-def test_a_view_that_is_the_same_for_all_is_refused(kind):
+def test_constant_view_is_refused_by_cca(kind):
     X, _ = some_blocks()
     with pytest.raises(ValueError, match="view 'same' is the same for every entity: leave the view out"):
         CCASpectral(3, kind=kind).fit({"a": X, "same": np.full((80, 2), 3.0)})
 
 
-def test_one_entity_has_nothing_to_be_compared_with():
+def test_single_entity_is_refused():
     with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) has nothing to be compared with"):
         CCASpectral(1).fit(np.ones((1, 2)))
 
 
-def test_given_kernels_are_square_or_rows_of_views():
+def test_precomputed_kernels_are_square_or_rows_of_views():
     views, y = make_gaussian_views(90, n_clusters=3, separation=8, random_state=0)
     kernels = {name: rbf_kernel(X, gamma=0.1) for name, X in views.items()}
     model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0)
     halves = {name: K[:45] for name, K in kernels.items()}
     with pytest.raises(ValueError, match=r"needs a square matrix of similarities, 45 x 45, got shape \(45, 90\)"):
         model.fit(halves)
-    given = cs.Views(kernels)
+    kernels = cs.Views(kernels)
     rest = np.arange(60, 90)
-    fitted = clone(model).fit(given[:60])  # what scikit-learn's tools do to rows, whatever their columns
-    assert adjusted_rand_score(y[rest], fitted.predict(given[rest])) > 0.95
+    fitted = clone(model).fit(kernels[:60])  # what scikit-learn's tools do to rows, whatever their columns
+    assert adjusted_rand_score(y[rest], fitted.predict(kernels[rest])) > 0.95
 
 
-def test_kernel_without_dimensions_is_refused():
+def test_constant_kernel_is_refused():
     X, Y, Z = (np.random.default_rng(seed).standard_normal((3, 2)) for seed in range(3))
     views = cs.Views({"a": X, "b": Y, "c": Z}, present=np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1]], dtype=bool))
     with pytest.raises(ValueError, match="view 'a' is the same for every entity under its kernel: leave the view out"):
         CCASpectral(3, kind="kernel", kernel="nearest-neighbors").fit(views)
 
 
-def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
+def test_failure_of_the_subset_driver_is_recovered(monkeypatch):
     rng = np.random.default_rng(0)
     scores, present = [rng.standard_normal((30, 3)), rng.standard_normal((30, 4))], np.ones((30, 2), dtype=bool)
     expected = fit_canonical(scores, present, 2, 0.1)

@@ -1,4 +1,4 @@
-"""What every baseline promises, whatever it does inside."""
+"""The contract of every baseline."""
 
 import pickle
 
@@ -33,12 +33,12 @@ every_spectral = pytest.mark.parametrize("make", SPECTRAL)
 
 
 def clear_views(missing=0.0, n=90):
-    """Three views with clusters nobody can miss."""
+    """Create three views with well-separated clusters."""
     return make_gaussian_views(n, n_features=(4, 6, 3), separation=16, missing=missing, random_state=0)
 
 
 def vague_views(missing=0.0, n=90):
-    """Three views with clusters that overlap."""
+    """Create three views with overlapping clusters."""
     return make_gaussian_views(n, n_features=(4, 6, 3), separation=3, missing=missing, random_state=1)
 
 
@@ -78,18 +78,18 @@ def test_common_attributes_with_views_missing(make):
     lowest = -1 if make is make_single else 0
     assert lowest <= model.labels_.min() <= model.labels_.max() == 2
     assert list(model.view_labels_) == list(views.names)
-    for there, own in zip(views.present.T, model.view_labels_.values(), strict=True):
-        assert np.array_equal(own >= 0, there)
+    for has_view, view_labels in zip(views.present.T, model.view_labels_.values(), strict=True):
+        assert np.array_equal(view_labels >= 0, has_view)
     assert np.array_equal(model.agreement_, cs.metrics.agreement_matrix(model.view_labels_))
     assert model.n_features_in_ == 13
 
 
 @every_spectral
-def test_numbers_with_views_missing_are_finite(make):
+def test_embeddings_with_missing_views_are_finite(make):
     views, _ = vague_views(missing=0.4)
     model = make(3).fit(views)
-    held = list(model.embeddings_.values()) if hasattr(model, "embeddings_") else [model.features_]
-    assert all(np.isfinite(own).all() for own in held)
+    embeddings = list(model.embeddings_.values()) if hasattr(model, "embeddings_") else [model.features_]
+    assert all(np.isfinite(embedding).all() for embedding in embeddings)
 
 
 @every_baseline
@@ -105,7 +105,7 @@ def test_predict_repeats_the_labels(make, missing):
 
 
 @pytest.mark.parametrize("make", [make_addition, make_disagreement, make_pairwise, make_centroid])
-def test_predict_repeats_the_labels_on_graphs_of_neighbours(make):
+def test_predict_repeats_the_labels_on_neighbor_graphs(make):
     views, _ = vague_views(n=120)
     model = make(3, affinity=cs.affinities.NearestNeighbors(20, "euclidean")).fit(views)
     assert np.array_equal(model.predict(views), model.labels_)
@@ -120,7 +120,7 @@ def test_predict_from_one_view_alone(make):
 
 
 @every_baseline
-def test_entities_near_to_each_other_get_one_label(make):
+def test_nearby_entities_get_equal_labels(make):
     views, _ = clear_views()
     model = make(3).fit(views)
     moved = views.map(lambda block: block + 1e-7)
@@ -128,14 +128,14 @@ def test_entities_near_to_each_other_get_one_label(make):
 
 
 @every_baseline
-def test_rows_permuted(make):
+def test_permuted_rows_give_the_same_clusters(make):
     views, _ = clear_views(missing=0.2)
     order = np.random.default_rng(0).permutation(len(views))
     assert adjusted_rand_score(make(3).fit_predict(views)[order], make(3).fit_predict(views[order])) == 1
 
 
 @every_baseline
-def test_views_renamed_and_reordered(make):
+def test_renamed_and_reordered_views_give_the_same_clusters(make):
     views, _ = clear_views()
     straight = make(3).fit_predict(views)
     named = cs.Views({f"a view called {name}": block for name, block in views.items()})
@@ -144,7 +144,7 @@ def test_views_renamed_and_reordered(make):
 
 
 @every_baseline
-def test_forms_of_input_are_one(make):
+def test_forms_of_input_are_equivalent(make):
     views, _ = vague_views()
     straight = make(3).fit(views)
     blocks = dict(views.items())
@@ -158,7 +158,7 @@ def test_forms_of_input_are_one(make):
 
 
 @every_baseline
-def test_a_plain_array_is_one_view(make):
+def test_plain_array_is_one_view(make):
     X = vague_views()[0]["view1"]
     model = make(3).fit(X)
     assert list(model.view_labels_) == ["view0"]
@@ -167,7 +167,7 @@ def test_a_plain_array_is_one_view(make):
 
 
 @every_baseline
-def test_float32(make):
+def test_float32_gives_the_same_clusters(make):
     views, _ = clear_views(missing=0.2)
     narrow = views.map(lambda block: block.astype(np.float32))
     model = make(3).fit(narrow)
@@ -191,7 +191,7 @@ def test_sparse_equals_dense(make):
 
 
 @every_baseline
-def test_kinds_of_arrays(make, to_kind):
+def test_baselines_accept_array_libraries(make, to_kind):
     views, _ = vague_views(missing=0.2)
     kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
     model = make(3).fit(kind)
@@ -210,12 +210,12 @@ def test_same_seed_same_result(make):
 
 
 @every_spectral
-def test_the_result_does_not_depend_on_threads(make, monkeypatch):
+def test_result_does_not_depend_on_threads(make, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
     views, _ = vague_views(missing=0.2)
-    one, two = (make(3, n_jobs=n).fit(views) for n in (1, 2))
-    assert np.array_equal(one.labels_, two.labels_)
-    assert np.array_equal(one.agreement_, two.agreement_)
+    first, second = (make(3, n_jobs=n).fit(views) for n in (1, 2))
+    assert np.array_equal(first.labels_, second.labels_)
+    assert np.array_equal(first.agreement_, second.agreement_)
 
 
 @every_spectral
@@ -254,7 +254,7 @@ def test_survives_pickling_and_cloning(make):
 
 
 @every_baseline
-def test_stands_in_a_pipeline(make):
+def test_works_in_a_pipeline(make):
     views, y = clear_views(missing=0.1)
     labels = make_pipeline(cs.PerView(StandardScaler()), make(3)).fit_predict(views)
     assert adjusted_rand_score(y, labels) > 0.7
@@ -273,9 +273,9 @@ def test_stands_in_a_pipeline(make):
             r"entity 7 has none of the views \(1 such\): drop it",
         ),
     ],
-    ids=["nan", "rows", "nobody", "no columns", "no view"],
+    ids=["nan", "rows", "empty view", "no columns", "no view"],
 )
-def test_fit_refuses(make, spoil, message):
+def test_fit_refuses_invalid_views(make, spoil, message):
     rng = np.random.default_rng(0)
     model = make(2)
     with pytest.raises(ValueError, match=message):
@@ -293,7 +293,7 @@ def test_fit_refuses(make, spoil, message):
     ],
     ids=["columns", "views", "no view"],
 )
-def test_predict_refuses(make, new, message):
+def test_predict_refuses_other_views(make, new, message):
     rng = np.random.default_rng(0)
     model = make(2).fit({"text": rng.random((20, 3)), "links": rng.random((20, 4))})
     with pytest.raises(ValueError, match=message):
@@ -317,7 +317,7 @@ def test_spectral_methods_refuse_options(make, options, message):
 
 
 @every_spectral
-def test_cluster_qr_ends_it_too(make):
+def test_cluster_qr_assigns_labels(make):
     views, y = clear_views()
     model = make(3, assign_labels="cluster-qr").fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.95
@@ -325,7 +325,7 @@ def test_cluster_qr_ends_it_too(make):
 
 
 @pytest.mark.parametrize("make", [make_concatenated, make_merged, make_single])
-def test_wrappers_ask_the_estimator_for_its_parameters(make):
+def test_wrappers_expose_nested_parameters(make):
     model = make(3)
     model.set_params(estimator__n_clusters=2)
     assert len(np.unique(model.fit_predict(clear_views()[0]))) == 2
@@ -333,3 +333,19 @@ def test_wrappers_ask_the_estimator_for_its_parameters(make):
         model.set_params(estimator="k-means").fit(clear_views()[0])
     with pytest.raises(TypeError, match="an instance of scikit-learn estimator instead of a class"):
         model.set_params(estimator=KMeans).fit(clear_views()[0])
+
+
+@every_spectral
+def test_score_is_minus_the_cost(make):
+    views, _ = vague_views()
+    model = make(3).fit(views)
+    assert model.score(views) == pytest.approx(-model.cost_, rel=1e-5)
+    assert model.score(views[:30]) + model.score(views[30:]) == pytest.approx(model.score(views))
+
+
+@pytest.mark.parametrize("make", [make_concatenated, make_merged, make_single])
+def test_wrappers_return_the_score_of_the_estimator(make):
+    views, _ = clear_views()
+    model = make(3).fit(views)
+    cost = model.estimator_.cost_ if make is make_merged else model.estimator_.inertia_
+    assert model.score(views) == pytest.approx(-cost)

@@ -1,4 +1,4 @@
-"""Spectral baselines without n x n matrices against the same with them."""
+"""Spectral baselines without n x n matrices against dense versions."""
 
 import tracemalloc
 import warnings
@@ -25,8 +25,8 @@ from consilience.datasets import make_gaussian_views
 from consilience.methods.spectral.algorithm import embed_view
 
 
-def sine(one, other):
-    return float(np.sin(subspace_angles(one, other)).max())
+def sine(first, second):
+    return float(np.sin(subspace_angles(first, second)).max())
 
 
 def some_views(n_views=2, n=70, missing=0.0):
@@ -44,7 +44,7 @@ def fit(method, views, **options):
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
 @pytest.mark.parametrize(("kind", "combine"), [(KernelAddition, np.sum), (KernelProduct, np.prod)])
-def test_sum_and_product_equal_the_dense_version(kind, combine, n_views):
+def test_sum_and_product_match_dense_version(kind, combine, n_views):
     views = some_views(n_views)
     K = combine(kernels_of(views), axis=0)
     model = fit(kind, views)
@@ -52,18 +52,20 @@ def test_sum_and_product_equal_the_dense_version(kind, combine, n_views):
 
 
 @pytest.mark.parametrize(("kind", "combine"), [(KernelAddition, np.sum), (KernelProduct, np.prod)])
-def test_sum_and_product_with_views_missing_equal_the_dense_version(kind, combine):
+def test_sum_and_product_with_missing_views_match_dense_version(kind, combine):
     views = some_views(3, n=40, missing=0.3)
     kernels = []
-    for (_, block), there in zip(views.items(), views.present.T, strict=True):
+    for (_, block), has_view in zip(views.items(), views.present.T, strict=True):
         whole = np.zeros((40, 40))
-        whole[np.ix_(there, there)] = dense.compute_gaussian_kernel(block[there])
+        whole[np.ix_(has_view, has_view)] = dense.compute_gaussian_kernel(block[has_view])
         kernels.append(whole)
-    sizes = [np.linalg.norm(K) / there.sum() for K, there in zip(kernels, views.present.T, strict=True)]
+    sizes = [np.linalg.norm(K) / has_view.sum() for K, has_view in zip(kernels, views.present.T, strict=True)]
     filled = [size * K for size, K in zip(sizes, literal.filled_kernels(kernels, views.present), strict=True)]
     model = fit(kind, views)
-    kernel = dense.normalize_kernel(combine(filled, axis=0))
-    assert sine(model.embedding_, dense.compute_leading_eigenvectors(kernel, 3)) < 1e-8
+    assert (
+        sine(model.embedding_, dense.compute_leading_eigenvectors(dense.normalize_kernel(combine(filled, axis=0)), 3))
+        < 1e-8
+    )
 
 
 @pytest.mark.parametrize("kind", [KernelAddition, KernelProduct, MinimumDisagreement, CoRegularizedSpectral])
@@ -76,7 +78,7 @@ def test_one_view_is_ordinary_spectral_clustering(kind):
 
 
 @pytest.mark.parametrize("kind", [KernelAddition, KernelProduct])
-def test_the_product_of_gaussians_is_the_gaussian_side_by_side(kind):
+def test_product_of_gaussians_is_gaussian_of_concatenated_views(kind):
     views = some_views(2)
     joined = cs.Views({"all": np.hstack([block for _, block in views.items()])})
     together, apart = fit(kind, joined, bandwidth=2.0), fit(kind, views, bandwidth=2.0)
@@ -85,7 +87,7 @@ def test_the_product_of_gaussians_is_the_gaussian_side_by_side(kind):
 
 
 @pytest.mark.parametrize("kind", [KernelAddition, KernelProduct])
-def test_a_view_that_says_nothing_changes_nothing(kind):
+def test_uninformative_view_changes_nothing(kind):
     views = some_views(2)
     K1, K2 = kernels_of(views)
     nothing = np.zeros_like(K1) if kind is KernelAddition else np.ones_like(K1)
@@ -96,7 +98,7 @@ def test_a_view_that_says_nothing_changes_nothing(kind):
     np.testing.assert_allclose(combined @ U, expected, rtol=1e-12)
 
 
-def test_each_view_alone_has_a_place_in_the_embedding():
+def test_each_view_is_placed_in_the_joint_embedding():
     views = some_views(2)
     K1, K2 = kernels_of(views)
     model = fit(KernelAddition, views)
@@ -107,26 +109,26 @@ def test_each_view_alone_has_a_place_in_the_embedding():
     np.testing.assert_allclose(model.embeddings_["view0"], expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("held", [True, False])
-def test_products_in_parts_equal_the_whole(held, monkeypatch):
+@pytest.mark.parametrize("cached", [True, False])
+def test_product_in_tiles_equals_whole_product(cached, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 70 * 16)
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1 << 30 if held else 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1 << 30 if cached else 0)
     views = some_views(2)
     rng = np.random.default_rng(0)
     operators = [Gaussian().build_operator(block, rng) for _, block in views.items()]
     K1, K2 = kernels_of(views)
     U = rng.standard_normal((70, 3))
-    found = SimilarityProduct(operators)
-    for _ in range(2):  # the second time from what is held
-        np.testing.assert_allclose(found @ U, (K1 * K2) @ U, rtol=1e-10)
-    assert ("_table" in found.__dict__) == held
-    np.testing.assert_allclose(found.columns(np.array([3, 60])), (K1 * K2)[:, [3, 60]], rtol=1e-10)
-    np.testing.assert_allclose(compute_degrees(found), (K1 * K2).sum(axis=1), rtol=1e-10)
-    crosses = [own.compare_with(block[:7]) for own, (_, block) in zip(operators, views.items(), strict=True)]
+    product = SimilarityProduct(operators)
+    for _ in range(2):  # the second time from the cached table
+        np.testing.assert_allclose(product @ U, (K1 * K2) @ U, rtol=1e-10)
+    assert ("_table" in product.__dict__) == cached
+    np.testing.assert_allclose(product.columns(np.array([3, 60])), (K1 * K2)[:, [3, 60]], rtol=1e-10)
+    np.testing.assert_allclose(compute_degrees(product), (K1 * K2).sum(axis=1), rtol=1e-10)
+    crosses = [operator.compare_with(block[:7]) for operator, (_, block) in zip(operators, views.items(), strict=True)]
     np.testing.assert_allclose(SimilarityCrossProduct(crosses) @ U, (K1 * K2)[:7] @ U, rtol=1e-10)
 
 
-def test_product_takes_no_memory_of_all_pairs(monkeypatch):
+def test_product_does_not_store_all_pairs(monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1 << 16)
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     views = some_views(2, n=1500)
@@ -134,14 +136,14 @@ def test_product_takes_no_memory_of_all_pairs(monkeypatch):
     model = KernelProduct(3, bandwidth=3.0, n_init=1, random_state=0, n_jobs=1).fit(views)
     fitting = tracemalloc.get_traced_memory()[1]
     tracemalloc.reset_peak()
-    one = model.predict(views[:1])
+    label = model.predict(views[:1])
     predicting = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert one == model.labels_[:1]
+    assert label == model.labels_[:1]
     assert max(fitting, predicting) < 1500**2 * 8
 
 
-def test_products_of_graphs_of_neighbours_leave_hardly_any_pair():
+def test_product_of_neighbor_graphs_warns_about_components():
     rng = np.random.default_rng(0)
     views = {"a": rng.random((60, 4)), "b": rng.random((60, 4))}
     with pytest.warns(UserWarning, match="the product of the views' similarities has a similarity graph of more"):
@@ -149,7 +151,7 @@ def test_products_of_graphs_of_neighbours_leave_hardly_any_pair():
     assert set(model.labels_) <= {0, 1, 2}
 
 
-def test_sums_connect_what_a_view_leaves_apart():
+def test_sum_connects_components_of_one_view():
     parts = np.kron(np.eye(6), np.ones((10, 10)))  # six parts, more than the clusters
     views = {"apart": parts, "whole": dense.compute_gaussian_kernel(some_views(1, n=60)["view0"])}
     with warnings.catch_warnings():
@@ -160,7 +162,7 @@ def test_sums_connect_what_a_view_leaves_apart():
         KernelAddition(3, affinity="precomputed", random_state=0).fit({"apart": parts})
 
 
-def test_fewer_dimensions_than_clusters_are_told():
+def test_sum_with_too_few_dimensions_warns():
     K = np.outer(np.arange(1.0, 21), np.arange(1.0, 21))
     with (
         pytest.warns(UserWarning, match="the sum of the views' similarities has 1 dimensions, fewer than n_clusters=2"),
@@ -169,7 +171,7 @@ def test_fewer_dimensions_than_clusters_are_told():
         KernelAddition(2, affinity="precomputed", random_state=0).fit({"a": K})
 
 
-def test_entities_like_no_other_are_told():
+def test_isolated_entities_of_a_product_warn():
     K = dense.compute_gaussian_kernel(some_views(1, n=30)["view0"])
     K[4], K[:, 4] = 0, 0
     with pytest.warns(
@@ -180,28 +182,28 @@ def test_entities_like_no_other_are_told():
         )
 
 
-def test_minimum_disagreement_of_two_views_is_the_papers():
+def test_minimum_disagreement_of_two_views_matches_the_paper():
     views = some_views(2)
     u, s, v = dense.embed_minimum_disagreement(*kernels_of(views), 3)
     model = fit(MinimumDisagreement, views)
     assert sine(model.embeddings_["view0"], u) < 1e-8
     assert sine(model.embeddings_["view1"], v) < 1e-8
     np.testing.assert_allclose(model.singular_values_, s, atol=1e-9)
-    for own in model.embeddings_.values():
-        np.testing.assert_allclose(own.T @ own, np.eye(3), atol=1e-8)
+    for embedding in model.embeddings_.values():
+        np.testing.assert_allclose(embedding.T @ embedding, np.eye(3), atol=1e-8)
 
 
-def test_minimum_disagreement_of_three_views_is_the_graph_over_all_pairs():
+def test_minimum_disagreement_of_three_views_matches_dense_graph():
     views = some_views(3, n=50)
     model = fit(MinimumDisagreement, views)
     expected = np.vstack(dense.embed_all_pairs(kernels_of(views), 3))
-    found = np.vstack(list(model.embeddings_.values()))
-    assert sine(found, expected) < 1e-8
-    np.testing.assert_allclose(found.T @ found, 3 * np.eye(3), atol=1e-8)
+    embedding = np.vstack(list(model.embeddings_.values()))
+    assert sine(embedding, expected) < 1e-8
+    np.testing.assert_allclose(embedding.T @ embedding, 3 * np.eye(3), atol=1e-8)
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
-def test_new_vertices_are_placed_where_old_ones_are(n_views):
+def test_new_vertices_repeat_fitted_vertices(n_views):
     operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in some_views(n_views).items()]
     for K, view in zip(operators, minimum_disagreement(operators, 3, np.random.default_rng(0)), strict=True):
         np.testing.assert_allclose(view.place(K, np.empty((70, 0))), view.U, atol=1e-9)
@@ -209,7 +211,7 @@ def test_new_vertices_are_placed_where_old_ones_are(n_views):
 
 @pytest.mark.parametrize(("embedding", "width"), [("concat", 6), ("view1", 3)])
 @pytest.mark.parametrize("kind", [MinimumDisagreement, CoRegularizedSpectral])
-def test_what_is_clustered_may_be_chosen(kind, embedding, width):
+def test_clustered_embedding_can_be_chosen(kind, embedding, width):
     views = some_views(2)
     model = fit(kind, views, embedding=embedding)
     assert sum(part.shape[1] for part in model._joint_embedding.joint) == width
@@ -221,11 +223,11 @@ def test_what_is_clustered_may_be_chosen(kind, embedding, width):
 @pytest.mark.parametrize("n_rounds", [1, 3])
 @pytest.mark.parametrize("n_views", [2, 3])
 @pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
-def test_pairwise_co_regularisation_equals_the_dense_version(n_views, n_rounds):
+def test_pairwise_co_regularization_matches_dense_version(n_views, n_rounds):
     views = some_views(n_views)
     expected, objectives = dense.co_regularize_pairwise(kernels_of(views), 3, 0.2, n_rounds)
     model = fit(CoRegularizedSpectral, views, weight=0.2, max_iter=n_rounds, tol=0)
-    assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
+    assert all(sine(embedding, U) < 1e-7 for embedding, U in zip(model.embeddings_.values(), expected, strict=True))
     np.testing.assert_allclose(model.history_["objective"], objectives[n_views - 1 :: n_views], rtol=1e-9)
     assert model.n_iter_ == n_rounds
     assert model.embedding_ is None
@@ -233,18 +235,18 @@ def test_pairwise_co_regularisation_equals_the_dense_version(n_views, n_rounds):
 
 @pytest.mark.parametrize("weights", [[0.2, 0.2], [0.3, 0.05]])
 @pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
-def test_centroid_co_regularisation_equals_the_dense_version(weights):
+def test_centroid_co_regularization_matches_dense_version(weights):
     views = some_views(2)
     expected, middle, objectives = dense.co_regularize_centroid(kernels_of(views), 3, weights, 3)
     model = fit(CoRegularizedSpectral, views, kind="centroid", weight=weights, max_iter=3, tol=0)
-    assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
+    assert all(sine(embedding, U) < 1e-7 for embedding, U in zip(model.embeddings_.values(), expected, strict=True))
     assert sine(model.embedding_, middle) < 1e-7
     np.testing.assert_allclose(model.history_["objective"], objectives, rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [run_pairwise, run_centroid])
 @pytest.mark.parametrize("weight", [0.01, 0.1, 2.0])
-def test_the_objective_never_falls(kind, weight):
+def test_objective_never_falls(kind, weight):
     operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in some_views(3).items()]
     first = [embed_view(K, 3, np.random.default_rng(0)) for K in operators]
     states = list(islice(kind(operators, first, [weight] * 3, np.random.default_rng(0)), 12))
@@ -253,33 +255,36 @@ def test_the_objective_never_falls(kind, weight):
     assert objectives[-1] > objectives[0]
 
 
-def test_no_step_of_the_literal_version_lowers_the_objective_either():
+def test_no_step_of_dense_version_lowers_the_objective():
     _, objectives = dense.co_regularize_pairwise(kernels_of(some_views(3)), 3, 0.2, 5)
     assert np.all(np.diff(objectives) >= -1e-10)
 
 
 @pytest.mark.parametrize("kind", [run_pairwise, run_centroid])
-def test_the_recipe_gives_the_eigenvectors_back(kind):
+def test_recipe_reproduces_the_eigenvectors(kind):
     views = some_views(3)
     operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in views.items()]
     first = [embed_view(K, 3, np.random.default_rng(0)) for K in operators]
     *_, state = islice(kind(operators, first, [0.3] * 3, np.random.default_rng(0)), 6)
     L = [dense.normalize_kernel(K) for K in kernels_of(views)]
-    for own in [*state.views, *([] if state.centroid is None else [state.centroid])]:
-        np.testing.assert_allclose(sum(M @ part for M, part in zip(L, own.recipe, strict=True)), own.U, atol=1e-7)
+    for vectors in [*state.views, *([] if state.centroid is None else [state.centroid])]:
+        np.testing.assert_allclose(
+            sum(M @ part for M, part in zip(L, vectors.recipe, strict=True)), vectors.U, atol=1e-7
+        )
 
 
-def test_weight_brings_the_views_together():
+def test_weight_pulls_the_views_together():
     views = some_views(2)
     models = [fit(CoRegularizedSpectral, views, weight=weight) for weight in (0.0, 0.1, 1.0)]
     sines = [sine(*model.embeddings_.values()) for model in models]
     assert sines[0] > sines[1] > sines[2]
     for name, K in zip(views.names, kernels_of(views), strict=True):
-        expected = dense.compute_leading_eigenvectors(dense.normalize_kernel(K), 3)
-        assert sine(models[0].embeddings_[name], expected) < 1e-8
+        assert (
+            sine(models[0].embeddings_[name], dense.compute_leading_eigenvectors(dense.normalize_kernel(K), 3)) < 1e-8
+        )
 
 
-def test_rounds_that_run_out_are_told_and_tol_matters():
+def test_max_iter_warns_and_tol_stops_earlier():
     views = some_views(2)
     with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds: raise max_iter, or tol"):
         model = fit(CoRegularizedSpectral, views, max_iter=1)
@@ -303,14 +308,14 @@ def test_rounds_that_run_out_are_told_and_tol_matters():
         ({"tol": -1.0}, "'tol' parameter"),
     ],
 )
-def test_co_regularisation_refuses(options, message):
+def test_co_regularization_refuses_invalid_options(options, message):
     model = CoRegularizedSpectral(3, **options)
     with pytest.raises(ValueError, match=message):
         model.fit(some_views(2))
     assert not hasattr(model, "labels_")
 
 
-def test_interrupted_rounds_leave_the_model_as_it_was(monkeypatch):
+def test_interrupted_rounds_leave_the_model_unchanged(monkeypatch):
     def interrupting(*_):
         raise KeyboardInterrupt
 
@@ -330,7 +335,7 @@ def test_interrupted_rounds_leave_the_model_as_it_was(monkeypatch):
     assert np.array_equal(model.labels_, labels)
 
 
-def test_similarities_may_be_given_sparse():
+def test_sparse_precomputed_similarities():
     rng = np.random.default_rng(0)
     views, y = make_gaussian_views(60, separation=12, random_state=0)
     graphs = {n: NearestNeighbors(12, "euclidean").build_operator(block, rng).matrix for n, block in views.items()}
@@ -344,7 +349,7 @@ def test_similarities_may_be_given_sparse():
 @pytest.mark.parametrize("affinity", ["gaussian", "linear"])
 @pytest.mark.parametrize("kind", ["pairwise", "centroid"])
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the embeddings have fewer dimensions than clusters
-def test_co_regularized_predicts_with_a_cluster_per_entity(kind, affinity):
+def test_co_regularized_predicts_with_one_cluster_per_entity(kind, affinity):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         views = [rng.normal(size=(10, 3)), rng.normal(size=(10, 1))]

@@ -1,4 +1,4 @@
-"""One view, views side by side, views merged."""
+"""SingleView, ConcatenatedViews and MergedViews."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from consilience.datasets import make_gaussian_views, make_text_views
 
 
 class Watched(ClusterMixin, BaseEstimator):
-    """Keeps what it is given."""
+    """A clusterer that keeps its input."""
 
     def fit(self, X, y=None):
         self.seen_ = X
@@ -27,11 +27,13 @@ class Watched(ClusterMixin, BaseEstimator):
 
 
 class WatchedViews(Watched):
-    """The same, for several views."""
+    """A multi-view clusterer that keeps its input."""
 
     def fit(self, X, y=None):
         super().fit(X)
-        self.view_labels_ = {name: np.where(own, 0, -1) for name, own in zip(X.names, X.present.T, strict=True)}
+        self.view_labels_ = {
+            name: np.where(has_view, 0, -1) for name, has_view in zip(X.names, X.present.T, strict=True)
+        }
         return self
 
 
@@ -46,7 +48,7 @@ def two_views(missing=0.0, n=60):
 # views side by side
 
 
-def test_concatenation_is_the_estimator_on_all_columns():
+def test_concatenation_fits_the_estimator_to_all_columns():
     views, _ = two_views()
     whole = np.hstack([block for _, block in views.items()])
     model = ConcatenatedViews(k_means()).fit(views)
@@ -55,26 +57,28 @@ def test_concatenation_is_the_estimator_on_all_columns():
     assert np.array_equal(model.predict(views[:9]), reference.predict(whole[:9]))
 
 
-def test_missing_rows_are_filled_with_the_means_of_those_that_are_there():
+def test_missing_rows_are_filled_with_column_means():
     views, _ = two_views(missing=0.4)
     seen = ConcatenatedViews(Watched()).fit(views).estimator_.seen_
-    for block, there, columns in zip(dict(views.items()).values(), views.present.T, ([0, 1, 2], [3, 4]), strict=True):
-        assert np.array_equal(seen[np.ix_(there, columns)], block[there])
+    for block, has_view, columns in zip(
+        dict(views.items()).values(), views.present.T, ([0, 1, 2], [3, 4]), strict=True
+    ):
+        assert np.array_equal(seen[np.ix_(has_view, columns)], block[has_view])
         np.testing.assert_allclose(
-            seen[np.ix_(~there, columns)], np.tile(block[there].mean(axis=0), ((~there).sum(), 1))
+            seen[np.ix_(~has_view, columns)], np.tile(block[has_view].mean(axis=0), ((~has_view).sum(), 1))
         )
 
 
-def test_what_new_entities_lack_is_filled_with_the_means_of_the_fit():
+def test_missing_views_of_new_entities_are_filled_with_fitted_means():
     views, _ = two_views(missing=0.4)
     model = ConcatenatedViews(Watched()).fit(views)
     model.predict({"view1": np.zeros((2, 2))})
-    there = views.present[:, 0]
-    expected = np.hstack([np.tile(views["view0"][there].mean(axis=0), (2, 1)), np.zeros((2, 2))])
+    has_view = views.present[:, 0]
+    expected = np.hstack([np.tile(views["view0"][has_view].mean(axis=0), (2, 1)), np.zeros((2, 2))])
     np.testing.assert_allclose(model.estimator_.asked_, expected)
 
 
-def test_sparse_views_stay_sparse_and_missing_bags_stay_empty():
+def test_sparse_views_stay_sparse_and_missing_rows_empty():
     views, _ = make_text_views(40, n_words=(30, 20), missing=0.3, random_state=0)
     model = ConcatenatedViews(Watched()).fit(views)
     seen = model.estimator_.seen_
@@ -87,7 +91,7 @@ def test_sparse_views_stay_sparse_and_missing_bags_stay_empty():
     assert model.estimator_.asked_.shape == (3, 50)
 
 
-def test_what_stands_for_a_missing_view_is_decided_by_the_fit():
+def test_filled_rows_are_decided_by_the_fit():
     views, _ = two_views()
     model = ConcatenatedViews(Watched()).fit(views)
     sparse = cs.Views({name: sp.csr_array(block[:2]) for name, block in views.items()}, present=[[True, False]] * 2)
@@ -96,12 +100,12 @@ def test_what_stands_for_a_missing_view_is_decided_by_the_fit():
     np.testing.assert_allclose(model.estimator_.asked_, expected)
 
 
-def test_float32_stays():
+def test_concatenation_keeps_float32():
     views = two_views(missing=0.2)[0].map(lambda block: block.astype(np.float32))
     assert ConcatenatedViews(Watched()).fit(views).estimator_.seen_.dtype == np.float32
 
 
-def test_a_dense_table_that_does_not_fit_is_refused(monkeypatch):
+def test_too_large_dense_table_is_refused(monkeypatch):
     monkeypatch.setattr("consilience.baselines.wrapping.available_memory", lambda: 10_000)
     views = {"text": sp.csr_array((50, 400)), "size": np.random.default_rng(0).random((50, 2))}
     with pytest.raises(ValueError, match=r"view 'text' is sparse and view 'size' dense: .* Make 'size' sparse too"):
@@ -110,28 +114,28 @@ def test_a_dense_table_that_does_not_fit_is_refused(monkeypatch):
     assert sp.issparse(ConcatenatedViews(Watched()).fit(views).estimator_.seen_)
 
 
-def test_each_view_votes_for_the_nearest_mean_in_its_columns():
+def test_view_labels_are_the_nearest_means():
     views, _ = two_views(missing=0.2)
     model = ConcatenatedViews(k_means()).fit(views)
-    for (name, block), there in zip(views.items(), views.present.T, strict=True):
-        means = np.array([block[there & (model.labels_ == j)].mean(axis=0) for j in range(3)])
+    for (name, block), has_view in zip(views.items(), views.present.T, strict=True):
+        means = np.array([block[has_view & (model.labels_ == j)].mean(axis=0) for j in range(3)])
         distances = np.linalg.norm(block[:, None, :] - means, axis=2)
-        expected = np.where(there, np.argmin(np.nan_to_num(distances), axis=1), -1)
+        expected = np.where(has_view, np.argmin(np.nan_to_num(distances), axis=1), -1)
         assert np.array_equal(model.view_labels_[name], expected)
 
 
-def test_noise_belongs_to_no_cluster_in_any_view():
+def test_noise_has_no_cluster_in_any_view():
     views, _ = make_gaussian_views(60, n_features=(2, 2), separation=20, random_state=0)
     far = views.map(lambda block: np.vstack([block[:-1], np.full((1, 2), 1e3)]))
     model = ConcatenatedViews(DBSCAN(eps=4)).fit(far)
     assert model.labels_[-1] == -1
-    assert all(own[-1] == -1 for own in model.view_labels_.values())
+    assert all(view_labels[-1] == -1 for view_labels in model.view_labels_.values())
     nothing = ConcatenatedViews(DBSCAN(eps=1e-6)).fit(far)
     assert set(nothing.labels_) == {-1}
     assert np.isnan(nothing.agreement_[0, 1])
 
 
-def test_estimators_without_labels_will_do():
+def test_estimators_without_labels_are_accepted():
     views, y = two_views()
     model = ConcatenatedViews(GaussianMixture(3, random_state=0)).fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.9
@@ -147,7 +151,7 @@ def test_estimators_without_labels_will_do():
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_no_predict_where_the_estimator_has_none(model):
+def test_no_predict_if_the_estimator_has_none(model):
     assert not hasattr(model.fit(two_views()[0]), "predict")
     with pytest.raises(AttributeError, match="has no attribute 'predict'") as caught:
         model.predict(two_views()[0])
@@ -155,7 +159,7 @@ def test_no_predict_where_the_estimator_has_none(model):
     assert "use labels_, or an estimator that has predict" in str(caught.value.__cause__)
 
 
-def test_ours_see_one_view():
+def test_our_estimators_see_one_view():
     views, y = make_text_views(60, topic_share=0.7, missing=0.2, random_state=0)
     model = ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)).fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.9
@@ -165,45 +169,45 @@ def test_ours_see_one_view():
 # one view
 
 
-def test_one_view_is_the_estimator_on_its_rows():
+def test_single_view_fits_the_estimator_to_its_rows():
     views, _ = two_views(missing=0.3)
     model = SingleView(k_means(), "view1").fit(views)
-    there = views.present[:, 1]
-    assert np.array_equal(model.labels_[there], k_means().fit_predict(views["view1"][there]))
-    assert np.all(model.labels_[~there] == -1)
+    has_view = views.present[:, 1]
+    assert np.array_equal(model.labels_[has_view], k_means().fit_predict(views["view1"][has_view]))
+    assert np.all(model.labels_[~has_view] == -1)
     assert model.view_ == "view1"
     assert np.isnan(model.view_scores_["agreement"]).all()
 
 
-def test_entities_without_the_view_get_no_label():
+def test_entities_without_the_view_get_minus_one():
     views, _ = two_views()
     model = SingleView(k_means(), "view1").fit(views)
     assert model.predict({"view0": views["view0"][:4]}).tolist() == [-1] * 4
-    some = cs.Views(views, present=np.column_stack([np.ones(60, bool), np.arange(60) % 2 == 0]))
-    found = model.predict(some)
-    assert np.array_equal(found, np.where(np.arange(60) % 2 == 0, model.labels_, -1))
+    incomplete = cs.Views(views, present=np.column_stack([np.ones(60, bool), np.arange(60) % 2 == 0]))
+    labels = model.predict(incomplete)
+    assert np.array_equal(labels, np.where(np.arange(60) % 2 == 0, model.labels_, -1))
     assert model.predict(cs.Views(views, present=np.tile([True, False], (60, 1)))).tolist() == [-1] * 60
 
 
-def test_other_views_vote_for_the_nearest_mean():
+def test_other_views_are_labeled_by_the_nearest_mean():
     views, _ = two_views(missing=0.3)
     model = SingleView(k_means(), "view1").fit(views)
-    here = views.present[:, 0]
+    has_view = views.present[:, 0]
     assert np.array_equal(model.view_labels_["view1"], model.labels_)
-    means = np.array([views["view0"][here & (model.labels_ == j)].mean(axis=0) for j in range(3)])
+    means = np.array([views["view0"][has_view & (model.labels_ == j)].mean(axis=0) for j in range(3)])
     nearest = np.argmin(np.linalg.norm(np.nan_to_num(views["view0"])[:, None] - means, axis=2), axis=1)
-    assert np.array_equal(model.view_labels_["view0"], np.where(here, nearest, -1))
+    assert np.array_equal(model.view_labels_["view0"], np.where(has_view, nearest, -1))
 
 
-def test_the_view_is_chosen_that_agrees_most_with_the_others():
+def test_chosen_view_agrees_most_with_the_others():
     views, _ = make_gaussian_views(150, n_features=(4, 4, 4), separation=5, random_state=0)
     rng = np.random.default_rng(0)
     noisy = cs.Views({"noise": rng.random((150, 1)), **dict(views.items())})
     model = SingleView(k_means()).fit(noisy)
     labels = {name: k_means().fit_predict(block) for name, block in noisy.items()}
     expected = {
-        name: np.mean([adjusted_rand_score(own, other) for view, other in labels.items() if view != name])
-        for name, own in labels.items()
+        name: np.mean([adjusted_rand_score(view_labels, other) for view, other in labels.items() if view != name])
+        for name, view_labels in labels.items()
     }
     assert dict(zip(model.view_scores_["view"], model.view_scores_["agreement"], strict=True)) == pytest.approx(
         expected
@@ -212,7 +216,7 @@ def test_the_view_is_chosen_that_agrees_most_with_the_others():
     assert model.view_scores_["silhouette"].argmax() == 0  # one column of noise would win by silhouette
 
 
-def test_of_two_views_the_silhouette_decides():
+def test_silhouette_decides_between_two_views():
     views, _ = two_views()
     model = SingleView(k_means()).fit(views)
     scores = [silhouette_score(block, k_means().fit_predict(block)) for _, block in views.items()]
@@ -221,7 +225,7 @@ def test_of_two_views_the_silhouette_decides():
     assert model.view_ == SingleView(k_means()).fit(views[["view1", "view0"]]).view_
 
 
-def test_views_that_share_no_entity_can_still_be_chosen_from():
+def test_choice_among_views_without_common_entities():
     views, _ = two_views()
     apart = cs.Views(views, present=np.column_stack([np.arange(60) < 30, np.arange(60) >= 30]))
     model = SingleView(k_means()).fit(apart)
@@ -229,13 +233,13 @@ def test_views_that_share_no_entity_can_still_be_chosen_from():
     assert model.view_ == views.names[int(np.argmax(model.view_scores_["silhouette"]))]
 
 
-def test_choosing_costs_a_clustering_without_clusters_its_silhouette():
+def test_one_cluster_has_silhouette_minus_one():
     model = SingleView(KMeans(1, n_init=1)).fit(two_views()[0])
     assert model.view_scores_["silhouette"].tolist() == [-1, -1]
     assert set(model.labels_) == {0}
 
 
-def test_a_view_that_cannot_be_clustered_is_named():
+def test_failing_view_is_named():
     views, _ = two_views()
     few = cs.Views(views, present=np.column_stack([np.arange(60) < 2, np.ones(60, bool)]))
     with pytest.raises(
@@ -245,7 +249,7 @@ def test_a_view_that_cannot_be_clustered_is_named():
     assert SingleView(k_means(), "view1").fit(few).view_ == "view1"
 
 
-def test_a_view_that_is_not_there_is_refused():
+def test_unknown_view_is_refused():
     with pytest.raises(ValueError, match="no view 'text': choose from 'view0', 'view1', or give none"):
         SingleView(k_means(), "text").fit(two_views()[0])
 
@@ -257,7 +261,7 @@ def three_views(missing=0.0):
     return make_gaussian_views(60, n_features=(3, 2, 2), separation=6, missing=missing, random_state=0)
 
 
-def test_merged_views_are_side_by_side_and_the_others_stay():
+def test_merged_views_are_concatenated_and_others_stay():
     views, _ = three_views()
     seen = MergedViews(WatchedViews(), {"both": ["view2", "view0"]}).fit(views).estimator_.seen_
     assert seen.names == ("both", "view1")
@@ -265,7 +269,7 @@ def test_merged_views_are_side_by_side_and_the_others_stay():
     assert np.array_equal(seen["view1"], views["view1"])
 
 
-def test_an_entity_has_a_merged_view_if_it_has_a_part():
+def test_merged_view_is_present_if_a_part_is():
     views, _ = three_views(missing=0.5)
     model = MergedViews(WatchedViews(), {"both": ["view0", "view2"]}).fit(views)
     seen, (first, second, third) = model.estimator_.seen_, views.present.T
@@ -275,7 +279,7 @@ def test_an_entity_has_a_merged_view_if_it_has_a_part():
     assert np.array_equal(seen["both"][first, :3], views["view0"][first])
 
 
-def test_sums_put_words_into_one_bag():
+def test_sum_adds_bags_of_words():
     views, _ = make_text_views(40, n_words=(30, 30, 20), missing=0.3, random_state=0)
     seen = MergedViews(WatchedViews(), {"words": ["view0", "view1"]}, join="sum").fit(views).estimator_.seen_
     assert sp.issparse(seen["words"])
@@ -291,11 +295,11 @@ def test_new_entities_may_lack_parts():
     views, _ = three_views(missing=0.3)
     model = MergedViews(WatchedViews(), {"both": ["view0", "view2"]}).fit(views)
     model.predict({"view2": np.ones((4, 2))})
-    asked = model.estimator_.asked_
-    assert asked.names == ("both",)
-    there = views.present[:, 0]
-    np.testing.assert_allclose(asked["both"][:, :3], np.tile(views["view0"][there].mean(axis=0), (4, 1)))
-    assert np.array_equal(asked["both"][:, 3:], np.ones((4, 2)))
+    predicted = model.estimator_.asked_
+    assert predicted.names == ("both",)
+    has_view = views.present[:, 0]
+    np.testing.assert_allclose(predicted["both"][:, :3], np.tile(views["view0"][has_view].mean(axis=0), (4, 1)))
+    assert np.array_equal(predicted["both"][:, 3:], np.ones((4, 2)))
     added = MergedViews(WatchedViews(), {"both": ["view1", "view2"]}, join="sum").fit(views)
     added.predict({"view2": np.ones((4, 2))})
     assert np.array_equal(added.estimator_.asked_["both"], np.ones((4, 2)))
@@ -311,13 +315,13 @@ def test_our_estimators_cluster_merged_views(kind):
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_ids_reach_the_estimator():
+def test_ids_are_passed_to_the_estimator():
     views, _ = three_views()
     named = cs.Views(views, ids=[f"paper-{i}" for i in range(60)])
     assert MergedViews(WatchedViews(), {}).fit(named).estimator_.seen_.ids[7] == "paper-7"
 
 
-def test_the_papers_merged_views():
+def test_merged_views_of_bickel_and_scheffer():
     views, y = make_text_views(90, n_words=(50, 50, 40, 40), topic_share=0.6, missing=0.2, random_state=0)
     groups = {"words": ["view0", "view1"], "links": ["view2", "view3"]}
     model = MergedViews(ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)), groups, join="sum")
@@ -344,29 +348,30 @@ def test_the_papers_merged_views():
         (None, {}, "'groups' parameter"),
     ],
 )
-def test_merging_refuses(groups, options, message):
+def test_merging_refuses_invalid_groups(groups, options, message):
     with pytest.raises(ValueError, match=message):
         MergedViews(cs.MultiViewKMeans(3), groups, **options).fit(three_views()[0])
 
 
-def test_a_merged_view_may_keep_the_name_of_a_part():
+def test_merged_view_may_keep_the_name_of_a_part():
     seen = MergedViews(WatchedViews(), {"view0": ["view0", "view1"]}).fit(three_views()[0]).estimator_.seen_
     assert seen.names == ("view0", "view2")
     assert seen["view0"].shape[1] == 5
 
 
-def test_columns_of_other_names_are_not_added_up():
+def test_sum_of_different_columns_is_refused():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     frames = {
-        name: pd.DataFrame(rng.random((20, 2)), columns=own) for name, own in (("a", ["x", "y"]), ("b", ["y", "x"]))
+        name: pd.DataFrame(rng.random((20, 2)), columns=columns)
+        for name, columns in (("a", ["x", "y"]), ("b", ["y", "x"]))
     }
     with pytest.raises(ValueError, match="view 'b' has other column names than view 'a'"):
         MergedViews(cs.MultiViewKMeans(2), {"both": ["a", "b"]}, join="sum").fit(frames)
     assert MergedViews(cs.MultiViewKMeans(2), {"both": ["a", "b"]}).fit(frames).labels_.shape == (20,)
 
 
-def test_estimators_of_one_table_are_refused():
+def test_merging_refuses_single_table_estimators():
     with pytest.raises(
         TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in Concatenated"
     ):
@@ -374,9 +379,9 @@ def test_estimators_of_one_table_are_refused():
 
 
 @pytest.mark.parametrize("wrapper", [ConcatenatedViews, SingleView])
-def test_indices_of_64_bits_are_no_hindrance(wrapper):
+def test_64_bit_indices_are_accepted(wrapper):
     views, _ = make_text_views(60, random_state=0)
     wide = {name: sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
             for name, X in views.items()}  # fmt: skip
-    asked = wrapper(KMeans(3, n_init=1, random_state=0))
-    assert np.array_equal(asked.fit(wide).labels_, clone(asked).fit(views).labels_)
+    model = wrapper(KMeans(3, n_init=1, random_state=0))
+    assert np.array_equal(model.fit(wide).labels_, clone(model).fit(views).labels_)

@@ -1,4 +1,4 @@
-"""Co-trained spectral clustering without n x n matrices against the paper's algorithm with them."""
+"""Co-trained spectral clustering without n x n matrices against the literal algorithm of the paper."""
 
 from itertools import islice
 
@@ -31,8 +31,8 @@ def rounds_of(operators, n_vectors, n_rounds, n_projections=None):
     return list(islice(rounds, n_rounds + 1))
 
 
-def sine(one, other):
-    return float(np.sin(subspace_angles(one.astype(float), other.astype(float))).max())
+def sine(first, second):
+    return float(np.sin(subspace_angles(first.astype(float), second.astype(float))).max())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def sine(one, other):
         (Cosine(), 3, 4, False),
     ],
 )
-def test_equals_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
+def test_matches_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
     blocks = blocks_of(n_views)
     operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
     kernels = [operator @ np.eye(150) for operator in operators]
@@ -62,28 +62,29 @@ def test_equals_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
 
 
 @pytest.mark.parametrize(("width", "shifted"), [(1.0, False), (0.3, True)])
-def test_equals_the_literal_algorithm_on_digits(width, shifted):
+def test_matches_the_literal_algorithm_on_digits(width, shifted):
     views, _ = load_digits_views()
     blocks = [views[name][::4] for name in ("fou", "fac", "zer")]
     widths = [width * Gaussian().learn(X).bandwidth for X in blocks]
     operators = [
-        Gaussian(own).build_operator(X, np.random.default_rng(0)) for own, X in zip(widths, blocks, strict=True)
+        Gaussian(bandwidth).build_operator(X, np.random.default_rng(0))
+        for bandwidth, X in zip(widths, blocks, strict=True)
     ]
     kernels = [operator @ np.eye(500) for operator in operators]
-    found = rounds_of(operators, 10, 3)[-1]
+    views_after_rounds = rounds_of(operators, 10, 3)[-1]
     expected, was_shifted = literal.co_trained_spectral(kernels, 10, 3)
     assert was_shifted == shifted
-    assert max(sine(view.U, U) for view, U in zip(found, expected, strict=True)) < 1e-8
+    assert max(sine(view.U, U) for view, U in zip(views_after_rounds, expected, strict=True)) < 1e-8
 
 
-def test_rounds_look_at_the_round_before_whatever_the_order_of_the_views():
+def test_rounds_do_not_depend_on_the_order_of_views():
     operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(3)]
     straight = rounds_of(operators, 4, 2)[-1]
     turned = rounds_of(operators[::-1], 4, 2)[-1][::-1]
     assert max(sine(a.U, b.U) for a, b in zip(straight, turned, strict=True)) < 1e-8
 
 
-def test_blocks_and_float32_give_the_same(monkeypatch):
+def test_blocks_and_float32_give_the_same_embedding(monkeypatch):
     blocks = blocks_of(3)
     whole = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     single = rounds_of(
@@ -100,7 +101,7 @@ def test_blocks_and_float32_give_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize("searched", [50, 1 << 22])
-def test_smallest_entry_is_the_smallest_of_all(searched, monkeypatch):
+def test_find_smallest_entry(searched, monkeypatch):
     monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", searched)
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((2, 70, 3))
@@ -116,17 +117,17 @@ def test_smallest_entry_is_the_smallest_of_all(searched, monkeypatch):
     "affinity", [Gaussian(), NearestNeighbors(15, "euclidean"), Landmarks(60, 5, "euclidean"), Linear()]
 )
 @pytest.mark.parametrize("n_rounds", [0, 1, 3])
-def test_entities_are_placed_where_they_are(affinity, n_rounds):
+def test_placing_fitted_entities_repeats_the_embedding(affinity, n_rounds):
     blocks = blocks_of(3)
     operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
     rounds = rounds_of(operators, 5, n_rounds)
     crosses = [operator.compare_with(X[30:50]) for operator, X in zip(operators, blocks, strict=True)]
-    found = place_entities(rounds, crosses, n_projections=5)
-    for U, view in zip(found, rounds[-1], strict=True):
+    placed = place_entities(rounds, crosses, n_projections=5)
+    for U, view in zip(placed, rounds[-1], strict=True):
         np.testing.assert_allclose(U, view.U[30:50], atol=1e-8)
 
 
-def test_what_is_no_dimension_of_the_matrix_is_zero():
+def test_null_eigenvectors_are_zero():
     X = np.random.default_rng(0).random((50, 2))
     operators = [
         Linear().build_operator(X, np.random.default_rng(0)),
@@ -138,7 +139,7 @@ def test_what_is_no_dimension_of_the_matrix_is_zero():
     assert np.isfinite(last[0].U).all()
 
 
-def test_an_entity_like_nobody_stays_at_zero():
+def test_isolated_entity_stays_at_zero():
     X = np.random.default_rng(0).random((30, 4))
     X[:, 2:] = 0
     X[7] = [0, 0, 1, 0]  # shares no column with anyone; its cosine with itself is all it has
@@ -161,7 +162,7 @@ def test_an_entity_like_nobody_stays_at_zero():
     assert all(np.isfinite(view.U).all() for view in [*first, *last])
 
 
-def test_alignment():
+def test_compute_alignment():
     operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(2)]
     first, second = rounds_of(operators, 4, 1)
     assert 0 <= compute_alignment(first, 4) < compute_alignment(second, 4) <= 1
@@ -169,17 +170,17 @@ def test_alignment():
     assert compute_alignment([first[0]], 4) == 1
 
 
-def test_a_projection_needs_no_more_than_products():
-    """Nothing but `K @ A` is asked of a view, so that no n x n matrix can be."""
+def test_projection_only_multiplies():
+    """A projection only computes `K @ A`, so no n x n matrix is formed."""
     X = blocks_of(1)[0]
     K = Gaussian().build_operator(X, np.random.default_rng(0))
-    asked = []
+    products = []
 
     class Product:
         shape, dtype, exact = K.shape, K.dtype, True
 
         def __matmul__(self, U):
-            asked.append(U.shape)
+            products.append(U.shape)
             return K @ U
 
     A = np.linalg.qr(np.random.default_rng(0).standard_normal((150, 4)))[0]
@@ -189,27 +190,27 @@ def test_a_projection_needs_no_more_than_products():
         )
         < 1e-10
     )
-    assert asked == [(150, 4)]
+    assert products == [(150, 4)]
 
 
 @pytest.mark.parametrize(("n_vectors", "n_projections"), [(4, 2), (7, 7), (4, 4)])
-def test_projections_are_as_many_as_asked_for(n_vectors, n_projections):
+def test_number_of_projections(n_vectors, n_projections):
     blocks = blocks_of(3)
     operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks]
-    found = rounds_of(operators, n_vectors, 1, n_projections)[-1]
+    projected = rounds_of(operators, n_vectors, 1, n_projections)[-1]
     kernels = [operator @ np.eye(150) for operator in operators]
     U = [literal.spectral_embedding(K, n_projections) for K in kernels]
-    for v, (view, K) in enumerate(zip(found, kernels, strict=True)):
-        P = sum(own @ own.T for i, own in enumerate(U) if i != v)
+    for v, (view, K) in enumerate(zip(projected, kernels, strict=True)):
+        P = sum(other @ other.T for i, other in enumerate(U) if i != v)
         S = (P @ K + K @ P) / 2
         assert sine(view.U, literal.spectral_embedding(S - min(S.min(), 0), n_vectors)) < 1e-8
 
 
-def test_one_entity_is_placed_the_same_alone_and_among_others():
+def test_placing_entities_alone_or_together_is_equal():
     blocks = blocks_of(2)
     operators = [Gaussian(1.0).build_operator(X, np.random.default_rng(0)) for X in blocks]
     rounds = rounds_of(operators, 4, 1)
-    new = [X[:40] * np.linspace(1, 6, 40)[:, None] for X in blocks]  # some of them like hardly anybody
+    new = [X[:40] * np.linspace(1, 6, 40)[:, None] for X in blocks]  # some of them similar to hardly any other
     together = place_entities(rounds, [K.compare_with(X) for K, X in zip(operators, new, strict=True)], 4)
     for i in range(40):
         alone = place_entities(rounds, [K.compare_with(X[i : i + 1]) for K, X in zip(operators, new, strict=True)], 4)
@@ -217,12 +218,12 @@ def test_one_entity_is_placed_the_same_alone_and_among_others():
             np.testing.assert_allclose(U[0], others[i], rtol=1e-6, atol=1e-12)
 
 
-def test_rank_is_seen_in_float32():
+def test_rank_is_detected_in_float32():
     X = np.random.default_rng(0).random((60, 2)).astype(np.float32)
     first = rounds_of([Linear().build_operator(X, np.random.default_rng(0))], 6, 0)[0][0]
     assert np.count_nonzero(first.values) == 2
 
 
-def test_rows_as_small_as_numbers_get_are_scaled_to_unit_length():
+def test_tiny_rows_are_scaled_to_unit_length():
     U = np.array([[3e-30, 4e-30], [0, 0], [3e-3, 4e-3]], np.float32)
     np.testing.assert_allclose(normalize_embedding(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)

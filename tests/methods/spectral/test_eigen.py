@@ -10,24 +10,24 @@ from consilience.methods.spectral.eigen import N_GUARD_VECTORS, extend_basis, to
 from transfers import count_transfers, put_on_device
 
 
-def with_values(values, seed=0):
-    """A symmetric matrix that has these eigenvalues."""
+def make_matrix(values, seed=0):
+    """Create a symmetric matrix with these eigenvalues."""
     Q, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((len(values), len(values))))
     return (Q * values) @ Q.T
 
 
-def top(A, k, dtype=np.float64):
+def compute_top(A, k, dtype=np.float64):
     start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + N_GUARD_VECTORS)))
-    found = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
-    assert found.converged
-    return found.values, found.vectors
+    top = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
+    assert top.converged
+    return top.values, top.vectors
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("n", [10, 15, 40, 300])
-def test_equals_the_whole_decomposition(n, k):
-    A = with_values(np.random.default_rng(n).uniform(-1, 1, n))
-    values, vectors = top(A, k)
+def test_matches_the_full_decomposition(n, k):
+    A = make_matrix(np.random.default_rng(n).uniform(-1, 1, n))
+    values, vectors = compute_top(A, k)
     expected, whole = np.linalg.eigh(A)
     np.testing.assert_allclose(values, expected[::-1][:k], atol=1e-12)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-10)
@@ -35,120 +35,120 @@ def test_equals_the_whole_decomposition(n, k):
         assert np.sin(subspace_angles(vectors, whole[:, ::-1][:, :k])).max() < 1e-8
 
 
-def test_largest_is_not_largest_in_size():
-    values, _ = top(with_values(np.r_[np.linspace(-5, -1, 50), np.linspace(0, 0.9, 50)]), 4)
+def test_largest_is_algebraic_not_absolute():
+    values, _ = compute_top(make_matrix(np.r_[np.linspace(-5, -1, 50), np.linspace(0, 0.9, 50)]), 4)
     np.testing.assert_allclose(values, np.linspace(0, 0.9, 50)[::-1][:4], atol=1e-10)
 
 
 def test_repeated_eigenvalues_are_all_found():
     parts = sp.block_diag([np.ones((20, 20)) / 20] * 9, format="csr")  # nine parts, nine times the eigenvalue 1
-    values, vectors = top(parts, 9)
+    values, vectors = compute_top(parts, 9)
     np.testing.assert_allclose(values, 1, atol=1e-10)
     assert np.linalg.matrix_rank(vectors) == 9
-    values, vectors = top(parts, 4)
+    values, vectors = compute_top(parts, 4)
     np.testing.assert_allclose(values, 1, atol=1e-10)
     np.testing.assert_allclose(parts @ vectors, vectors, atol=1e-9)
 
 
-def test_low_rank_and_zero_matrices_end():
-    values, vectors = top(with_values(np.r_[3.0, 2.0, np.zeros(60)]), 5)
+def test_low_rank_and_zero_matrices():
+    values, vectors = compute_top(make_matrix(np.r_[3.0, 2.0, np.zeros(60)]), 5)
     np.testing.assert_allclose(values, [3, 2, 0, 0, 0], atol=1e-10)
     assert np.isfinite(vectors).all()
-    values, vectors = top(np.zeros((30, 30)), 2)
+    values, vectors = compute_top(np.zeros((30, 30)), 2)
     np.testing.assert_allclose(values, 0, atol=1e-12)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(2), atol=1e-10)
 
 
-def test_float32():
-    A = with_values(np.r_[np.linspace(0.5, 1, 6), np.linspace(0, 0.3, 200)]).astype(np.float32)
-    _, vectors = top(A, 6, np.float32)
+def test_eigenvectors_in_float32():
+    A = make_matrix(np.r_[np.linspace(0.5, 1, 6), np.linspace(0, 0.3, 200)]).astype(np.float32)
+    _, vectors = compute_top(A, 6, np.float32)
     assert vectors.dtype == np.float32
     _, whole = np.linalg.eigh(A.astype(np.float64))
     assert np.sin(subspace_angles(vectors.astype(float), whole[:, ::-1][:, :6])).max() < 1e-4
 
 
-def graph_of_a_path(n):
-    """Normalised adjacency of a path with loops: eigenvalues as close together as they come."""
+def make_path_graph(n):
+    """Create the normalized adjacency of a path with loops, whose eigenvalues are very close."""
     A = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1]).tocsr()
     root = np.asarray(A.sum(axis=1)).ravel() ** -0.5
     return sp.diags_array(root) @ A @ sp.diags_array(root), 1 / root
 
 
-def test_eigenvalues_that_are_close_together():
-    A, first = graph_of_a_path(1000)
+def test_close_eigenvalues():
+    A, first = make_path_graph(1000)
     start = np.random.default_rng(0).standard_normal((1000, 8))
     start[:, 0] = first  # known: the eigenvalue 1
-    found = top_eigenvectors(lambda U: A @ U, start, 4)
+    top = top_eigenvectors(lambda U: A @ U, start, 4)
     expected = sp.linalg.eigsh(A, k=5, sigma=1.0001, which="LM")[0][::-1]
-    assert found.converged
+    assert top.converged
     assert np.diff(expected).max() > -1e-5
-    np.testing.assert_allclose(found.values, expected[:4], atol=1e-12)
-    assert found.values[0] == pytest.approx(1, abs=1e-14)
+    np.testing.assert_allclose(top.values, expected[:4], atol=1e-12)
+    assert top.values[0] == pytest.approx(1, abs=1e-14)
 
 
-def test_says_what_lies_beyond_and_whether_it_settled(monkeypatch):
-    A = with_values(np.arange(1.0, 61.0))
-    found = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
-    np.testing.assert_allclose(found.values, [60, 59, 58, 57], atol=1e-9)
-    assert 50 < found.next_eigenvalue <= 56 + 1e-9
-    assert found.converged
+def test_next_eigenvalue_and_convergence(monkeypatch):
+    A = make_matrix(np.arange(1.0, 61.0))
+    top = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
+    np.testing.assert_allclose(top.values, [60, 59, 58, 57], atol=1e-9)
+    assert 50 < top.next_eigenvalue <= 56 + 1e-9
+    assert top.converged
     monkeypatch.setattr("consilience.methods.spectral.eigen.MAX_PRODUCTS", 2)
-    A, _ = graph_of_a_path(500)
+    A, _ = make_path_graph(500)
     assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).converged
 
 
-def test_products_that_are_rounded_do_not_keep_it_for_ever():
-    A, products = with_values(np.linspace(0, 1, 80) ** 4), []
+def test_rounded_products_stop_early():
+    A, products = make_matrix(np.linspace(0, 1, 80) ** 4), []
 
     def rounded(U):
         products.append(1)
         return np.round(A @ U, 10)
 
-    found = top_eigenvectors(rounded, np.random.default_rng(0).random((80, 9)), 4)
-    assert found.converged
+    top = top_eigenvectors(rounded, np.random.default_rng(0).random((80, 9)), 4)
+    assert top.converged
     assert len(products) < 200
 
 
 MATRICES = {
-    "small": with_values(np.random.default_rng(0).uniform(-1, 1, 10)),
-    "hardly wider than the start": with_values(np.random.default_rng(0).uniform(-1, 1, 15)),
-    "large": with_values(np.random.default_rng(0).uniform(-1, 1, 300)),
-    "all negative": with_values(-np.linspace(1, 2, 60)),
-    "of low rank": with_values(np.r_[3.0, 2.0, np.zeros(60)]),
+    "small": make_matrix(np.random.default_rng(0).uniform(-1, 1, 10)),
+    "hardly wider than the start": make_matrix(np.random.default_rng(0).uniform(-1, 1, 15)),
+    "large": make_matrix(np.random.default_rng(0).uniform(-1, 1, 300)),
+    "all negative": make_matrix(-np.linspace(1, 2, 60)),
+    "of low rank": make_matrix(np.r_[3.0, 2.0, np.zeros(60)]),
     "nothing": np.zeros((30, 30)),
     "in parts": sp.block_diag([np.ones((20, 20)) / 20] * 9).toarray(),
-    "close together": graph_of_a_path(400)[0].toarray(),
+    "close together": make_path_graph(400)[0].toarray(),
 }
 
 
 @pytest.mark.parametrize("k", [1, 6])
 @pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
-def test_kinds_of_arrays(A, k, to_kind):
+def test_eigenvectors_of_array_libraries(A, k, to_kind):
     start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + N_GUARD_VECTORS)))
     matrix = to_kind(A)
-    found = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
-    assert found.converged
-    assert type(found.values) is type(found.vectors) is type(matrix)
-    values, vectors = to_numpy(found.values), to_numpy(found.vectors)
+    top = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
+    assert top.converged
+    assert type(top.values) is type(top.vectors) is type(matrix)
+    values, vectors = to_numpy(top.values), to_numpy(top.vectors)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k], atol=1e-10)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-9)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-9)
 
 
-def test_columns_that_add_nothing_do_no_harm_on_a_device():
+def test_redundant_columns_on_a_device():
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((50, 6)))[0]
     block = np.column_stack([basis[:, 0], np.zeros(50), basis @ rng.standard_normal(6), rng.standard_normal(50)])
-    found = to_numpy(extend_basis(put_on_device(basis), put_on_device(block)))
-    assert found.shape == (50, 4)
-    np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(basis.T @ found, 0, atol=1e-12)
+    extension = to_numpy(extend_basis(put_on_device(basis), put_on_device(block)))
+    assert extension.shape == (50, 4)
+    np.testing.assert_allclose(extension.T @ extension, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(basis.T @ extension, 0, atol=1e-12)
     new = block[:, 3] - basis @ (basis.T @ block[:, 3])
-    np.testing.assert_allclose(found @ (found.T @ new), new, atol=1e-10)
+    np.testing.assert_allclose(extension @ (extension.T @ new), new, atol=1e-10)
 
 
-def test_a_step_fetches_once_what_it_decides_by():
-    A, products = put_on_device(with_values(np.linspace(0, 1, 200) ** 2)), []
+def test_each_step_fetches_once():
+    A, products = put_on_device(make_matrix(np.linspace(0, 1, 200) ** 2)), []
 
     def product(U):
         products.append(U.shape)
@@ -163,7 +163,7 @@ def test_a_step_fetches_once_what_it_decides_by():
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_start_of_zeros(n):
+def test_zero_start(n):
     values, vectors, _, settled = top_eigenvectors(lambda U: 2 * U, np.zeros((n, 1)), 1)
     np.testing.assert_allclose(values, [2])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), [1])

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, p
 from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
-from consilience.affinities import Gaussian, Landmarks, NearestNeighbors
+from consilience.affinities import Gaussian, KernelAffinity, Landmarks, NearestNeighbors
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
 from consilience.methods.spectral.algorithm import normalize_embedding
 
@@ -23,19 +23,19 @@ def some_views(missing=0.0, separation=6, n=200, seed=0):
     )
 
 
-def fitted(views, n_clusters=4, **options):
+def fit_model(views, n_clusters=4, **options):
     return cs.CoTrainedSpectral(n_clusters, random_state=0, **options).fit(views)
 
 
-def same_clusters(one, other):
-    return adjusted_rand_score(one, other) == 1.0
+def same_clusters(first, second):
+    return adjusted_rand_score(first, second) == 1.0
 
 
 @pytest.mark.parametrize("n_iter", [0, 2])
 @pytest.mark.parametrize("affinity", ["auto", "gaussian", "nystroem", "landmarks", "nearest-neighbors"])
 def test_finds_clear_clusters(affinity, n_iter):
     views, y = some_views(separation=15)
-    model = fitted(views, affinity=affinity, n_iter=n_iter)
+    model = fit_model(views, affinity=affinity, n_iter=n_iter)
     assert same_clusters(y, model.labels_)
     assert model.agreement_.min() > 0.98
     assert model.n_iter_ == n_iter
@@ -50,7 +50,7 @@ def test_finds_clear_clusters(affinity, n_iter):
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_predict_repeats_the_labels(affinity, missing):
     views, _ = some_views(missing, separation=3)
-    model = fitted(views, affinity=affinity, n_iter=2)
+    model = fit_model(views, affinity=affinity, n_iter=2)
     assert np.array_equal(model.predict(views), model.labels_)
     assert np.array_equal(model.predict(views[60:90]), model.labels_[60:90])
     assert np.array_equal(model.fit_predict(views), model.labels_)
@@ -58,21 +58,21 @@ def test_predict_repeats_the_labels(affinity, missing):
 
 def test_one_view_is_ordinary_spectral_clustering():
     X = some_views()[0]["view0"]
-    ours = fitted(X, affinity=NearestNeighbors(10, "euclidean"), n_iter=7)
+    ours = fit_model(X, affinity=NearestNeighbors(10, "euclidean"), n_iter=7)
     theirs = SpectralClustering(4, affinity="nearest_neighbors", n_neighbors=10, random_state=0).fit(X)
     assert ours.n_iter_ == 0
     assert adjusted_rand_score(ours.labels_, theirs.labels_) > 0.97  # theirs does not scale rows to unit length
 
 
-def test_the_papers_setting_is_one_argument_away():
-    """With the paper's settings the embeddings, and what is clustered, are those of its equations."""
+def test_paper_settings_match_the_equations():
+    """With the paper's settings, the embeddings and labels match its equations."""
     views, _ = load_digits_views()
     views = views[["fou", "fac"]][::5]
-    model = fitted(views, 10, affinity="gaussian", n_iter=1)
+    model = fit_model(views, 10, affinity="gaussian", n_iter=1)
     kernels = []
     for name in views.names:
-        away = pairwise.euclidean_distances(views[name])
-        kernels.append(np.exp(-(away**2) / (2 * np.median(away) ** 2)))
+        distances = pairwise.euclidean_distances(views[name])
+        kernels.append(np.exp(-(distances**2) / (2 * np.median(distances) ** 2)))
 
     def embedding(S):
         root = S.sum(axis=1) ** -0.5
@@ -80,27 +80,29 @@ def test_the_papers_setting_is_one_argument_away():
 
     first = [embedding(K) for K in kernels]
     S = [(P @ P.T @ K + K @ P @ P.T) / 2 for P, K in zip(first[::-1], kernels, strict=True)]
-    for name, own in zip(views.names, S, strict=True):
-        U, found = embedding(own - min(own.min(), 0)), model.embeddings_[name]
-        np.testing.assert_allclose(found @ found.T, U @ U.T, atol=1e-8)
+    for name, projected in zip(views.names, S, strict=True):
+        U, fitted_U = embedding(projected - min(projected.min(), 0)), model.embeddings_[name]
+        np.testing.assert_allclose(fitted_U @ fitted_U.T, U @ U.T, atol=1e-8)
     E = np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
     assert same_clusters(cs.MultiViewKMeans(10, random_state=0).fit(E).labels_, model.labels_)
 
 
 def test_more_projections_than_clusters():
     views, _ = some_views(separation=2)
-    few, many = (fitted(views, affinity="gaussian", n_iter=1, n_projections=own) for own in (None, 7))
+    few, many = (
+        fit_model(views, affinity="gaussian", n_iter=1, n_projections=n_projections) for n_projections in (None, 7)
+    )
     assert all(U.shape == (200, 4) for U in many.embeddings_.values())
     assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(many.embeddings_["view0"]))
     assert np.array_equal(many.predict(views), many.labels_)
-    fewer = fitted(views, affinity="gaussian", n_iter=1, n_projections=2)
+    fewer = fit_model(views, affinity="gaussian", n_iter=1, n_projections=2)
     assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(fewer.embeddings_["view0"]))
     assert np.array_equal(fewer.predict(views), fewer.labels_)
 
 
 def test_embedding_of_one_view():
     views, _ = some_views(separation=3)
-    model = fitted(views, embedding="view1", n_iter=1)
+    model = fit_model(views, embedding="view1", n_iter=1)
     E = normalize_embedding(model.embeddings_["view1"])
     assert same_clusters(cs.MultiViewKMeans(4, random_state=0).fit(E).labels_, model.labels_)
     assert np.array_equal(model.predict(views), model.labels_)
@@ -108,68 +110,69 @@ def test_embedding_of_one_view():
 
 def test_cluster_qr():
     views, y = some_views(separation=15)
-    model = fitted(views, assign_labels="cluster-qr")
+    model = fit_model(views, assign_labels="cluster-qr")
     assert same_clusters(y, model.labels_)
     assert np.array_equal(model.predict(views), model.labels_)
     views, _ = some_views(separation=4)
-    one = fitted(views["view1"], assign_labels="cluster-qr", affinity=NearestNeighbors(12, "euclidean"))
+    ours = fit_model(views["view1"], assign_labels="cluster-qr", affinity=NearestNeighbors(12, "euclidean"))
     theirs = SpectralClustering(
         4, affinity="nearest_neighbors", n_neighbors=12, assign_labels="cluster_qr", random_state=0
     ).fit(views["view1"])
-    assert adjusted_rand_score(one.labels_, theirs.labels_) > 0.8  # theirs does not scale rows to unit length
+    assert adjusted_rand_score(ours.labels_, theirs.labels_) > 0.8  # theirs does not scale rows to unit length
 
 
-def test_rounds_only_for_strangers():
-    """Views with nothing in common get a round, others none."""
+def test_auto_rounds_only_for_unaligned_views():
+    """Views with nothing in common get one round, others none."""
     alike, _ = some_views(separation=8)
-    assert fitted(alike).n_iter_ == 0
+    assert fit_model(alike).n_iter_ == 0
     rng = np.random.default_rng(0)
-    strangers = fitted([rng.standard_normal((200, 3)), rng.standard_normal((200, 3))])
+    strangers = fit_model([rng.standard_normal((200, 3)), rng.standard_normal((200, 3))])
     assert strangers.history_["alignment"][0] < 0.2
     assert strangers.n_iter_ == 1
 
 
-def test_same_seed_same_result_whatever_the_threads(monkeypatch):
+def test_result_does_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
     monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 500)
     views, _ = some_views(0.2, separation=2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):
-        first, *others = (fitted(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
+        first, *others = (fit_model(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
         for other in others:
             assert np.array_equal(first.labels_, other.labels_)
             assert all(np.array_equal(first.embeddings_[v], other.embeddings_[v]) for v in views.names)
 
 
-def test_rows_permuted_and_views_reordered():
+def test_permuted_rows_and_reordered_views():
     views, _ = some_views(0.2, separation=3)
     order = np.random.default_rng(0).permutation(len(views))
-    straight = fitted(views, n_iter=1)
-    assert adjusted_rand_score(straight.labels_[order], fitted(views[order], n_iter=1).labels_) > 0.98
-    turned = fitted(views[["view2", "view0", "view1"]], n_iter=1)
+    straight = fit_model(views, n_iter=1)
+    assert adjusted_rand_score(straight.labels_[order], fit_model(views[order], n_iter=1).labels_) > 0.98
+    turned = fit_model(views[["view2", "view0", "view1"]], n_iter=1)
     assert adjusted_rand_score(straight.labels_, turned.labels_) > 0.98
 
 
 @pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
-def test_float32(affinity):
+def test_float32_gives_similar_clusters(affinity):
     views, _ = some_views(separation=4)
     single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
     assert (
-        adjusted_rand_score(fitted(views, affinity=affinity).labels_, fitted(single, affinity=affinity).labels_) > 0.98
+        adjusted_rand_score(fit_model(views, affinity=affinity).labels_, fit_model(single, affinity=affinity).labels_)
+        > 0.98
     )
 
 
-def test_kinds_of_arrays(to_kind):
+def test_array_libraries_give_equal_labels(to_kind):
     views, _ = some_views(separation=4)
     kind = [to_kind(np.array(X)) for _, X in views.items()]
-    plain, other = fitted(views, affinity="gaussian", n_iter=1), fitted(kind, affinity="gaussian", n_iter=1)
+    plain, other = fit_model(views, affinity="gaussian", n_iter=1), fit_model(kind, affinity="gaussian", n_iter=1)
     assert np.array_equal(plain.labels_, other.labels_)
     assert np.array_equal(other.predict(kind), other.labels_)
 
 
 def test_sparse_text():
     views, y = make_text_views(300, n_clusters=3, random_state=0)
-    model = fitted(views, 3)
-    assert all(own.metric == "cosine" for own in model.affinities_.values())
+    model = fit_model(views, 3)
+    assert all(affinity.metric == "cosine" for affinity in model.affinities_.values())
     assert normalized_mutual_info_score(y, model.labels_) > 0.9
     assert np.array_equal(model.predict(views[:50]), model.labels_[:50])
 
@@ -177,21 +180,21 @@ def test_sparse_text():
 @pytest.mark.parametrize("missing", [0.1, 0.3, 0.5])
 def test_missing_views(missing):
     views, y = some_views(missing, separation=8)
-    model = fitted(views, n_iter=1)
+    model = fit_model(views, n_iter=1)
     assert normalized_mutual_info_score(y, model.labels_) > 0.9
     for v, labels in enumerate(model.view_labels_.values()):
         assert np.array_equal(labels >= 0, views.present[:, v])
 
 
-def test_what_lies_in_a_missing_row_does_not_matter():
+def test_values_of_missing_rows_are_ignored():
     views, _ = some_views(0.3, separation=3)
     other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
-    assert np.array_equal(fitted(views).labels_, fitted(other).labels_)
+    assert np.array_equal(fit_model(views).labels_, fit_model(other).labels_)
 
 
 def test_new_entities_with_any_of_the_views():
     views, y = some_views(separation=12)
-    model = fitted(views[:150])
+    model = fit_model(views[:150])
     for subset in (["view0"], ["view1", "view2"], ["view2", "view0"]):
         assert same_clusters(y[150:], model.predict(views[150:][subset]))
     mixed = cs.Views(
@@ -205,15 +208,15 @@ def test_new_entities_with_any_of_the_views():
 def test_precomputed(make):
     views, _ = some_views(separation=4)
     kernels = {name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()}
-    given = cs.Views({name: make(K) for name, K in kernels.items()})
-    model = fitted(given, affinity="precomputed", n_iter=1)
-    computed = fitted(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1)
+    kernels = cs.Views({name: make(K) for name, K in kernels.items()})
+    model = fit_model(kernels, affinity="precomputed", n_iter=1)
+    computed = fit_model(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1)
     assert same_clusters(model.labels_, computed.labels_)
-    assert np.array_equal(model.predict(given[20:40]), model.labels_[20:40])
+    assert np.array_equal(model.predict(kernels[20:40]), model.labels_[20:40])
     chosen = np.random.default_rng(0).permutation(200)[:120]  # rows of the views move, columns do not
-    part = fitted(given[chosen], affinity="precomputed", n_iter=1)
-    assert same_clusters(part.labels_, fitted(views[chosen], affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
-    assert np.array_equal(part.predict(given[chosen][:30]), part.labels_[:30])
+    part = fit_model(kernels[chosen], affinity="precomputed", n_iter=1)
+    assert same_clusters(part.labels_, fit_model(views[chosen], affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
+    assert np.array_equal(part.predict(kernels[chosen][:30]), part.labels_[:30])
 
 
 def test_precomputed_with_missing_entities():
@@ -223,14 +226,14 @@ def test_precomputed_with_missing_entities():
     for v, (name, X) in enumerate(blocks.items()):
         kernels[name] = pairwise.rbf_kernel(X, gamma=0.1)
         kernels[name][~views.present[:, v]] = kernels[name][:, ~views.present[:, v]] = np.nan
-    given = cs.Views(kernels, present=views.present)
-    model = fitted(given, affinity="precomputed", n_iter=1)
-    assert same_clusters(model.labels_, fitted(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
+    kernels = cs.Views(kernels, present=views.present)
+    model = fit_model(kernels, affinity="precomputed", n_iter=1)
+    assert same_clusters(model.labels_, fit_model(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
 
 
-def test_affinities_differ_from_view_to_view():
+def test_affinities_per_view():
     views, _ = some_views()
-    model = fitted(
+    model = fit_model(
         views,
         affinity={"view0": "gaussian", "view1": NearestNeighbors(9), "view2": "auto"},
         bandwidth=[2.0, None, None],
@@ -240,44 +243,44 @@ def test_affinities_differ_from_view_to_view():
     assert model.affinities_["view2"] == NearestNeighbors(14, "euclidean")
 
 
-def test_auto_says_when_it_approximates(monkeypatch):
+def test_auto_warns_about_approximation(monkeypatch):
     views, _ = some_views()
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
     with pytest.warns(
         UserWarning, match=r"200 entities are too many .* affinity='auto' uses Landmarks\(n_landmarks=1000"
     ):
-        model = fitted(views)
-    assert all(isinstance(own, Landmarks) for own in model.affinities_.values())
+        model = fit_model(views)
+    assert all(isinstance(affinity, Landmarks) for affinity in model.affinities_.values())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted(views, affinity="landmarks")
+        fit_model(views, affinity="landmarks")
 
 
 def test_survives_pickling(tmp_path):
     views, _ = some_views(0.2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem", "chi2"):
         data = views.map(lambda X: np.abs(X)) if affinity == "chi2" else views
-        model = fitted(data, affinity=affinity)
+        model = fit_model(data, affinity=affinity)
         again = pickle.loads(pickle.dumps(model))
         assert np.array_equal(again.predict(data[:40]), model.predict(data[:40]))
 
 
-def test_verbose_reports_and_quiet_is_quiet(capfd):
+def test_verbose_output(capfd):
     views, _ = some_views()
-    fitted(views, n_iter=1)
+    fit_model(views, n_iter=1)
     assert capfd.readouterr() == ("", "")
-    fitted(views, n_iter=1, verbose=True)
+    fit_model(views, n_iter=1, verbose=True)
     lines = capfd.readouterr().err
     assert "CoTrainedSpectral: start 1 of 1, round 1: round 1, alignment 0." in lines
     assert re.search(r"view 'view0': NearestNeighbors\(n_neighbors=14, metric='euclidean'", lines)
 
 
-def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
+def test_interrupt_leaves_the_model_unchanged(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt("by hand")
 
     views, _ = some_views()
-    model = fitted(views)
+    model = fit_model(views)
     before = dict(vars(model))
     monkeypatch.setattr("consilience.methods.spectral.algorithm.project_view", interrupt)
     with pytest.raises(KeyboardInterrupt, match="by hand"):
@@ -326,56 +329,56 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
         ),
     ],
 )
-def test_refuses(options, message):
+def test_invalid_options_are_refused(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        fitted(some_views()[0], **options)
+        fit_model(some_views()[0], **options)
 
 
-def test_duplicates_leave_no_bandwidth():
+def test_duplicates_leave_no_median_bandwidth():
     views, _ = some_views()
     blocks = dict(views.items())
     blocks["view1"] = np.repeat(blocks["view1"][:1], 200, axis=0) + np.eye(200, 6)
     with pytest.raises(
         ValueError, match=r"view 'view1': half of the rows' distances are zero .* give bandwidth= a number"
     ):
-        fitted(blocks, affinity="gaussian")
-    model = fitted(blocks)
+        fit_model(blocks, affinity="gaussian")
+    model = fit_model(blocks)
     assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
 
 
-def test_a_constant_view_is_refused():
+def test_constant_view_is_refused():
     views, _ = some_views()
     for constant in (np.full((200, 2), 3.0), sp.csr_array(np.full((200, 2), 3.0)), np.zeros((200, 2))):
         for affinity in ("auto", "gaussian", "cosine"):
             with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
-                fitted({"a": views["view0"], "b": constant}, affinity=affinity)
+                fit_model({"a": views["view0"], "b": constant}, affinity=affinity)
 
 
-def test_more_parts_than_clusters_are_told_of():
+def test_more_components_than_clusters_warn():
     views, _ = some_views()
     with pytest.warns(
         UserWarning, match=r"view 'view0' has a similarity graph of more connected components than n_clusters=2"
     ):
-        model = fitted(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
+        model = fit_model(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
     assert np.isfinite(model.embeddings_["view0"]).all()
     assert set(model.labels_) == {0, 1}
 
 
-def test_fewer_dimensions_than_clusters_are_told_of():
+def test_fewer_dimensions_than_clusters_warn():
     views, _ = some_views()
     with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than n_clusters=6"):
-        model = fitted(views[["view2", "view1"]], 6, affinity="linear")
+        model = fit_model(views[["view2", "view1"]], 6, affinity="linear")
     assert np.isfinite(model.embeddings_["view2"]).all()
     assert np.array_equal(model.predict(views[["view2", "view1"]]), model.labels_)
 
 
 @pytest.mark.parametrize("n_iter", [0, 1])
 @pytest.mark.filterwarnings("ignore:view 'view1' has entity 3 similar to no other")
-def test_an_entity_like_no_other_is_told_of(n_iter):
+def test_isolated_entity_warns(n_iter):
     K = np.kron(np.eye(2), np.ones((10, 10)))
     K[3] = K[:, 3] = 0
     with pytest.warns(UserWarning, match=r"view 'view0' has entity 3 similar to no other \(1 such\)"):
-        model = fitted([K, K], 2, affinity="precomputed", n_iter=n_iter)
+        model = fit_model([K, K], 2, affinity="precomputed", n_iter=n_iter)
     assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
     others = np.delete(np.arange(20), 3)
     assert same_clusters(model.labels_[others], others >= 10)
@@ -386,23 +389,23 @@ def test_an_entity_like_no_other_is_told_of(n_iter):
 @pytest.mark.parametrize("n_iter", [0, 1])
 @pytest.mark.parametrize("affinity", [Gaussian(1e-3), Gaussian(1.0), Landmarks(60, 3), NearestNeighbors(5)])
 @pytest.mark.filterwarnings("ignore:view 'view1' has a similarity graph of more")
-def test_parts_are_told_of_whatever_the_affinity(affinity, n_iter):
+def test_components_warn_for_every_affinity(affinity, n_iter):
     X = np.random.default_rng(0).random((60, 2)) + np.repeat([[0, 0], [1000, 0], [0, 1000]], 20, axis=0)
     with pytest.warns(
         UserWarning, match="view 'view0' has a similarity graph of more connected components than n_clusters=2"
     ):
-        fitted([X, X + 1], 2, affinity=affinity, n_iter=n_iter)
+        fit_model([X, X + 1], 2, affinity=affinity, n_iter=n_iter)
 
 
-def test_small_similarities_are_no_parts():
+def test_small_similarities_are_no_components():
     views, _ = some_views(separation=4)
     kernels = [1e-12 * pairwise.rbf_kernel(X, gamma=0.05) for _, X in views.items()]
-    assert len(set(fitted(kernels, affinity="precomputed").labels_)) == 4  # and no warning
+    assert len(set(fit_model(kernels, affinity="precomputed").labels_)) == 4  # and no warning
 
 
-def test_disconnected_graphs_that_fit_the_clusters():
+def test_components_that_are_the_clusters():
     K = np.kron(np.eye(3), np.ones((7, 7)))
-    model = fitted([K, K], 3, affinity="precomputed", n_iter=2)
+    model = fit_model([K, K], 3, affinity="precomputed", n_iter=2)
     assert same_clusters(model.labels_, np.repeat([0, 1, 2], 7))
     assert np.array_equal(model.predict([K, K]), model.labels_)
 
@@ -410,105 +413,126 @@ def test_disconnected_graphs_that_fit_the_clusters():
 @pytest.mark.parametrize("n_clusters", [1, 2])
 def test_few_clusters_and_few_entities(n_clusters):
     views, _ = some_views(n=5)
-    model = fitted(views, n_clusters, n_iter=1)
+    model = fit_model(views, n_clusters, n_iter=1)
     assert len(set(model.labels_)) == n_clusters
     assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
 
 
-def test_a_row_of_zeros_everywhere_is_told_of():
+def test_row_of_zeros_in_all_views_warns():
     views, _ = make_text_views(60, n_clusters=3, random_state=0)
     blocks = {name: X.toarray() for name, X in views.items()}
     for X in blocks.values():
         X[5] = 0
     with pytest.warns(UserWarning, match=r"entity 5 is all zeros in every view it has \(1 such\): it is similar to no"):
-        model = fitted(blocks, 3, affinity="cosine")
+        model = fit_model(blocks, 3, affinity="cosine")
     assert model.labels_[5] in {0, 1, 2}
 
 
-def test_select_n_clusters_takes_it():
+def test_select_n_clusters():
     views, _ = some_views(separation=7)
-    found = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7), random_state=0)
-    assert found.n_clusters == 4
+    selection = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7), random_state=0)
+    assert selection.n_clusters == 4
 
 
 def test_rings_and_curves_with_many_entities():
-    """Eigenvalues close to 1 and to each other: what a solver that gives up too soon gets wrong."""
+    """Eigenvalues close to 1 and to each other need many steps of the solver."""
     rng = np.random.default_rng(0)
     angle, ring = rng.random(6000) * 2 * np.pi, np.arange(6000) % 2
     radius = np.where(ring, 1.0, 0.7) + 0.02 * rng.standard_normal(6000)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    assert same_clusters(fitted(X, 2).labels_, ring)
+    assert same_clusters(fit_model(X, 2).labels_, ring)
     t = np.sort(rng.random(6000))
     line = np.column_stack([t, 0.01 * rng.standard_normal(6000)])
-    assert adjusted_rand_score(fitted(line, 4).labels_, np.arange(6000) // 1500) > 0.75
+    assert adjusted_rand_score(fit_model(line, 4).labels_, np.arange(6000) // 1500) > 0.75
 
 
-def test_nothing_comparable_at_predict():
+def test_predict_rows_of_zeros_warns():
     views, _ = make_text_views(60, n_clusters=3, random_state=0)
-    model = fitted(views, 3, affinity="cosine")
+    model = fit_model(views, 3, affinity="cosine")
     nothing = {name: np.zeros((2, X.shape[1])) for name, X in views.items()}
     with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\)"):
         labels = model.predict(nothing)
     assert set(labels) <= {0, 1, 2}
 
 
-def test_no_entities_at_predict():
+def test_predict_without_entities():
     views, _ = some_views()
-    assert fitted(views).predict(views[:0]).shape == (0,)
+    assert fit_model(views).predict(views[:0]).shape == (0,)
 
 
-def test_a_row_far_out_in_float32():
+def test_predict_distant_row_in_float32():
     views, _ = some_views()
     single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
-    model = fitted(single, affinity=Gaussian(2.0))
+    model = fit_model(single, affinity=Gaussian(2.0))
     far = cs.Views({name: X[:1] * 4 for name, X in single.items()})
     assert model.predict(far)[0] in range(4)
 
 
-def test_precomputed_in_scikit_learns_tools():
+def test_precomputed_in_grid_search():
     views, y = some_views(separation=8)
-    given = cs.Views({name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()})
+    kernels = cs.Views({name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()})
     search = GridSearchCV(
         cs.CoTrainedSpectral(4, affinity="precomputed", random_state=0),
         {"n_iter": [0, 1]},
         scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
         cv=3,
         error_score="raise",
-    ).fit(given, y)
+    ).fit(kernels, y)
     assert search.best_score_ > 0.95
 
 
-def test_precomputed_must_be_square_unless_rows_of_views_were_chosen():
+def test_precomputed_is_square_or_rows_of_views():
     K = pairwise.rbf_kernel(np.random.default_rng(0).random((120, 2)))
     with pytest.raises(ValueError, match=r"needs a square matrix of similarities, 60 x 60, got shape \(60, 120\)"):
-        fitted([K[:60]], 2, affinity="precomputed")
-    assert len(fitted(cs.Views([K])[:60], 2, affinity="precomputed").labels_) == 60
+        fit_model([K[:60]], 2, affinity="precomputed")
+    assert len(fit_model(cs.Views([K])[:60], 2, affinity="precomputed").labels_) == 60
 
 
-def test_tables_that_do_not_fit(monkeypatch):
+def test_too_large_similarities_are_refused(monkeypatch):
     monkeypatch.setattr("consilience.methods.spectral.similarities.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"view 'view0': the similarities by Gaussian\(.* take 0.0 GiB .*landmarks"):
-        fitted(some_views()[0], affinity="gaussian")
+        fit_model(some_views()[0], affinity="gaussian")
 
 
 @pytest.mark.parametrize("exponent", [330, 400, 500])
-def test_linear_affinity_fills_in_missing_views_of_huge_numbers(exponent):
+def test_linear_affinity_with_huge_numbers_and_missing_views(exponent):
     views, _ = some_views(missing=0.2, separation=8)
     scaled = cs.Views({name: np.ldexp(block, exponent) for name, block in views.items()}, present=views.present)
-    expected = fitted(views, affinity="linear").labels_
-    assert np.array_equal(fitted(scaled, affinity="linear").labels_, expected)
+    expected = fit_model(views, affinity="linear").labels_
+    assert np.array_equal(fit_model(scaled, affinity="linear").labels_, expected)
 
 
-def test_linear_affinity_refuses_numbers_whose_products_overflow():
+def test_linear_affinity_refuses_overflowing_products():
     views, _ = some_views(missing=0.2)
     huge = {**dict(views.items()), "view1": views["view1"] * 1e152}
     with pytest.raises(ValueError, match=r"view 'view1': rows up to length .* do not fit float64: rescale the view"):
-        fitted(cs.Views(huge, present=views.present), affinity="linear")
+        fit_model(cs.Views(huge, present=views.present), affinity="linear")
 
 
-def test_views_whose_similarities_differ_too_much_in_size_are_refused():
+def test_similarities_of_very_different_sizes_are_refused():
     views, _ = some_views(missing=0.2)
     sizes = {"view0": 1e120, "view1": 1e-120, "view2": 1.0}
     scaled = cs.Views({name: block * sizes[name] for name, block in views.items()}, present=views.present)
     with pytest.raises(ValueError, match="of view 'view0' are too large compared with those of view 'view1'"):
-        fitted(scaled, affinity="linear")
+        fit_model(scaled, affinity="linear")
+
+
+@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster-qr"])
+def test_score_is_minus_the_cost(assign_labels):
+    views, _ = some_views(separation=4)
+    model = fit_model(views, assign_labels=assign_labels)
+    assert 0 < model.cost_ == pytest.approx(-model.score(views), rel=1e-6)
+
+
+def test_sparse_views_need_declared_support():
+    class DenseOnly(KernelAffinity):
+        def learn(self, X):
+            return Gaussian(1.0).learn(X)
+
+    views, _ = some_views()
+    sparse = {name: sp.csr_array(X) for name, X in views.items()}
+    with pytest.raises(
+        ValueError, match=r"view 'view0': .*DenseOnly.* does not support sparse views: give a dense array"
+    ):
+        fit_model(sparse, affinity=DenseOnly())
+    assert len(fit_model(views, affinity=DenseOnly()).labels_) == 200

@@ -1,4 +1,4 @@
-"""Eigenvectors of the normalised Laplacian as columns."""
+"""SpectralFeatures."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def some_data(n=120, d=4, seed=0):
 
 
 def literal(X, bandwidth, n_components):
-    """Eigenvectors 2 to d + 1 of I - D^-1/2 A D^-1/2, standardised (Eaton et al. 2010, section 5.1)."""
+    """Eigenvectors 2 to d + 1 of I - D^-1/2 A D^-1/2, standardized (Eaton et al. 2010, section 5.1)."""
     A = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * bandwidth**2))
     root = 1 / np.sqrt(A.sum(axis=1))
     _, vectors = np.linalg.eigh(np.eye(len(X)) - root[:, None] * A * root[None, :])
@@ -29,26 +29,26 @@ def test_check_estimator(estimator, check):
 
 
 @pytest.mark.parametrize("bandwidth", [0.8, 2.0])
-def test_equals_the_papers_features_but_for_signs(bandwidth):
+def test_matches_the_paper_up_to_signs(bandwidth):
     X = some_data()
-    found = cs.SpectralFeatures(3, bandwidth=bandwidth).fit_transform(X)
+    features = cs.SpectralFeatures(3, bandwidth=bandwidth).fit_transform(X)
     expected = literal(X, bandwidth, 3)
-    np.testing.assert_allclose(found, expected * np.sign(np.sum(found * expected, axis=0)), atol=1e-8)
+    np.testing.assert_allclose(features, expected * np.sign(np.sum(features * expected, axis=0)), atol=1e-8)
 
 
 def test_columns_have_mean_0_and_variance_1():
-    found = cs.SpectralFeatures(4).fit_transform(some_data())
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-10)
-    np.testing.assert_allclose(found.std(axis=0), 1)
+    features = cs.SpectralFeatures(4).fit_transform(some_data())
+    np.testing.assert_allclose(features.mean(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose(features.std(axis=0), 1)
 
 
-def test_the_seed_does_not_matter():
+def test_seed_does_not_matter():
     X = some_data()
-    one, other = (cs.SpectralFeatures(3, random_state=seed).fit_transform(X) for seed in (0, 1))
-    np.testing.assert_allclose(one, other, atol=1e-8)
+    first, second = (cs.SpectralFeatures(3, random_state=seed).fit_transform(X) for seed in (0, 1))
+    np.testing.assert_allclose(first, second, atol=1e-8)
 
 
-def test_new_entities_land_beside_those_they_equal():
+def test_new_entities_are_placed_beside_equal_ones():
     X = some_data()
     model = cs.SpectralFeatures(3).fit(X)
     np.testing.assert_allclose(model.transform(X[::-1]), model.transform(X)[::-1], atol=1e-12)
@@ -56,7 +56,7 @@ def test_new_entities_land_beside_those_they_equal():
     np.testing.assert_allclose(near, model.transform(X[:5]), atol=1e-6)
 
 
-def test_view_by_view_with_missing_views_and_constraints():
+def test_per_view_with_missing_views_and_constraints():
     views, y = cs.datasets.make_gaussian_views(150, n_features=(30, 40), separation=9, missing=0.3, random_state=0)
     pipeline = make_pipeline(
         cs.PerView(cs.SpectralFeatures(2)), cs.MultiViewConstrainedKMeans(3, init="farthest", random_state=0)
@@ -69,7 +69,7 @@ def test_view_by_view_with_missing_views_and_constraints():
 def test_sparse_equals_dense():
     X = np.where(np.random.default_rng(0).random((80, 12)) < 0.4, 1.0, 0.0)
     X[:, 0] += 0.1
-    dense, sparse = (cs.SpectralFeatures(2, affinity="cosine").fit_transform(own) for own in (X, sp.csr_array(X)))
+    dense, sparse = (cs.SpectralFeatures(2, affinity="cosine").fit_transform(matrix) for matrix in (X, sp.csr_array(X)))
     np.testing.assert_allclose(dense, sparse, atol=1e-8)
 
 
@@ -78,11 +78,11 @@ def test_too_few_entities():
         cs.SpectralFeatures(5).fit(some_data(5))
 
 
-def test_fewer_dimensions_than_columns_asked_for():
+def test_too_few_dimensions_warn():
     X = np.repeat(np.eye(3), 10, axis=0)
     with pytest.warns(UserWarning, match=r"the similarities have 2 dimensions beside the first, fewer than n_comp"):
-        found = cs.SpectralFeatures(4).fit_transform(X)
-    assert np.linalg.matrix_rank(found) == 2
+        features = cs.SpectralFeatures(4).fit_transform(X)
+    assert np.linalg.matrix_rank(features) == 2
 
 
 def test_two_views_are_refused():
