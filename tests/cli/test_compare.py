@@ -179,7 +179,7 @@ def test_failing_method_gets_a_note_and_an_empty_row(whole, tmp_path, monkeypatc
 def test_existing_file_needs_force(whole, tmp_path):
     out = tmp_path / "out.json"
     out.write_text("mine")
-    assert_refused(run_command("compare", *views(whole), "--out", out), "out.json is there already")
+    assert_refused(run_command("compare", *views(whole), "--out", out), "out.json already exists")
     assert out.read_text() == "mine"
     assert list_folder(tmp_path) == ["out.json"]
 

@@ -184,7 +184,7 @@ def test_predictions_need_force_to_overwrite(ab, clustered, tmp_path):
     assert ran.out == f"Clusters of {len(rows)} entities written to {out}\n"
     assert get_clusters(rows) == get_clusters(read_labels(clustered("k-means")))
     out.write_text("mine")
-    assert_refused(run_command("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
+    assert_refused(run_command("predict", clustered("k-means"), *ab, "--out", out), "labels.csv already exists")
     assert out.read_text() == "mine"
     run_successfully("predict", clustered("k-means"), *ab, "--out", out, "--force")
     assert read_labels(out) == rows

@@ -350,13 +350,13 @@ def test_too_long_out_is_refused_before_any_file_is_read(command, name, bad_out)
 def test_dangling_link_as_out_is_refused_before_any_file_is_read(command, bad_out, tmp_path):
     (tmp_path / "link").symlink_to("nowhere")
     writes_file = command in ("compare", "predict", "report")
-    expected = "link is there already" if writes_file else "link is a link to nowhere, which does not exist"
+    expected = "link already exists" if writes_file else "link is a link to nowhere, which does not exist"
     assert_refused(bad_out(command, "link"), expected)
 
 
 @pytest.mark.parametrize("command", ["compare", "predict", "report"])
 def test_missing_folder_of_out_is_refused_before_any_file_is_read(command, bad_out):
-    assert_refused(bad_out(command, "missing/x"), "missing is no folder: make it first, or choose another")
+    assert_refused(bad_out(command, "missing/x"), "missing does not exist: create the folder first, or choose another")
 
 
 def no_access(path, mode, **_):

@@ -56,7 +56,7 @@ def test_existing_report_needs_force(folder):
     page.write_text("mine")
     assert_refused(
         run_command("report", folder),
-        "report.html is there already: choose another name, or use --force to overwrite it",
+        "report.html already exists: choose another name, or use --force to overwrite it",
     )
     assert page.read_text() == "mine"
     run_successfully("report", folder, "--force")

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from consilience.files import (
+from consilience.files import ViewEncoding, collect_ids, encode, fit_and_encode
+from consilience.files.encoders import (
     CategoriesEncoder,
     CountsEncoder,
     LinksEncoder,
@@ -18,10 +19,6 @@ from consilience.files import (
     SimilaritiesEncoder,
     TermWeighting,
     TextEncoder,
-    ViewEncoding,
-    collect_ids,
-    encode,
-    fit_and_encode,
 )
 
 RNG = np.random.default_rng(0)

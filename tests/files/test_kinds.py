@@ -104,7 +104,7 @@ def test_kinds_of_matrices_are_detected(tmp_path, content, make, X, kind):
 def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
     content_ = content(tmp_path / "X.npy", kind)
-    assert (content_.kind, content_.reason) == (kind, "as you said")
+    assert (content_.kind, content_.reason) == (kind, "set by --kind")
 
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])

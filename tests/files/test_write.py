@@ -53,7 +53,7 @@ def test_failed_block_leaves_no_file(tmp_path, error, overwrite):
 
 def test_existing_file_is_kept(tmp_path):
     (tmp_path / "x.txt").write_text("old")
-    told = r"x\.txt is there already: choose another name, or ask to write over it"
+    told = r"x\.txt already exists: choose another name, or pass overwrite=True"
     with pytest.raises(FileExistsError, match=told), stage_file(tmp_path / "x.txt"):
         pytest.fail("the block must not run")
     with pytest.raises(FileExistsError, match=told):
@@ -103,7 +103,7 @@ def test_broken_link_is_kept(tmp_path):
         with stage_file(tmp_path / "x.txt") as temporary:
             temporary.write_text("mine")
 
-    with pytest.raises(FileExistsError, match=r"x\.txt (is there already|was created by another process)"):
+    with pytest.raises(FileExistsError, match=r"x\.txt (already exists|was created by another process)"):
         write()
     assert below(tmp_path) == ["x.txt"]
 
@@ -116,7 +116,7 @@ def test_folder_in_place_of_file_is_refused(tmp_path, overwrite):
 
 
 def test_missing_folder_is_refused(tmp_path):
-    told = "missing is no folder: make it first, or choose another"
+    told = "missing does not exist: create the folder first, or choose another"
     with pytest.raises(FileNotFoundError, match=told), stage_file(tmp_path / "missing" / "x.txt"):
         pytest.fail("the block must not run")
     assert below(tmp_path) == []

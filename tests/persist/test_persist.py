@@ -292,14 +292,14 @@ def test_cycles_and_deep_nesting_are_refused(tmp_path):
 def test_existing_file_is_overwritten_only_on_request(tmp_path):
     path = tmp_path / "model.zip"
     save(1, path)
-    with pytest.raises(FileExistsError, match="is there already: choose another name, or ask to write over it"):
+    with pytest.raises(FileExistsError, match="already exists: choose another name, or pass overwrite=True"):
         save(2, path)
     assert load(path) == 1
     save(2, str(path), overwrite=True)
     assert load(str(path)) == 2
     with pytest.raises(IsADirectoryError, match="is a folder: name a file"):
         save(1, tmp_path)
-    with pytest.raises(FileNotFoundError, match="is no folder: make it first"):
+    with pytest.raises(FileNotFoundError, match="does not exist: create the folder first"):
         save(1, tmp_path / "no" / "model.zip")
 
 

@@ -158,7 +158,7 @@ def test_save_refuses_to_overwrite(tmp_path):
     report = Report(model, views)
     path = report.save(tmp_path / "report.html")
     assert path.read_text(encoding="utf-8").endswith("</html>\n")
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         report.save(path)
     assert report.save(path, overwrite=True) == path
     assert [attributes.name for attributes in tmp_path.iterdir()] == ["report.html"]

@@ -1,14 +1,5 @@
 """Read files as views, and write files completely or not at all."""
 
-from .encoders import (
-    CategoriesEncoder,
-    CountsEncoder,
-    LinksEncoder,
-    NumbersEncoder,
-    SimilaritiesEncoder,
-    TermWeighting,
-    TextEncoder,
-)
 from .encoding import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
 from .formats import (
     FORMATS,
@@ -31,8 +22,6 @@ from .write import check_complete, check_output_file, check_output_folder, stage
 __all__ = [
     "FORMATS",
     "KINDS",
-    "CategoriesEncoder",
-    "CountsEncoder",
     "EncodedData",
     "FileCollection",
     "FileFormat",
@@ -40,11 +29,6 @@ __all__ = [
     "FileTable",
     "InputData",
     "InputFiles",
-    "LinksEncoder",
-    "NumbersEncoder",
-    "SimilaritiesEncoder",
-    "TermWeighting",
-    "TextEncoder",
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",

@@ -250,18 +250,20 @@ def _take_texts(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndar
     return texts[_find_rows(content, ids, n)]
 
 
-def match_classes(known: KnownClasses, ids: np.ndarray | None, n: int) -> np.ndarray:
+def match_classes(known_classes: KnownClasses, ids: np.ndarray | None, n: int) -> np.ndarray:
     """Return the known class of each entity, '' if there is none."""
-    classes = known.classes.tolist()
+    classes = known_classes.classes.tolist()
     texts = np.array(["" if label is None or label != label else format_cell(label) for label in classes], dtype=object)
-    if known.ids is not None and ids is not None:
-        by_id = dict(zip(known.ids.tolist(), texts.tolist(), strict=True))
+    if known_classes.ids is not None and ids is not None:
+        by_id = dict(zip(known_classes.ids.tolist(), texts.tolist(), strict=True))
         matched = np.array([by_id.get(entity_id, "") for entity_id in ids.tolist()], dtype=object)
         if not (matched != "").any():
-            raise ValueError(f"{known.origin} (--labels) has no label for any of the entities: do the ids match?")
+            raise ValueError(
+                f"{known_classes.origin} (--labels) has no label for any of the entities: do the ids match?"
+            )
         return matched
     if len(texts) != n:
-        raise ValueError(f"{known.origin} (--labels) has {len(texts)} labels for {n} entities: give one each")
+        raise ValueError(f"{known_classes.origin} (--labels) has {len(texts)} labels for {n} entities: give one each")
     if not (texts != "").any():
-        raise ValueError(f"{known.origin} (--labels) has no label for any of the entities: all cells are empty")
+        raise ValueError(f"{known_classes.origin} (--labels) has no label for any of the entities: all cells are empty")
     return texts

@@ -20,7 +20,7 @@ MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occ
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
-FORCED = "as you said"  # reason for a kind that the user has chosen
+FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +262,12 @@ def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:
         if not all(np.isfinite(count) and count >= 0 for count in counts):
             raise ValueError(f"view {name!r} has a negative or infinite count of a term: correct the file")
         return bags
+    return _build_matrix(name, columns, "counts")
+
+
+def _build_matrix(name: str, columns: dict[str, np.ndarray], kind: str = "similarities") -> tuple[Any, Any]:
     X, features = _build_numbers(name, columns)
-    check_matrix(name, "counts", X)
+    check_matrix(name, kind, X)
     return X, features
 
 
@@ -295,12 +299,6 @@ def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np
     return columns if has_strings else {column: _to_texts(values) for column, values in columns.items()}
 
 
-def _build_similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    X, features = _build_numbers(name, columns)
-    check_matrix(name, "similarities", X)
-    return X, features
-
-
 def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
@@ -327,5 +325,5 @@ BUILDERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
     "text": _build_texts,
     "names": _build_texts,
     "categories": _build_categories,
-    "similarities": _build_similarities,
+    "similarities": _build_matrix,
 }

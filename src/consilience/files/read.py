@@ -51,7 +51,7 @@ def read_files(
 
     `inputs` keeps the content of pipes that other options name as well.
     """
-    reader = _ViewReader(specs, usual_ids, id_column, labels, dict(kinds or {}), delimiter, inputs)
+    reader = _ViewReader(specs, usual_ids, id_column, labels, kinds or {}, parse_delimiter(delimiter), inputs)
     notes = reader.find_id_column()
     contents = [content for spec in specs for content in reader.read_view(spec)]
     _check_names(contents, reader.kinds)
@@ -68,28 +68,27 @@ def parse_delimiter(text: str | None) -> str | None:
     return mark
 
 
+@dataclass(eq=False)
 class _ViewReader:
     """Read views and known classes from files, and each file only once."""
 
-    def __init__(
-        self,
-        specs: Sequence[ViewSpec],
-        usual_ids: Sequence[str],
-        id_column: str | None,
-        labels: str | None,
-        kinds: dict[str, str],
-        delimiter: str | None,
-        inputs: InputFiles,
-    ) -> None:
-        wrong = next((kind for kind in kinds.values() if kind not in KINDS), None)
+    specs: Sequence[ViewSpec]
+    usual_ids: Sequence[str]
+    id_column: str | None
+    labels: str | None
+    kinds: Mapping[str, str]
+    delimiter: str | None
+    inputs: InputFiles
+
+    def __post_init__(self) -> None:
+        wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
         if wrong is not None:
             raise ValueError(f"there is no kind {wrong!r}: choose among {', '.join(KINDS)}")
-        self.specs, self.usual_ids, self.id_column, self.labels, self.kinds = specs, usual_ids, id_column, labels, kinds
-        self._delimiter, self._inputs = parse_delimiter(delimiter), inputs
-        self._label_column = None if labels is None or is_file(split_columns(labels)[0]) else labels
-        text_columns = {*usual_ids, id_column, self._label_column}
-        for spec in specs:
-            if kinds.get(spec.view_name) in TEXT_KINDS:
+        is_column = self.labels is not None and not is_file(split_columns(self.labels)[0])
+        self._label_column = self.labels if is_column else None
+        text_columns = {*self.usual_ids, self.id_column, self._label_column}
+        for spec in self.specs:
+            if self.kinds.get(spec.view_name) in TEXT_KINDS:
                 text_columns |= set(spec.columns or ())
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
@@ -98,7 +97,7 @@ class _ViewReader:
         """Read a file, or return its content if it was read before."""
         key = path, as_text
         if key not in self._contents:
-            self._contents[key] = read_input(self._inputs.locate(path), self._as_text | as_text, self._delimiter)
+            self._contents[key] = read_input(self.inputs.locate(path), self._as_text | as_text, self.delimiter)
         return self._contents[key]
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:

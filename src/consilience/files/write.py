@@ -1,4 +1,4 @@
-"""Files and folders that appear whole, or not at all."""
+"""Write files and folders completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from .deferral import SignalDeferral
 from .staging import EXAMPLE, PLACING, Staging, find_staging, is_in_staging, is_locked, remove_leftovers, remove_marks
 
-OVERWRITE_REMEDY = "choose another name, or ask to write over it"  # the command line names its option instead
+OVERWRITE_REMEDY = "choose another name, or pass overwrite=True"  # the command line names its option instead
 
 
 @contextmanager
@@ -167,12 +167,12 @@ def check_output_file(path: Path, overwrite: bool) -> None:
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is a device or a pipe, which cannot be replaced by a file: name a file")
     if os.path.lexists(path) and not overwrite:
-        raise FileExistsError(f"{path} is there already: {OVERWRITE_REMEDY}")
+        raise FileExistsError(f"{path} already exists: {OVERWRITE_REMEDY}")
     parent = path.parent
     if parent.exists() and not parent.is_dir():
         raise NotADirectoryError(f"cannot write into {parent}: it is a file, not a folder")
     if not parent.exists():
-        raise FileNotFoundError(f"{parent} is no folder: make it first, or choose another")
+        raise FileNotFoundError(f"{parent} does not exist: create the folder first, or choose another")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise PermissionError(f"cannot write into {parent}: choose another folder, or change its permissions")
 
