@@ -56,16 +56,16 @@ def make_overlapping_blobs(n: int, d: int = N_COLUMNS, std: float = 8.0) -> tupl
 def time_constrained_rounds(n: int, repeats: int) -> Table:
     X, y = make_overlapping_blobs(n)
     constraints = Constraints.sample(y, n // 10, random_state=0)
-    centres = X[np.random.default_rng(1).choice(n, N_CLUSTERS, replace=False)]
+    centers = X[np.random.default_rng(1).choice(n, N_CLUSTERS, replace=False)]
 
     def ours(model: Callable[..., PCKMeans], n_rounds: int) -> np.ndarray:
-        fitted = model(N_CLUSTERS, init=centres, max_iter=n_rounds, random_state=0).fit(X, constraints=constraints)
+        fitted = model(N_CLUSTERS, init=centers, max_iter=n_rounds, random_state=0).fit(X, constraints=constraints)
         if fitted.n_iter_ < n_rounds:
             raise RuntimeError(f"converged after {fitted.n_iter_} of {n_rounds} rounds: make the clusters harder")
         return fitted.labels_
 
     def sklearn(n_rounds: int) -> np.ndarray:
-        return KMeans(N_CLUSTERS, init=centres, n_init=1, max_iter=n_rounds, tol=0).fit(X).labels_
+        return KMeans(N_CLUSTERS, init=centers, n_init=1, max_iter=n_rounds, tol=0).fit(X).labels_
 
     contestants = {
         "PCKMeans": partial(ours, PCKMeans),
@@ -100,12 +100,12 @@ def make_constrained_fit(model: Callable[..., PCKMeans], n: int) -> Callable[[],
 def make_propagation(d: int, n: int) -> Callable[[], tuple]:
     X, y = make_overlapping_blobs(n, d, 1.0)
     constraints = Constraints.sample(y, n // 5, random_state=0)
-    centres = np.stack([X[y == h].mean(axis=0) for h in range(N_CLUSTERS)])
+    centers = np.stack([X[y == h].mean(axis=0) for h in range(N_CLUSTERS)])
     all_entities = np.arange(n)
 
     def work() -> tuple:
         with use_threads(None):
-            shapes = estimate_shapes(X, y, centres, IdentityMetric.first(N_CLUSTERS, d))
+            shapes = estimate_shapes(X, y, centers, IdentityMetric.first(N_CLUSTERS, d))
             return propagate_links(X, y, shapes, constraints.must, constraints.cannot, all_entities, 0.5)
 
     return work

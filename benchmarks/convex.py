@@ -77,8 +77,8 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
 def make_rows(n: int) -> np.ndarray:
     """Generate clusters whose centers are about three standard deviations apart."""
     rng = np.random.default_rng(0)
-    centres = SPREAD * rng.standard_normal((N_CLUSTERS, N_COLUMNS))
-    return (centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
+    centers = SPREAD * rng.standard_normal((N_CLUSTERS, N_COLUMNS))
+    return (centers[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
 
 
 def make_inputs(n: int) -> ComparableView:
@@ -88,7 +88,7 @@ def make_inputs(n: int) -> ComparableView:
 
 def build_table(inputs: ComparableView, factor: float) -> StackedLikelihoods:
     """Build the components of a mixture as the estimator does, and compute their table."""
-    A = build_likelihoods({"view": inputs}, {"view": factor * inputs.reference}, len(inputs.entities))
+    A = build_likelihoods({"view": inputs}, {"view": factor * inputs.beta_0}, len(inputs.entities))
     for _ in A.views["view"].matrix.map_tiles(lambda _, tile: tile.shape):
         pass
     return A

@@ -40,7 +40,7 @@ def time_convex_update(n: int = 100_000) -> Table:
     X = 3 * rng.standard_normal((20, 10))[rng.integers(20, size=n)] + rng.standard_normal((n, 10))
     rows = torch.asarray(X.astype(np.float32), device=get_device())
     inputs, _ = prepare_comparisons(Views({"rows": rows}), resolve_divergences("squared-euclidean", ["rows"]))
-    A = build_likelihoods(inputs, {"rows": inputs["rows"].reference}, n)
+    A = build_likelihoods(inputs, {"rows": inputs["rows"].beta_0}, n)
     w = torch.full((n,), 1 / n, dtype=torch.float64, device=get_device())
     q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=get_device())
     matrix = A.views["rows"].matrix

@@ -33,6 +33,7 @@ LIMITS: dict[str, tuple[int | None, ...]] = {
     "tests": (900, 90, 50, 10, 10, None, None, None),
     "benchmarks": (90, 20, 10, 10, 10, None, 20, 5),
     "reproduction": (0, 0, 0, 0, 0, 0, 36, 4),
+    "examples": (0, 0, 0, 0, 0, 0, 0, 0),
     "tools": (5, 0, 0, 0, 0, 0, 5, 10),
 }
 
