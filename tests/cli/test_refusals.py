@@ -166,7 +166,7 @@ def classes_that_are_not_there(folder):
 def classes_among_several(folder):
     first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     other = frame(folder, "y.csv", ["id", "p", "q"], [("e00", 1, 2)])
-    return ["--view", first, "--labels", other], "y.csv (--labels) has the columns 'p', 'q': name first"
+    return ["--view", first, "--labels", other], "y.csv (--labels) has the columns 'p', 'q': name one of them"
 
 
 def formula_among_numbers(folder):

@@ -70,7 +70,7 @@ def test_classes_can_be_added(folder, data, tmp_path):
     )
     run_successfully("report", folder, "--out", tmp_path / "unknown.html")
     with_classes, without_classes = (timeless(tmp_path / name) for name in ("known.html", "unknown.html"))
-    assert "Now with_classes" in with_classes
+    assert "Now known" in with_classes
     assert "Now known" not in without_classes
     assert with_classes.count("<section") > without_classes.count("<section")
 
