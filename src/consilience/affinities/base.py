@@ -60,7 +60,7 @@ class Affinity(ABC):
     """How to compare the rows of a view: immutable, and without the state of a fit."""
 
     columns_are_entities: ClassVar[bool] = False  # whether the view is a matrix of similarities already
-    supports_sparse: ClassVar[bool] = False
+    accepts_sparse: ClassVar[bool] = False
     options: ClassVar[tuple[str, ...]] = ()  # parameters of estimators that it uses, such as bandwidth
 
     @classmethod

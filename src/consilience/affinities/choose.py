@@ -26,7 +26,7 @@ EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
 class Auto(Affinity):
     """Nearest neighbors up to 20,000 rows, landmarks beyond: comparing every row with every other takes too long."""
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def resolve(self, X: Array) -> Affinity:
         affinity = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
@@ -89,7 +89,7 @@ def make_affinity(value: Any, parameter: str = "affinity", **options: Any) -> Af
     for option in options:
         if option not in kind.options:
             users = " or ".join(repr(name) for name, affinity in AFFINITIES.items() if option in affinity.options)
-            valid = ", ".join(field.name for field in fields(kind)) or "none"
+            valid = ", ".join(field.name for field in fields(kind)) or "none"  # type: ignore[arg-type]
             raise NoAffinityError(
                 f"{parameter}={value!r} does not use {option}; the options of {kind.__name__} are: {valid}. Leave "
                 f"{option} out, or use {parameter}={users}"

@@ -18,7 +18,7 @@ from .kernel import KernelAffinity, has_negative
 class Linear(KernelAffinity):
     """Inner product of two rows; if some are negative, the smallest is subtracted from all."""
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def learn(self, X: Array) -> RowKernel:
         xp = namespace(X)
@@ -42,7 +42,7 @@ class Cosine(KernelAffinity):
     Rows with negative numbers may have negative cosines: then the smallest is subtracted from all.
     """
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
         return InnerProductKernel(scale_to_unit_length)
@@ -87,7 +87,7 @@ class Polynomial(KernelAffinity):
     gamma: float | None = None
     offset: float = 1.0
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def __post_init__(self) -> None:
         check_positive("degree", self.degree, whole=True)

@@ -43,7 +43,7 @@ class Gaussian(KernelAffinity):
 
     bandwidth: float | str = "median"
 
-    supports_sparse = True
+    accepts_sparse = True
     options = ("bandwidth",)
 
     def __post_init__(self) -> None:

@@ -97,7 +97,7 @@ class Precomputed(Affinity):
     """
 
     columns_are_entities = True
-    supports_sparse = True
+    accepts_sparse = True
 
     def build_operator(self, X: Array, rng: np.random.Generator) -> SimilarityGraph:  # noqa: ARG002
         matrix = check_nonnegative(X)

@@ -26,7 +26,7 @@ from .kernel import KernelAffinity, has_negative
 class HistogramAffinity(KernelAffinity):
     """An affinity of nonnegative rows; rows of zeros count as missing."""
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def comparable_rows(self, X: Array) -> Array:
         return squared_norms(X) > 0

@@ -55,7 +55,7 @@ class Landmarks(Affinity):
     n_neighbors: int = 20
     metric: str | None = None
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def __post_init__(self) -> None:
         check_metric(self.metric)

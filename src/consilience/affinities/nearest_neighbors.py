@@ -50,7 +50,7 @@ class NearestNeighbors(Affinity):
     metric: str | None = None
     approximate: bool = False
 
-    supports_sparse = True
+    accepts_sparse = True
 
     def __post_init__(self) -> None:
         check_metric(self.metric)

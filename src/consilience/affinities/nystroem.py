@@ -51,8 +51,8 @@ class Nystroem(Affinity):
         return cls(Gaussian(**options))
 
     @property
-    def supports_sparse(self) -> bool:
-        return self.kernel.supports_sparse
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        return self.kernel.accepts_sparse
 
     def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
         return True

@@ -173,6 +173,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         if len(views) == 1:
             raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
         rng = make_generator(self.random_state)
+        analysis: LinearAnalysis | KernelAnalysis
         with use_threads(self.n_jobs):
             if self.kind == "linear":
                 analysis, view_scores = LinearAnalysis.fit(views, self.rank, rng)

@@ -91,8 +91,8 @@ class SimilarityProduct(SimilarityCrossProduct):
 class BaseCombinedKernel(BaseSpectral):
     """Base of spectral clustering of one matrix of similarities, combined from those of the views."""
 
-    _combined: ClassVar[Callable[[Sequence[Operator]], Operator]]  # similarities of the entities
-    _combined_cross: ClassVar[Callable[[Sequence[CrossOperator]], CrossOperator]]  # similarities of new entities
+    _combined: ClassVar[type[SimilaritySum | SimilarityProduct]]  # similarities of the entities
+    _combined_cross: ClassVar[type[SimilaritySum | SimilarityCrossProduct]]  # similarities of new entities
     _description: ClassVar[str]  # of the combined similarities in messages
 
     def _embed(

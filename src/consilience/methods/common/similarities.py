@@ -21,17 +21,17 @@ def resolve_affinities(parameter: str, value: Any, bandwidth: Any, names: Sequen
     bandwidths = resolve_per_view("bandwidth", bandwidth, names)
     for name, affinity in resolve_per_view(parameter, value, names).items():
         options = {} if bandwidths[name] is None else {"bandwidth": bandwidths[name]}
-        with name_view_in_errors(name, TypeError):
+        with name_view_in_errors(name, NoAffinityError, TypeError):
             affinities[name] = make_affinity(affinity, parameter, **options)
     return affinities
 
 
 @contextmanager
-def name_view_in_errors(view: str, *others: type[Exception]) -> Iterator[None]:
-    """Add the name of the view to the message if its rows cannot be compared, and to `others`."""
+def name_view_in_errors(view: str, *errors: type[Exception]) -> Iterator[None]:
+    """Add the name of the view to the message of `errors`, by default those of rows that cannot be compared."""
     try:
         yield
-    except (NoAffinityError, NoDivergenceError, *others) as error:
+    except errors or (NoAffinityError, NoDivergenceError) as error:
         raise type(error)(f"view {view!r}: {error}") from error
 
 

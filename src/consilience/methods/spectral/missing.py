@@ -45,7 +45,7 @@ class FilledSide(NamedTuple):
 
     has_view: np.ndarray  # (n,)
     entities: Array  # (n_present,) the entities that have it
-    index: ScatterIndex
+    scatter: ScatterIndex
     weights: Array  # (n_present, n_weights)
 
     @classmethod
@@ -119,7 +119,7 @@ class FilledSimilarities:
             products = operator @ xp.reshape(weighted, (factor.shape[0], n_weights * U.shape[1]))
             products = xp.reshape(products, (products.shape[0], n_weights, U.shape[1]))
             added = xp.sum(rows.weights[:, :, None] * products, axis=1)
-            total = cast_to(total + rows.index.scatter_rows(added), self.dtype)
+            total = cast_to(total + rows.scatter.scatter_rows(added), self.dtype)
         return total
 
     def columns(self, entities: np.ndarray) -> Array:
@@ -129,7 +129,7 @@ class FilledSimilarities:
             if has_view.any():
                 positions = np.cumsum(columns.has_view)[entities[has_view]] - 1
                 weights = rows.weights @ take_rows(columns.weights, asarray_like(positions, total)).T
-                added = rows.index.scatter_rows(weights * operator.columns(positions))
+                added = rows.scatter.scatter_rows(weights * operator.columns(positions))
                 total = cast_to(total + ScatterIndex.of(has_view, total).scatter_columns(added), self.dtype)
         return total
 

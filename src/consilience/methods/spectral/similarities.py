@@ -92,7 +92,7 @@ def compute_similarities(
 
 def check_rows(affinity: Affinity, X: Array) -> None:
     """Refuse sparse rows if the affinity does not declare that it supports them."""
-    if is_sparse(X) and not affinity.supports_sparse:
+    if is_sparse(X) and not affinity.accepts_sparse:
         raise NoAffinityError(
             f"{affinity} does not support sparse views: give a dense array (X.toarray()), or use another affinity, "
             "such as 'nearest-neighbors' or 'cosine'"
