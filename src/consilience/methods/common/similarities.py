@@ -21,17 +21,19 @@ def resolve_affinities(parameter: str, value: Any, bandwidth: Any, names: Sequen
     bandwidths = resolve_per_view("bandwidth", bandwidth, names)
     for name, affinity in resolve_per_view(parameter, value, names).items():
         options = {} if bandwidths[name] is None else {"bandwidth": bandwidths[name]}
-        with name_view_in_errors(name, NoAffinityError, TypeError):
+        try:
             affinities[name] = make_affinity(affinity, parameter, **options)
+        except (NoAffinityError, TypeError) as error:
+            raise type(error)(f"view {name!r}: {error}") from error
     return affinities
 
 
 @contextmanager
-def name_view_in_errors(view: str, *errors: type[Exception]) -> Iterator[None]:
-    """Add the name of the view to the message of `errors`, by default those of rows that cannot be compared."""
+def name_view_in_errors(view: str) -> Iterator[None]:
+    """Add the name of the view to the message if its rows cannot be compared."""
     try:
         yield
-    except errors or (NoAffinityError, NoDivergenceError) as error:
+    except (NoAffinityError, NoDivergenceError) as error:
         raise type(error)(f"view {view!r}: {error}") from error
 
 
