@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from consilience.datasets import FETCHERS
-from consilience.datasets.fetch import linqs
+from consilience.datasets.fetch import REMOTE_DATASETS, linqs
 from consilience.datasets.fetch.remote import ExpectedSizes
 from stage import assert_refused, list_folder, read_labels, run_command, run_successfully
 
@@ -31,9 +31,8 @@ def small_cora(tmp_path, monkeypatch):
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "given"))
-    monkeypatch.setattr(
-        linqs, "CORA", replace(linqs.CORA, facts=ExpectedSizes(60, (20,) * 3, {"text": 30}), sha256=None)
-    )
+    small = replace(linqs.CORA, facts=ExpectedSizes(60, (20,) * 3, {"text": 30}), sha256=None)
+    monkeypatch.setitem(REMOTE_DATASETS, "cora", small)
     return words
 
 

@@ -45,11 +45,11 @@ GIVEN = os.environ.get("CONSILIENCE_DATA", "")
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty data folder and an empty cache, instead of those of the machine."""
-    folder_ = tmp_path / "given"
-    folder_.mkdir()
-    monkeypatch.setenv("CONSILIENCE_DATA", str(folder_))
+    path = tmp_path / "given"
+    path.mkdir()
+    monkeypatch.setenv("CONSILIENCE_DATA", str(path))
     monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache" / name)
-    return folder_
+    return path
 
 
 @pytest.fixture
@@ -247,17 +247,17 @@ def test_copy_precedes_original_and_folder_precedes_cache(folder, cache, small_c
 
 
 def test_missing_data_set_is_downloaded_once(folder, cache, small_cora, monkeypatch):
-    requests_ = []
+    calls = []
 
     def retrieve(url, checksum, *, fname, path, downloader):
-        requests_.append((url, checksum, downloader.kwargs))
+        calls.append((url, checksum, downloader.kwargs))
         assert pooch.get_logger().level == logging.WARNING
         return str(cora(Path(path) / fname))
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
     before = pooch.get_logger().level
     first, again = fetch_cora(), fetch_cora()
-    assert requests_ == [("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", None, {"timeout": 10})]
+    assert calls == [("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", None, {"timeout": 10})]
     assert pooch.get_logger().level == before
     assert first.target.tolist() == again.target.tolist()
 
@@ -537,7 +537,7 @@ def test_shipped_data_sets_have_card_with_source(load):
 
 
 # content of the converted copies: entities, columns of each view, entities that lack it, entities per class
-HELD = {
+COPIES = {
     "digits": (2000, (76, 216, 64, 240, 47, 6), (0,) * 6, (200,) * 10),
     "letters": (20000, (16,), (0,), REMOTE_DATASETS["letters"].facts.sizes),
     "internet-ads": (3279, (457, 472, 111), (237, 690, 1843), (2820, 459)),
@@ -562,7 +562,7 @@ HELD = {
 
 
 def test_where_describes_all_data_sets():
-    assert list(HELD) == list(FETCHERS)
+    assert list(COPIES) == list(FETCHERS)
 
 
 @pytest.mark.parametrize("name", FETCHERS)
@@ -570,7 +570,7 @@ def test_converted_copies_match_their_cards(name):
     if not (GIVEN and (Path(GIVEN) / f"{REMOTE_DATASETS[name].copy}.npz").is_file()):
         pytest.skip(f"CONSILIENCE_DATA does not hold {REMOTE_DATASETS[name].copy}.npz")
     data = FETCHERS[name]()
-    n, columns, lacking, sizes = HELD[name]
+    n, columns, lacking, sizes = COPIES[name]
     views, y = data
     assert len(views) == n
     assert tuple(block.shape[1] for _, block in views.items()) == columns

@@ -103,8 +103,8 @@ def test_kinds_of_matrices_are_detected(tmp_path, content, make, X, kind):
 @pytest.mark.parametrize("kind", ["numbers", "counts", "similarities"])
 def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
-    content_ = content(tmp_path / "X.npy", kind)
-    assert (content_.kind, content_.reason) == (kind, "set by --kind")
+    view = content(tmp_path / "X.npy", kind)
+    assert (view.kind, view.reason) == (kind, "set by --kind")
 
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
@@ -117,16 +117,16 @@ def test_matrix_cannot_be_text(tmp_path, content, kind):
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories"])
 def test_numbers_read_as_text_keep_their_spelling(put, content, kind):
-    content_ = content(put("t.csv", "code\n007\n7\n1e5\n"), kind)
-    values = content_.data["code"] if kind == "categories" else content_.data
+    view = content(put("t.csv", "code\n007\n7\n1e5\n"), kind)
+    values = view.data["code"] if kind == "categories" else view.data
     assert values.tolist() == ["007", "7", "1e5"]
 
 
 @pytest.mark.parametrize("name", ["view=", ""])
 def test_kind_can_be_forced_by_file_name(put, read, name):
     path = put("view.csv", "code\n007\n7\n")
-    (content_,) = read(f"{name}{path}", kinds={"view": "categories"}).contents
-    assert content_.data["code"].tolist() == ["007", "7"]
+    (view,) = read(f"{name}{path}", kinds={"view": "categories"}).contents
+    assert view.data["code"].tolist() == ["007", "7"]
 
 
 def test_unknown_kind_is_refused(put, content):
@@ -249,9 +249,9 @@ EDGES = ["source,target", "from,to", "src,dst", "citing,cited", "head,tail", "So
 @pytest.mark.parametrize("header", EDGES)
 def test_links_are_detected_by_their_columns(put, content, header):
     row = "a,b,2" if "weight" in header else "a,b"
-    content_ = content(put("t.csv", f"{header}\n{row}\n"))
-    assert content_.kind == "links"
-    assert [array.tolist() for array in content_.data] == [["a"], ["b"], [2.0 if "weight" in header else 1.0]]
+    view = content(put("t.csv", f"{header}\n{row}\n"))
+    assert view.kind == "links"
+    assert [array.tolist() for array in view.data] == [["a"], ["b"], [2.0 if "weight" in header else 1.0]]
 
 
 @pytest.mark.parametrize("header", ["target,source", "source,target,year", "source,target,weight,x", "a,b"])
@@ -261,19 +261,19 @@ def test_other_columns_are_not_links(put, content, header):
 
 
 def test_links_can_be_forced(put, content):
-    content_ = content(put("t.csv", "x,y\n007,7\n8,\n,9\n"), "links")
-    assert [array.tolist() for array in content_.data] == [["007"], ["7"], [1.0]]
+    view = content(put("t.csv", "x,y\n007,7\n8,\n,9\n"), "links")
+    assert [array.tolist() for array in view.data] == [["007"], ["7"], [1.0]]
 
 
 @pytest.mark.parametrize("kind", [None, "links"])
 def test_columns_of_links_can_be_selected(put, content, kind):
-    content_ = content(f"{put('t.csv', 'year,from,to' + chr(10) + '1,7,8' + chr(10))}:from,to", kind)
-    assert [array.tolist() for array in content_.data] == [["7"], ["8"], [1.0]]
+    view = content(f"{put('t.csv', 'year,from,to' + chr(10) + '1,7,8' + chr(10))}:from,to", kind)
+    assert [array.tolist() for array in view.data] == [["7"], ["8"], [1.0]]
 
 
 def test_weights_of_links_can_be_selected(put, content):
-    content_ = content(f"{put('t.csv', 'year,x,y,w' + chr(10) + '1,7,8,3' + chr(10))}:x,y,w", "links")
-    assert [array.tolist() for array in content_.data] == [["7"], ["8"], [3.0]]
+    view = content(f"{put('t.csv', 'year,x,y,w' + chr(10) + '1,7,8,3' + chr(10))}:x,y,w", "links")
+    assert [array.tolist() for array in view.data] == [["7"], ["8"], [3.0]]
 
 
 @pytest.mark.parametrize(
@@ -285,17 +285,17 @@ def test_weights_of_links_can_be_selected(put, content):
     ],
 )
 def test_ids_of_links_are_text(put, read, name, whole):
-    (content_,) = read(put(name, whole)).contents
-    assert content_.kind == "links"
-    assert [array.tolist() for array in content_.data[:2]] == [["1000001"], ["2"]]
+    (view,) = read(put(name, whole)).contents
+    assert view.kind == "links"
+    assert [array.tolist() for array in view.data[:2]] == [["1000001"], ["2"]]
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.v2.csv"])
 def test_kind_of_file_with_two_suffixes_can_be_forced(put, read, name):
     whole = b"a,b\n1000001,2\n"
     path = put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole)
-    (content_,) = read(path, kinds={"t": "links"}).contents
-    assert [array.tolist() for array in content_.data[:2]] == [["1000001"], ["2"]]
+    (view,) = read(path, kinds={"t": "links"}).contents
+    assert [array.tolist() for array in view.data[:2]] == [["1000001"], ["2"]]
 
 
 @pytest.mark.parametrize("weights", ["-1", "inf", "", "heavy"])

@@ -1,42 +1,28 @@
 """Data sets that are downloaded from public addresses and cached."""
 
 from collections.abc import Callable
-from functools import partial
 
 from ..dataset import Dataset
 from .bbc import BBC_2, BBC_4, BBCSPORT, fetch_bbc, fetch_bbcsport
 from .cluto import CLUTO, fetch_cluto
 from .linqs import CITESEER, CORA, WEBKB_LINQS, fetch_citeseer, fetch_cora, fetch_webkb_linqs
-from .load import find_files
+from .load import find_files, load_remote
 from .newsgroups import NEWSGROUPS, fetch_newsgroups
 from .remote import RemoteDataset
 from .reuters import REUTERS_600, REUTERS_1200, fetch_reuters
 from .uci import ADS_998, ADS_FULL, DIGITS, LETTERS, fetch_digits_views, fetch_internet_ads, fetch_letters
 from .webkb import WEBKB, fetch_webkb
 
-FETCHERS: dict[str, Callable[[], Dataset]] = {
-    "digits": fetch_digits_views,
-    "letters": fetch_letters,
-    "internet-ads": fetch_internet_ads,
-    "internet-ads-998": partial(fetch_internet_ads, "998"),
-    "bbc": fetch_bbc,
-    "bbc-2": partial(fetch_bbc, 2),
-    "bbcsport": fetch_bbcsport,
-    "reuters": fetch_reuters,
-    "reuters-600": partial(fetch_reuters, 600),
-    "webkb": fetch_webkb,
-    "webkb-linqs": fetch_webkb_linqs,
-    "cora": fetch_cora,
-    "citeseer": fetch_citeseer,
-    "newsgroups": fetch_newsgroups,
-    **{f"cluto-{name}": partial(fetch_cluto, name) for name in CLUTO},
-}
 REMOTE_DATASETS: dict[str, RemoteDataset] = {
     remote.name: remote
     for remote in (
         *(DIGITS, LETTERS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
         *(WEBKB, WEBKB_LINQS, CORA, CITESEER, NEWSGROUPS, *CLUTO.values()),
     )
+}
+FETCHERS: dict[str, Callable[[], Dataset]] = {
+    name: lambda name=name: load_remote(REMOTE_DATASETS[name])  # type: ignore[misc]
+    for name in REMOTE_DATASETS
 }
 
 
