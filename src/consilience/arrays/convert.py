@@ -20,24 +20,26 @@ def as_rows(X: Any) -> Array:
     """
     if sp.issparse(X):
         X = CSR.from_scipy(X.tocsr())
-    if is_device_sparse(X):
+    elif is_device_sparse(X):
         X = DeviceCSR.from_library(X)
-    if isinstance(X, CSR):
-        return X if X.dtype in (np.float32, np.float64) else X.with_data(X.data.astype(np.float64))
-    X = X if is_array(X) or isinstance(X, DeviceCSR) else np.asarray(X)
+    elif not is_array(X) and not is_sparse(X):
+        X = np.asarray(X)
     xp = namespace(X)
-    floats = X.dtype in (xp.float32, xp.float64)
-    return X if floats else map_values(X, lambda values: xp.astype(values, xp.float64))
+    return X if X.dtype == xp.float32 else _cast(X, xp.float64)
+
+
+def _cast(X: Array, dtype: Any) -> Array:
+    return X if X.dtype == dtype else map_values(X, lambda values: namespace(values).astype(values, dtype))
 
 
 def is_sparse(X: Array) -> bool:
     """Whether rows are sparse, on the host, on a device or in a storage."""
-    return isinstance(X, CSR) or getattr(X, "sparse", False) is True
+    return getattr(X, "sparse", False) is True
 
 
 def to_host(X: Array) -> Any:
     """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise."""
-    return X.to_scipy() if isinstance(X, CSR | DeviceCSR) else to_numpy(X)
+    return X.to_scipy() if hasattr(X, "to_scipy") else to_numpy(X)
 
 
 def as_csr(X: Array) -> CSR:
@@ -50,9 +52,8 @@ def as_rows_like(X: Array, reference: Array) -> Array:
     if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(reference), reference.dtype):
         return X
     if isinstance(reference, CSR):
-        X = as_csr(X)
-        return X if X.dtype == reference.dtype else X.with_data(X.data.astype(reference.dtype))
-    values = X.to_scipy().toarray() if isinstance(X, CSR) else X
+        return _cast(as_csr(X), reference.dtype)
+    values = to_host(X).toarray() if is_sparse(X) else X
     if namespace(values) is not namespace(reference):
         values = asarray_like(to_numpy(values), reference)
-    return namespace(reference).astype(values, reference.dtype, copy=False)
+    return _cast(values, reference.dtype)

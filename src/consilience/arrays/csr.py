@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import EllipsisType
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,8 @@ import scipy.sparse as sp
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Row i is ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`); the offsets of a slice stay those of the whole."""
+
+    sparse: ClassVar[bool] = True
 
     indptr: np.ndarray
     indices: np.ndarray

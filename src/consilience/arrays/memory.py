@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from .device_csr import DeviceCSR
+from .convert import is_sparse
 
 OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # class name in torch and cupy
 
@@ -44,7 +44,7 @@ def _number_after(word: str, path: Path) -> str:
 
 def available_device_memory(array: Any) -> int | None:
     """Bytes that are free on the device of an array; None if unknown, as for arrays in host memory."""
-    array = array.data if isinstance(array, DeviceCSR) else array
+    array = array.data if is_sparse(array) else array
     if is_torch_array(array) and array.device.type == "cuda":
         return _free_in_torch(array.device)
     if is_cupy_array(array):
@@ -101,4 +101,4 @@ def is_scratch_array(array: Any) -> bool:
     """Whether an array is, or is a view of, one of `create_scratch_array`."""
     while isinstance(array, np.ndarray):
         array = array.base
-    return isinstance(array, memoryview) and isinstance(array.obj, mmap.mmap)
+    return isinstance(getattr(array, "obj", None), mmap.mmap)  # a memoryview of the mapped file

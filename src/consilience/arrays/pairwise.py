@@ -150,7 +150,7 @@ class KernelMatrix:
     def convert(self, U: Array) -> Array:
         """Convert a thin matrix to the kind and type of the compared rows."""
         U = asarray_like(U, self.left.X)
-        if isinstance(U, np.ndarray):
+        if is_on_host(U):
             return np.ascontiguousarray(U, dtype=self.dtype)
         return namespace(U).astype(U, self.left.X.dtype, copy=False)
 

@@ -108,7 +108,7 @@ def split_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> li
 
 
 def split_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
-    """Cut the rows of several views, each with its `work`; for one view this is `cut_into_chunks` with sums."""
+    """Cut the rows of several views, each with its `work`; for one view, as `split_into_chunks` does with sums."""
     n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
     n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
     n_shards = min(n_shards, round(size / (96 * max(1, sum(X.shape[1] for X, _ in views)))))

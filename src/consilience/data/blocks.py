@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, asarray_like, is_sparse, map_chunks, namespace, plan_reads, take_rows, to_numpy
-from ..rows import DaskStorage, Source, StorageColumns, as_source, read_some
+from ..arrays import (
+    Array,
+    DeviceCSR,
+    asarray_like,
+    is_in_memory,
+    is_sparse,
+    map_chunks,
+    namespace,
+    plan_reads,
+    take_rows,
+    to_numpy,
+)
+from ..rows import Source, as_source, read_some
 
 GAPS = (
     "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "
@@ -25,7 +36,7 @@ NOT_IN_ORDER = (
 def find_all_nan_rows(block: Array) -> np.ndarray:
     """Mask of the rows that are all NaN; only rows that start with NaN are read completely."""
     block = as_source(block)
-    if isinstance(block, Source):
+    if not is_in_memory(block):
         return _find_all_nan_on_disk(block)
     if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
         return np.zeros(block.shape[0], bool)
@@ -43,8 +54,9 @@ def _find_all_nan_on_disk(X: Source) -> np.ndarray:
     """Mask of the rows that are all NaN, block by block; types without NaN are not read."""
     if X.sparse or X.storage.dtype.kind != "f":
         return np.zeros(X.shape[0], bool)
-    if isinstance(X.storage, DaskStorage):
-        return X.storage.find_all_nan()[X.start : X.stop]
+    mask = X.storage.find_all_nan()
+    if mask is not None:
+        return mask[X.start : X.stop]
     return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(X[rows, ...]), plan_reads(X))))
 
 
@@ -52,7 +64,7 @@ def reindex_rows(block: Array, rows: np.ndarray) -> Array:
     """Rows by position, with an empty row (NaN, or no stored value) for the position -1."""
     if np.array_equal(rows, np.arange(block.shape[0])):
         return block
-    if isinstance(block, Source):
+    if not is_in_memory(block):
         raise ValueError(NOT_IN_ORDER.format(name=block.name))
     exists = rows >= 0
     if exists.all():
@@ -121,9 +133,7 @@ def _(block: DeviceCSR, columns: slice | list[int]) -> Array:  # noqa: ARG001
 def _(block: Source, columns: slice | list[int]) -> Source:
     if block.steps:
         raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
-    if isinstance(block.storage, DaskStorage):  # the columns stay in dask, so that its workers can have them
-        return replace(block, storage=DaskStorage(block.storage.array[:, columns]))
-    return replace(block, storage=StorageColumns(block.storage, columns))
+    return replace(block, storage=block.storage.select_columns(columns))
 
 
 def make_read_only(values: Any) -> Any:
@@ -153,8 +163,7 @@ def _(block: DeviceCSR) -> str:
 
 @describe_kind.register
 def _(block: Source) -> str:
-    place = "of dask" if isinstance(block.storage, DaskStorage) else "on disk"
-    return f"{'sparse' if block.sparse else 'dense'} {block.storage.dtype} {place}"
+    return f"{'sparse' if block.sparse else 'dense'} {block.storage.dtype} {block.storage.location}"
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -172,7 +181,7 @@ def estimate_density(block: Array) -> float:
     block = as_source(block)
     if is_sparse(block):
         return block.size / n_cells
-    if isinstance(block, Source):
+    if not is_in_memory(block):
         block = block.take(_sample_positions(block.shape[0]))
     sample = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
     sample = sample[~find_all_nan_rows(sample)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -437,7 +437,7 @@ def _parse_links(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.nd
     if is_frame(links):
         links = links.to_numpy()
     if not isinstance(links, np.ndarray):
-        listed = list(links) if isinstance(links, Iterable) and not isinstance(links, str | Mapping) else [links]
+        listed = list(links) if np.iterable(links) and not isinstance(links, str | Mapping) else [links]
         if {len(link) if isinstance(link, list | tuple | np.ndarray) else 0 for link in listed} - {2, 3}:
             raise ValueError(_pairs_message(kind))
         if len({len(link) for link in listed}) > 1:

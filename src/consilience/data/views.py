@@ -203,10 +203,11 @@ class Views:
         """
         if hasattr(data, "mod"):
             blocks = {}
-            if isinstance(use, Mapping) and (unknown := [name for name in use if name not in data.mod]):
+            keys = use if isinstance(use, Mapping) else dict.fromkeys(data.mod, use)
+            if unknown := [name for name in keys if name not in data.mod]:
                 raise ValueError(f"use names {unknown[0]!r}; the modalities are {', '.join(map(repr, data.mod))}")
             for name, modality in data.mod.items():
-                key = use.get(name) if isinstance(use, Mapping) else use
+                key = keys.get(name)
                 if key is not None and key not in modality.obsm:
                     raise ValueError(f"modality {name!r} has no {key!r} in obsm, which has {list(modality.obsm)}")
                 values = modality.X if key is None else modality.obsm[key]

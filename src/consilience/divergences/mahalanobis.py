@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, KernelRows, asarray_like, is_sparse, namespace, to_numpy
+from ..arrays import Array, KernelRows, asarray_like, is_on_host, is_sparse, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 from .squared_euclidean import EuclideanMeasure
 
@@ -65,7 +65,7 @@ def compute_covariance(X: Array) -> np.ndarray:
     """Covariance of the columns; from a device only the result is fetched."""
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
-    if isinstance(X, np.ndarray):
+    if is_on_host(X):
         return np.atleast_2d(np.cov(X, rowvar=False))
     centered = X - xp.mean(X, axis=0)
     return to_numpy(centered.T @ centered) / (X.shape[0] - 1)

@@ -52,8 +52,8 @@ class Categorical(DensityFamily):
 
     def __post_init__(self) -> None:
         check_smoothing(self.smoothing)
-        levels = () if self.n_levels is None else self.n_levels
-        if not isinstance(levels, tuple | list) or not all(isinstance(n, int | np.integer) and n > 0 for n in levels):
+        levels = np.asarray((1,) if self.n_levels is None else self.n_levels)
+        if levels.ndim != 1 or levels.dtype.kind not in "iu" or (levels <= 0).any():
             raise ValueError(f"n_levels must be whole numbers, one per column, got {self.n_levels!r}")
 
     def bind(self, X: Array, present: Array) -> Categorical:  # noqa: ARG002

@@ -52,6 +52,7 @@ class DaskStorage(Storage):
     """Rows of a two-dimensional dask array, in chunks of whole rows; it can be pickled if the array can."""
 
     description = "a dask array"
+    location = "of dask"
     edges: np.ndarray
 
     def __init__(self, array: Any) -> None:
@@ -85,6 +86,9 @@ class DaskStorage(Storage):
         if self.sparse:
             return blocks[0] if len(blocks) == 1 else sp.vstack(blocks, format="csr")
         return np.asarray(blocks[0] if len(blocks) == 1 else np.concatenate(blocks))
+
+    def select_columns(self, columns: slice | list[int]) -> DaskStorage:
+        return DaskStorage(self.array[:, columns])  # still of dask, so that its workers can have them
 
     def find_all_nan(self) -> np.ndarray:
         """Return which rows contain only NaN, computed where the chunks are."""

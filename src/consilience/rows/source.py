@@ -30,6 +30,7 @@ class Storage:
     shape: tuple[int, ...]
     dtype: np.dtype  # of the stored numbers
     description: str  # what messages call it, such as the path of the file
+    location: str = "on disk"
     sparse: bool = False
     edges: np.ndarray | None = None  # first rows of the storage's units, then the number of rows; None: no units
     lends: bool = False
@@ -43,6 +44,14 @@ class Storage:
     def read(self, start: int, stop: int) -> Any:
         """Return rows as a numpy array or scipy CSR array that the caller owns."""
         raise NotImplementedError
+
+    def select_columns(self, columns: slice | list[int]) -> Storage:
+        """Return the storage of some of the columns."""
+        return StorageColumns(self, columns)
+
+    def find_all_nan(self) -> np.ndarray | None:
+        """Return which rows contain only NaN; None if the rows have to be read."""
+        return None
 
     def lend(self, start: int, stop: int) -> Any:
         """Return rows without a copy, valid until they are released."""
