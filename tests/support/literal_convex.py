@@ -36,7 +36,7 @@ def likelihoods(distances, betas, present):
     return tables
 
 
-def gaussian_log_normaliser(n_columns, beta):
+def gaussian_log_normalizer(n_columns, beta):
     """Log of C = (beta / pi)^(d / 2), with which exp(-beta d) integrates to one; the paper prints beta / 2 pi."""
     return n_columns / 2 * np.log(beta / np.pi)
 

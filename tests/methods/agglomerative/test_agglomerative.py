@@ -40,7 +40,7 @@ def blobs(n=60, seed=0, n_columns=4):
     return rng.standard_normal((n, n_columns)) + 3 * rng.standard_normal((3, n_columns))[rng.integers(3, size=n)]
 
 
-def vague_views(n=40, n_views=2, missing=0.0, seed=0):
+def overlapping_views(n=40, n_views=2, missing=0.0, seed=0):
     return make_gaussian_views(
         n, n_clusters=3, n_features=(4, 3, 5)[:n_views], separation=2, missing=missing, random_state=seed
     )[0]
@@ -106,16 +106,16 @@ def test_one_view_equals_scipy(linked, metric, n, seed):
 @every_linkage
 @pytest.mark.parametrize("n_views", [2, 3])
 @pytest.mark.parametrize("missing", [0.0, 0.2, 0.5])
-def test_equals_table_2_written_out(linked, n_views, missing):
+def test_matches_literal_table_2(linked, n_views, missing):
     for seed in range(3):
-        views = vague_views(30, n_views, missing, seed)
+        views = overlapping_views(30, n_views, missing, seed)
         model = cs.MultiViewAgglomerative(3, linkage=linked, metric="euclidean").fit(views)
         assert_equals_literal(model, views, square_distances(views))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(LINKAGES), st.integers(1, 3), st.integers(2, 14))
-def test_ties_go_to_the_clusters_whose_first_entities_come_first(seed, linked, n_views, n):
+def test_ties_go_to_first_entities(seed, linked, n_views, n):
     """Distances of 1, 2 or 4 are full of ties; that average linkage is the same to the bit is not to be had."""
     rng = np.random.default_rng(seed)
     linked = "single" if linked == "average" else linked
@@ -129,9 +129,9 @@ def test_ties_go_to_the_clusters_whose_first_entities_come_first(seed, linked, n
 
 
 @every_linkage
-def test_the_table_is_moved_together_without_a_trace(linked, monkeypatch):
+def test_compacting_table_changes_nothing(linked, monkeypatch):
     """Small steps and many moves: 300 entities, in slices of seven merges, equal one slice."""
-    views = vague_views(300, 3, missing=0.3)
+    views = overlapping_views(300, 3, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 7)
     sliced = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
@@ -141,7 +141,7 @@ def test_the_table_is_moved_together_without_a_trace(linked, monkeypatch):
 
 @every_metric
 def test_precomputed_equals_computed(metric):
-    views = vague_views(50, 3, missing=0.3)
+    views = overlapping_views(50, 3, missing=0.3)
     computed = cs.MultiViewAgglomerative(4, metric=metric).fit(views)
     given = cs.Views(dict(zip(views.names, square_distances(views, metric), strict=True)), present=views.present)
     model = cs.MultiViewAgglomerative(4, metric="precomputed").fit(given)
@@ -152,8 +152,8 @@ def test_precomputed_equals_computed(metric):
         assert np.array_equal(model.view_labels_[name], labels)
 
 
-def test_precomputed_distances_follow_the_entities_chosen():
-    views = vague_views(30)
+def test_precomputed_distances_follow_selected_entities():
+    views = overlapping_views(30)
     given = cs.Views(dict(zip(views.names, square_distances(views), strict=True)))
     for rows in (np.random.default_rng(0).permutation(30), np.arange(5, 25), slice(0, 12)):
         expected = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views[rows])
@@ -161,8 +161,8 @@ def test_precomputed_distances_follow_the_entities_chosen():
         assert np.array_equal(model.children_, expected.children_)
 
 
-def test_a_metric_for_each_view():
-    views = vague_views(40)
+def test_metric_per_view():
+    views = overlapping_views(40)
     by_name = cs.MultiViewAgglomerative(2, metric={"view1": "cosine", "view0": "euclidean"}).fit(views)
     by_place = cs.MultiViewAgglomerative(2, metric=["euclidean", "cosine"]).fit(views)
     D = [square_distances(views)[0], square_distances(views, "cosine")[1]]
@@ -189,8 +189,8 @@ def test_sparse_equals_dense(linked, metric, dtype):
 
 
 @every_metric
-def test_float32_stays_float32_and_says_the_same(metric):
-    views = vague_views(100, missing=0.2)
+def test_float32_stays_float32_with_equal_result(metric):
+    views = overlapping_views(100, missing=0.2)
     single = views.map(lambda block: block.astype(np.float32))
     wide = single.map(lambda block: block.astype(np.float64))
     narrow, reference = (cs.MultiViewAgglomerative(3, metric=metric).fit(X) for X in (single, wide))
@@ -205,7 +205,7 @@ def test_float32_stays_float32_and_says_the_same(metric):
 @every_metric
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 2e-4)])
-def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
+def test_distances_of_close_rows_are_accurate(metric, kind, dtype, rtol):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 6)) + 100
     X[6:] = X[:6] * (1 + 1e-3 * rng.standard_normal((6, 6)))
@@ -223,8 +223,8 @@ def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
     np.testing.assert_allclose(view.compute_block(slice(3, 5), 2), expected[3:5, 2:], rtol=rtol, atol=1e-11)
 
 
-def test_blocks_of_rows_equal_the_whole(monkeypatch):
-    views = vague_views(90, missing=0.3)
+def test_blocks_equal_whole_matrix(monkeypatch):
+    views = overlapping_views(90, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views)
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.BLOCK", 500)
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.LEAST_ROWS", 3)
@@ -238,7 +238,7 @@ def test_blocks_of_rows_equal_the_whole(monkeypatch):
 
 @every_linkage
 def test_rows_permuted(linked):
-    views = vague_views(120, 3, missing=0.2)
+    views = overlapping_views(120, 3, missing=0.2)
     order = np.random.default_rng(0).permutation(120)
     straight = cs.MultiViewAgglomerative(5, linkage=linked).fit(views)
     permuted = cs.MultiViewAgglomerative(5, linkage=linked).fit(views[order])
@@ -248,23 +248,23 @@ def test_rows_permuted(linked):
 
 
 def test_views_renamed():
-    views = vague_views()
+    views = overlapping_views()
     named = cs.Views({f"a view called {name}": block for name, block in views.items()})
     one, other = (cs.MultiViewAgglomerative(3).fit(X) for X in (views, named))
     assert np.array_equal(one.children_, other.children_)
     assert [f"a view called {name}" for name in one.merge_views_] == other.merge_views_.tolist()
 
 
-def test_views_take_turns_and_the_first_begins():
-    views = vague_views(20, 3)
+def test_views_take_turns():
+    views = overlapping_views(20, 3)
     model = cs.MultiViewAgglomerative(2).fit(views)
     assert model.merge_views_.tolist() == [views.names[t % 3] for t in range(19)]
     reordered = cs.MultiViewAgglomerative(2).fit(views[["view2", "view0", "view1"]])
     assert reordered.merge_views_[0] == "view2"
 
 
-def test_forms_of_input_are_one(to_kind):
-    views = vague_views()
+def test_input_forms_are_equivalent(to_kind):
+    views = overlapping_views()
     expected = cs.MultiViewAgglomerative(4).fit(views).children_
     blocks = dict(views.items())
     wide = np.hstack(list(blocks.values()))
@@ -276,8 +276,8 @@ def test_forms_of_input_are_one(to_kind):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from(LINKAGES))
-def test_cuts_are_nested_and_numbered_by_first_appearance(seed, n, linked):
-    views = vague_views(n, 2, 0.3, seed)
+def test_cuts_are_nested_and_numbered_in_order(seed, n, linked):
+    views = overlapping_views(n, 2, 0.3, seed)
     views = views[["view0", "view1"]] if views.present.any(axis=0).all() else cs.Views([np.eye(n)])
     model = cs.MultiViewAgglomerative(1, linkage=linked).fit(views)
     cuts = [model.cut(k) for k in range(1, n + 1)]
@@ -289,8 +289,8 @@ def test_cuts_are_nested_and_numbered_by_first_appearance(seed, n, linked):
         assert all(len(set(coarse[fine == j])) == 1 for j in set(fine))
 
 
-def test_labels_are_the_cut_at_n_clusters():
-    views = vague_views(50, missing=0.2)
+def test_labels_equal_cut():
+    views = overlapping_views(50, missing=0.2)
     for k in (1, 3, 50):
         model = cs.MultiViewAgglomerative(k).fit(views)
         assert np.array_equal(model.labels_, model.cut(k))
@@ -308,7 +308,7 @@ def test_cut_by_hand():
 
 
 def test_linkage_matrix_is_scipys():
-    model = cs.MultiViewAgglomerative(3, linkage="complete").fit(vague_views(40, missing=0.3))
+    model = cs.MultiViewAgglomerative(3, linkage="complete").fit(overlapping_views(40, missing=0.3))
     Z = model.linkage_matrix()
     assert is_valid_linkage(Z)
     assert Z[:, 2].tolist() == list(range(1, 40))
@@ -317,14 +317,14 @@ def test_linkage_matrix_is_scipys():
         assert adjusted_rand_score(fcluster(Z, k, "maxclust"), model.cut(k)) == 1
 
 
-def test_distances_need_not_rise_but_do_on_one_view():
-    views = vague_views(60)
+def test_distances_rise_with_one_view_only():
+    views = overlapping_views(60)
     assert np.any(np.diff(cs.MultiViewAgglomerative(2).fit(views).distances_) < 0)
     assert np.all(np.diff(cs.MultiViewAgglomerative(2).fit(views["view0"]).distances_) >= 0)
 
 
 def test_common_attributes():
-    views = vague_views(80, 3, missing=0.3)
+    views = overlapping_views(80, 3, missing=0.3)
     model = cs.MultiViewAgglomerative(4, metric="euclidean").fit(views)
     assert model.children_.shape == (79, 2)
     assert model.n_leaves_ == 80
@@ -339,8 +339,8 @@ def test_common_attributes():
 
 @every_metric
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_view_labels_are_the_nearest_other_members(metric, kind):
-    views = vague_views(40, missing=0.3)
+def test_view_labels_are_nearest_clusters(metric, kind):
+    views = overlapping_views(40, missing=0.3)
     blocks = {name: kind(np.nan_to_num(block)) for name, block in views.items()}
     model = cs.MultiViewAgglomerative(5, metric=metric).fit(cs.Views(blocks, present=views.present))
     for v, D in enumerate(square_distances(views, metric)):
@@ -352,7 +352,7 @@ def test_view_labels_are_the_nearest_other_members(metric, kind):
             assert model.view_labels_[views.names[v]][i] == np.argmin(means)
 
 
-def test_alone_with_its_view_an_entity_keeps_its_cluster():
+def test_only_entity_with_view_keeps_cluster():
     D = np.ones((3, 3)) - np.eye(3)
     alone = find_nearest_clusters(PrecomputedDistances(D, np.array([False, True, False])), np.array([0, 1, 1]))
     assert alone.tolist() == [-1, 1, -1]
@@ -367,7 +367,7 @@ def test_finds_clear_clusters():
     assert model.agreement_.min() > 0.95
 
 
-def test_clusters_that_no_view_can_compare_are_merged_last():
+def test_incomparable_clusters_are_merged_last():
     """Entities 0 to 3 have one view, 4 to 6 the other: nothing tells how far the two groups are apart."""
     present = np.array([[True, False]] * 4 + [[False, True]] * 3)
     rng = np.random.default_rng(0)
@@ -379,7 +379,7 @@ def test_clusters_that_no_view_can_compare_are_merged_last():
     assert np.isnan(model.agreement_[0, 1])
 
 
-def test_a_view_with_nothing_left_to_compare_cedes_its_turn():
+def test_view_without_comparisons_cedes_turn():
     present = np.column_stack([np.arange(10) < 3, np.ones(10, bool)])
     rng = np.random.default_rng(0)
     views = cs.Views([rng.random((10, 2)), rng.random((10, 2))], present=present)
@@ -389,7 +389,7 @@ def test_a_view_with_nothing_left_to_compare_cedes_its_turn():
     assert (model.merge_views_ != "").all()
 
 
-def test_entities_without_any_comparison_are_merged_by_the_lowest_nodes():
+def test_incomparable_entities_are_merged_by_lowest_nodes():
     views = cs.Views([np.eye(4), np.eye(4)], present=np.array([[1, 0], [1, 0], [0, 1], [0, 1]], bool))
     distances = [PrecomputedDistances(np.ones((4, 4)), views.present[:, v] & (np.arange(4) % 2 == 0)) for v in range(2)]
     *_, tree = iterate_merges(distances, "average")
@@ -397,8 +397,8 @@ def test_entities_without_any_comparison_are_merged_by_the_lowest_nodes():
     assert tree.deciders.tolist() == [-1, -1, -1]
 
 
-def test_a_row_of_zeros_is_missing_for_cosine():
-    views = dict(vague_views().items())
+def test_zero_row_is_missing_for_cosine():
+    views = dict(overlapping_views().items())
     views["view1"] = np.array(views["view1"])
     views["view1"][3] = 0
     model = cs.MultiViewAgglomerative(3).fit(views)
@@ -410,8 +410,8 @@ def test_a_row_of_zeros_is_missing_for_cosine():
     assert cs.MultiViewAgglomerative(3, metric="euclidean").fit(views).view_labels_["view1"][3] >= 0
 
 
-def test_an_entity_without_direction_is_merged_last_and_named():
-    views = vague_views(20).map(lambda block: np.where(np.arange(20)[:, None] == 3, 0, block))
+def test_warns_of_zero_rows_and_merges_them_last():
+    views = overlapping_views(20).map(lambda block: np.where(np.arange(20)[:, None] == 3, 0, block))
     with pytest.warns(UserWarning, match=r"entity 3 is all zeros in every view it has \(1 such\).* merged last.*Drop"):
         model = cs.MultiViewAgglomerative(2).fit(views)
     assert 3 in model.children_[-1]
@@ -432,9 +432,9 @@ def test_many_equal_entities():
         assert np.array_equal(model.labels_, np.repeat([0, 1, 2], 20))
 
 
-def test_leaves_parameters_and_data_alone():
-    views = vague_views(missing=0.2)
-    D = square_distances(vague_views())
+def test_fit_does_not_change_parameters_or_data():
+    views = overlapping_views(missing=0.2)
+    D = square_distances(overlapping_views())
     before = {name: np.array(block) for name, block in views.items()}
     model = cs.MultiViewAgglomerative(3, metric={"view0": "cosine", "view1": "euclidean"})
     parameters = repr(model.get_params())
@@ -446,28 +446,28 @@ def test_leaves_parameters_and_data_alone():
     assert all(np.array_equal(own, was) for own, was in zip(D, kept, strict=True))
 
 
-def test_verbose_reports_and_quiet_is_quiet(capfd):
-    cs.MultiViewAgglomerative(2).fit(vague_views())
+def test_verbose(capfd):
+    cs.MultiViewAgglomerative(2).fit(overlapping_views())
     assert capfd.readouterr() == ("", "")
-    cs.MultiViewAgglomerative(2, verbose=True).fit(vague_views())
+    cs.MultiViewAgglomerative(2, verbose=True).fit(overlapping_views())
     assert capfd.readouterr().err.splitlines() == [
         "MultiViewAgglomerative: start 1 of 1, round 1: merges 0, of 39",
         "MultiViewAgglomerative: start 1 of 1, round 2: merges 39, of 39",
     ]
 
 
-def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
-    views, seen = vague_views(), []
+def test_interrupt_leaves_model_unchanged(monkeypatch):
+    views, seen = overlapping_views(), []
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 10)
 
-    def interrupting(run, round_, record):
+    def interrupt(run, round_, record):
         seen.append(record["merges"])
         if len(seen) == 3:
             raise KeyboardInterrupt("enough")
 
     class Shown:
         def __enter__(self):
-            return interrupting
+            return interrupt
 
         def __exit__(self, *_):
             return False
@@ -480,25 +480,25 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
     assert not hasattr(model, "labels_")
 
 
-def test_too_much_for_the_memory(monkeypatch):
+def test_refuses_tables_larger_than_memory(monkeypatch):
     monkeypatch.setattr("consilience.methods.agglomerative.estimator.available_memory", lambda: 1000)
     message = (
         r"the distances of 40 entities in 2 views take 0\.0 GiB of memory, but 0\.0 GiB are free: cluster fewer "
         r"entities .* or use MultiViewKMeans or MultiViewSphericalKMeans"
     )
     with pytest.raises(MemoryError, match=message):
-        cs.MultiViewAgglomerative(2).fit(vague_views())
+        cs.MultiViewAgglomerative(2).fit(overlapping_views())
     monkeypatch.setattr("consilience.methods.agglomerative.estimator.available_memory", lambda: None)
 
-    def nothing_left(*_):
+    def raise_memory_error(*_):
         raise MemoryError
 
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.compute_tables", nothing_left)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.compute_tables", raise_memory_error)
     with pytest.raises(MemoryError, match=r"take 0\.0 GiB of memory, more than the system gives: cluster fewer"):
-        cs.MultiViewAgglomerative(2).fit(vague_views())
+        cs.MultiViewAgglomerative(2).fit(overlapping_views())
 
 
-def test_memory_wanted_and_memory_free_are_counted_in_bytes():
+def test_table_and_free_memory_are_in_bytes():
     """Rows that take no memory, whose distances would take more than any machine has."""
     X = np.broadcast_to(np.ones((1, 1), np.float32), (10**8, 1))
     wanted = count_table_bytes([PrecomputedDistances(X, X[:, 0])])
@@ -510,22 +510,22 @@ def test_memory_wanted_and_memory_free_are_counted_in_bytes():
 REFUSED = {
     "a metric nobody knows": (
         {"metric": {"view0": "cosine", "view1": "manhattan"}},
-        vague_views(),
+        overlapping_views(),
         "view 'view1': no metric 'manhattan'; choose from 'cosine', 'euclidean', 'precomputed'",
     ),
     "metrics for too few views": (
         {"metric": ["cosine"]},
-        vague_views(),
+        overlapping_views(),
         r"metric lists 1 values for 2 views \('view0', 'view1'\): give one each",
     ),
     "a metric for a view that is not there": (
         {"metric": {"text": "cosine"}},
-        vague_views(),
+        overlapping_views(),
         "metric names view 'text'; the views are 'view0', 'view1'",
     ),
     "features as distances": (
         {"metric": "precomputed"},
-        vague_views(),
+        overlapping_views(),
         r"view 'view0': metric='precomputed' needs a square matrix of distances, 40 x 40, got shape \(40, 4\)",
     ),
     "too many columns": (
@@ -573,11 +573,15 @@ REFUSED = {
         [np.ones((5, 3)), array_api_strict.ones((5, 2))],
         "view 'view0' is an array of .*numpy, view 'view1' of array_api_strict: convert them to one library",
     ),
-    "more clusters than entities": ({"n_clusters": 41}, vague_views(), "n_clusters=41 is more than the 40 entities"),
-    "no clusters": ({"n_clusters": 0}, vague_views(), "'n_clusters' parameter .* must be an int"),
-    "an unknown linkage": ({"linkage": "ward"}, vague_views(), "'linkage' parameter .*'average'"),
-    "an unknown metric": ({"metric": "manhattan"}, vague_views(), "'metric' parameter .*'cosine'"),
-    "no threads": ({"n_jobs": 0}, vague_views(), "n_jobs=0 has no meaning"),
+    "more clusters than entities": (
+        {"n_clusters": 41},
+        overlapping_views(),
+        "n_clusters=41 is more than the 40 entities",
+    ),
+    "no clusters": ({"n_clusters": 0}, overlapping_views(), "'n_clusters' parameter .* must be an int"),
+    "an unknown linkage": ({"linkage": "ward"}, overlapping_views(), "'linkage' parameter .*'average'"),
+    "an unknown metric": ({"metric": "manhattan"}, overlapping_views(), "'metric' parameter .*'cosine'"),
+    "no threads": ({"n_jobs": 0}, overlapping_views(), "n_jobs=0 has no meaning"),
 }
 
 
@@ -592,14 +596,14 @@ def test_refuses(case):
 
 @pytest.mark.parametrize("k", [0, 41, 2.0, "3", None])
 def test_cut_refuses(k):
-    model = cs.MultiViewAgglomerative(2).fit(vague_views())
+    model = cs.MultiViewAgglomerative(2).fit(overlapping_views())
     with pytest.raises(ValueError, match=rf"n_clusters={k!r} must be a whole number from 1 to 40"):
         model.cut(k)
     with pytest.raises(NotFittedError, match="not fitted"):
         clone(model).cut(2)
 
 
-def test_rounding_in_given_distances_is_let_pass():
+def test_tolerates_rounding_in_precomputed_distances():
     X = blobs(30).astype(np.float32)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     D = 1 - unit @ unit.T
@@ -607,22 +611,22 @@ def test_rounding_in_given_distances_is_let_pass():
     assert adjusted_rand_score(model.labels_, cs.MultiViewAgglomerative(3).fit_predict(X)) == 1
 
 
-def test_nan_in_rows_and_columns_of_missing_entities_does_no_harm():
-    views = vague_views(20, missing=0.4)
+def test_ignores_nan_of_missing_entities():
+    views = overlapping_views(20, missing=0.4)
     distances = square_distances(views)
     assert any(np.isnan(D).any() for D in distances)
     model = cs.MultiViewAgglomerative(3, metric="precomputed").fit(cs.Views(distances, present=views.present))
     assert_equals_literal(model, views, distances)
 
 
-def test_importing_the_package_leaves_numba_alone():
+def test_import_does_not_import_numba():
     code = "import sys, consilience; consilience.MultiViewAgglomerative(3); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("linked", ["average", "complete"])
-def test_the_papers_finding_is_negative(linked):
+def test_reproduces_negative_finding_of_paper(linked):
     """The views side by side are clustered better: so says the paper, and so it is."""
     wins = 0
     for seed in range(6):

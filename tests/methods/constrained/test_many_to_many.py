@@ -18,7 +18,7 @@ def fitted(mapping, constraints, **options):
     return views, cs.MultiViewConstrainedKMeans(2, random_state=0, **options).fit(views, constraints=constraints)
 
 
-def test_a_row_of_several_entities_is_one_point():
+def test_shared_row_is_one_point():
     """Each page is there twice: its view is clustered as if it were there once."""
     centres = {"page": PAGES[[0, 39]], "image": IMAGES[[0, 79]]}
     views, model = fitted(EACH_TWO, {}, transfer="direct", init=centres)
@@ -31,7 +31,7 @@ def test_a_row_of_several_entities_is_one_point():
     assert (labels[::2] == labels[1::2]).all(), "both entities of a page have its label"
 
 
-def test_rows_that_one_row_is_mapped_to_are_tied():
+def test_rows_mapped_to_same_row_are_tied():
     _, model = fitted(EACH_TWO[:8], {}, transfer="direct")
     images = model.constraints_["image"]
     assert images.must_link.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -39,7 +39,7 @@ def test_rows_that_one_row_is_mapped_to_are_tied():
     assert model.constraints_["page"].size == 0
 
 
-def test_a_constraint_reaches_all_that_its_ends_are_mapped_to():
+def test_constraint_reaches_all_mapped_rows():
     given = {"page": Constraints([(0, 1)], [(0, 39)], by="row")}
     views, model = fitted(EACH_TWO, given, transfer="direct")
     rows = views.rows[:, 1]
@@ -51,7 +51,7 @@ def test_a_constraint_reaches_all_that_its_ends_are_mapped_to():
     assert cannot == {frozenset((i, j)) for i in (0, 1, 2, 3) for j in (78, 79)}
 
 
-def test_pairs_that_come_together_fall_away():
+def test_pairs_that_coincide_are_dropped():
     """Two images of one page: what is said of them is nothing that could be said of the page."""
     given = {"image": Constraints([(0, 1), (0, 2)], by="row")}
     views, model = fitted(EACH_TWO, given, transfer="direct")
@@ -60,7 +60,7 @@ def test_pairs_that_come_together_fall_away():
 
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
-def test_propagates_and_finds_the_clusters(base):
+def test_finds_clusters_by_propagation(base):
     given = {"page": Constraints.sample(Y, 12, random_state=0)}
     given = {"page": Constraints(given["page"].must_link, given["page"].cannot_link, by="row")}
     views, model = fitted(EACH_TWO, given, base=base)

@@ -47,13 +47,13 @@ def fitted(views, constraints=None, n_clusters=2, **options):
     return cs.MultiViewConstrainedKMeans(n_clusters, **options).fit(views, constraints=constraints)
 
 
-def quietly(views, constraints=None, n_clusters=2, **options):
+def fit_without_warnings(views, constraints=None, n_clusters=2, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return fitted(views, constraints, n_clusters, **options)
 
 
-def view_f(y, model):
+def mean_view_f(y, model):
     """The pairwise F, averaged over views, as in the paper."""
     return np.mean([cs.metrics.pairwise_scores(y[own >= 0], own[own >= 0]).f for own in model.view_labels_.values()])
 
@@ -62,7 +62,7 @@ def same_partition(one, other):
     return adjusted_rand_score(one, other) == 1.0
 
 
-def by_row(constraints, views, name):
+def constraints_by_row(constraints, views, name):
     """The same constraints, by rows of the view's own block."""
     row = views.rows[:, views.names.index(name)]
     return cs.Constraints(
@@ -124,7 +124,7 @@ def test_history():
     assert abs(history["objective_a"][-1] - history["objective_a"][-2]) <= 1e-6 * history["objective_a"][-1]
 
 
-def test_the_objective_and_the_violations_are_those_of_the_constraints_it_holds():
+def test_cost_and_violations_follow_from_constraints():
     views, _, constraints = quadrants(3)
     model = fitted(views, constraints)
     J, n_violations = 0.0, 0
@@ -143,7 +143,7 @@ def test_the_objective_and_the_violations_are_those_of_the_constraints_it_holds(
     assert model.n_violations_ == n_violations
 
 
-def test_a_view_is_clustered_under_its_own_constraints_what_follows_and_what_it_was_handed():
+def test_constraints_include_closure_and_received():
     views, _, constraints = quadrants()
     model = fitted(views, constraints)
     for name, other in (("a", "b"), ("b", "a")):
@@ -158,9 +158,9 @@ def test_a_view_is_clustered_under_its_own_constraints_what_follows_and_what_it_
         assert weights.max() <= 1.0
 
 
-def test_an_entity_goes_where_most_of_its_views_say():
+def test_labels_are_majority_of_views():
     views, y = make_gaussian_views(90, n_clusters=3, n_features=(2, 2, 2), separation=3, missing=0.3, random_state=1)
-    model = quietly(views, sampled(views, y, 10), 3)
+    model = fit_without_warnings(views, sampled(views, y, 10), 3)
     labels = np.array(list(model.view_labels_.values()))
     votes = np.array([(labels == h).sum(axis=0) for h in range(3)])
     assert (votes[model.labels_, np.arange(90)] == votes.max(axis=0)).all()
@@ -173,18 +173,18 @@ def test_an_entity_goes_where_most_of_its_views_say():
 # ways to say the same constraints
 
 
-def test_for_all_views_at_once_is_in_every_view_that_has_both():
+def test_common_constraints_apply_in_every_view():
     views, y, _ = quadrants()
     both = views.present.all(axis=1).nonzero()[0]
     common = cs.Constraints.sample(y[both], 20, random_state=0).renumber(both)
     assert_same_model(fitted(views, common), fitted(views, {"a": common, "b": common}))
 
 
-def test_for_all_views_at_once_also_between_entities_that_share_no_view():
+def test_common_constraints_between_entities_without_shared_view():
     views, y, _ = quadrants(mapped=0.5)
     common = cs.Constraints.sample(y, 40, random_state=0)
     assert (~(views.present[common.must_link].all(axis=1)).any(axis=1)).any(), "some ends share no view"
-    assert view_f(y, fitted(views, common)) > 0.9
+    assert mean_view_f(y, fitted(views, common)) > 0.9
 
 
 def test_by_id():
@@ -201,7 +201,7 @@ def test_by_id():
 
 def test_by_row_after_align():
     views, _, constraints = quadrants()
-    rows = {name: by_row(own, views, name) for name, own in constraints.items()}
+    rows = {name: constraints_by_row(own, views, name) for name, own in constraints.items()}
     assert rows["b"].must_link.max() < 100
     assert_same_model(fitted(views, rows), fitted(views, constraints))
     order = np.random.default_rng(0).permutation(len(views))
@@ -210,7 +210,7 @@ def test_by_row_after_align():
 
 
 @pytest.mark.parametrize("name", ["a", "b"])
-def test_constraints_in_one_view_serve_the_other(name):
+def test_constraints_in_one_view_help_other_view(name):
     scores = []
     for seed in range(3):
         views, y, _ = quadrants(seed, mapped=1.0)
@@ -221,7 +221,7 @@ def test_constraints_in_one_view_serve_the_other(name):
     assert np.mean(scores) > 0.9
 
 
-def test_constraints_of_one_view_only_are_the_same_as_none_in_the_other():
+def test_missing_view_means_no_constraints():
     views, _, constraints = quadrants()
     only = fitted(views, {"a": constraints["a"]})
     for nothing in (None, cs.Constraints()):
@@ -231,7 +231,7 @@ def test_constraints_of_one_view_only_are_the_same_as_none_in_the_other():
 # against simpler things
 
 
-def some_centres(views, seed=0, k=2):
+def draw_centers(views, seed=0, k=2):
     rng = np.random.default_rng(seed)
     return {
         name: X[views.present[:, v]][rng.permutation(int(views.present[:, v].sum()))[:k]]
@@ -240,9 +240,9 @@ def some_centres(views, seed=0, k=2):
 
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
-def test_each_view_alone_is_constrained_kmeans_under_all_that_follows(base):
+def test_no_transfer_equals_single_view_estimators(base):
     views, _, constraints = quadrants(2)
-    centres = some_centres(views)
+    centres = draw_centers(views)
     model = fitted(views, constraints, init=centres, order="index", transfer="none", base=base)
     total = 0.0
     for v, (name, X) in enumerate(views.items()):
@@ -262,7 +262,7 @@ def test_each_view_alone_is_constrained_kmeans_under_all_that_follows(base):
 
 
 @every_transfer
-def test_one_view_is_pckmeans(transfer):
+def test_one_view_equals_pckmeans(transfer):
     X = quadrants()[0]["a"][:100]
     constraints = cs.Constraints.sample(np.arange(100) % 2, 10, random_state=0).closure()
     model = fitted(X, constraints, init={"view0": X[:2]}, order="index", transfer=transfer)
@@ -274,7 +274,7 @@ def test_one_view_is_pckmeans(transfer):
     assert np.array_equal(model.predict(X), single.predict(X))
 
 
-def test_direct_hands_on_constraints_between_entities_with_both_views_and_no_others():
+def test_direct_transfers_only_constraints_between_mapped_entities():
     views, y, constraints = quadrants()
     model = fitted(views, constraints, transfer="direct")
     both = views.present.all(axis=1)
@@ -290,7 +290,7 @@ def test_direct_hands_on_constraints_between_entities_with_both_views_and_no_oth
         for v, name in enumerate(views.names)
         for rows in [np.flatnonzero(views.present[:, v] & ~both)]
     }
-    centres = some_centres(views)
+    centres = draw_centers(views)
     one, other = (
         fitted(views, outside, init=centres, order="index", transfer=transfer) for transfer in ("direct", "none")
     )
@@ -298,7 +298,7 @@ def test_direct_hands_on_constraints_between_entities_with_both_views_and_no_oth
     assert not any(own.size for own in one.propagated_.values())
 
 
-def test_membership_hands_on_all_pairs_of_entities_with_both_views():
+def test_membership_links_all_pairs_of_mapped_entities():
     views, _, constraints = quadrants(n_samples=80)
     model = fitted(views, constraints, transfer="membership")
     both = views.present.all(axis=1).nonzero()[0].tolist()
@@ -309,15 +309,15 @@ def test_membership_hands_on_all_pairs_of_entities_with_both_views():
         assert [tuple(p) for p in own.cannot_link] == [(i, j) for i, j in pairs if labels[i] != labels[j]]
 
 
-def test_propagation_helps_on_the_quadrants():
+def test_propagation_helps_on_quadrants():
     """What is safe to demand of the paper's experiment: PCK-Means from the largest groups, half of the rows mapped."""
     scores = {"propagate": [], "direct": []}
     precision = []
     for seed in range(6):
         views, y, constraints = quadrants(seed)
         for transfer, own in scores.items():
-            model = quietly(views, constraints, init="largest", transfer=transfer)
-            own.append(view_f(y, model))
+            model = fit_without_warnings(views, constraints, init="largest", transfer=transfer)
+            own.append(mean_view_f(y, model))
             if transfer == "propagate":
                 precision += [model.propagated_[name].precision(y) for name in views.names]
     propagated, direct = (np.mean(own) for own in scores.values())
@@ -354,7 +354,7 @@ def test_three_views():
 # the same data in other clothes
 
 
-def test_names_of_views_do_not_matter():
+def test_view_names_do_not_matter():
     views, _, constraints = quadrants()
     renamed = cs.Views({"z": views["a"], "y": views["b"]}, present=views.present)
     one = fitted(views, constraints)
@@ -365,7 +365,7 @@ def test_names_of_views_do_not_matter():
 
 
 @every_base
-def test_the_order_of_views_does_not_matter_where_starts_are_given(base):
+def test_view_order_does_not_matter_with_given_centers(base):
     views, _, constraints = quadrants(1, mapped=1.0)
     centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
     options = {"init": centres, "order": "index"} | BASES[base]
@@ -414,12 +414,12 @@ def assert_same_clusters(model, other, order=None):
 @pytest.mark.parametrize("separation", [10, 3])
 @pytest.mark.parametrize("n_constraints", [0, 6, 24])
 @every_base
-def test_order_of_views_does_not_matter(base, n_constraints, separation):
+def test_view_order_does_not_matter(base, n_constraints, separation):
     views, y = three_views(separation)
     constraints = sampled(views, y, n_constraints) if n_constraints else None
-    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
     for names in (["view2", "view0", "view1"], ["view1", "view0", "view2"]):
-        other = quietly(views[names], constraints, 4, max_iter=5, **BASES[base])
+        other = fit_without_warnings(views[names], constraints, 4, max_iter=5, **BASES[base])
         assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
         assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
         assert_same_clusters(model, other)
@@ -428,58 +428,62 @@ def test_order_of_views_does_not_matter(base, n_constraints, separation):
 @pytest.mark.parametrize("separation", [10, 3])
 @pytest.mark.parametrize("n_constraints", [0, 6, 24])
 @every_base
-def test_order_of_rows_does_not_matter(base, n_constraints, separation):
+def test_row_order_does_not_matter(base, n_constraints, separation):
     views, y = three_views(separation)
     constraints = sampled(views, y, n_constraints) if n_constraints else {}
-    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(y))
         assert_same_clusters(
-            model, quietly(*permute_rows(views, constraints, order), 4, max_iter=5, **BASES[base]), order
+            model, fit_without_warnings(*permute_rows(views, constraints, order), 4, max_iter=5, **BASES[base]), order
         )
 
 
 @every_transfer
-def test_orders_do_not_matter_whatever_is_transferred(transfer):
+def test_orders_do_not_matter_for_any_transfer(transfer):
     views, y = three_views(5, missing=0.5)
     constraints = sampled(views, y, 10)
-    model = quietly(views, constraints, 4, transfer=transfer)
+    model = fit_without_warnings(views, constraints, 4, transfer=transfer)
     order = np.random.default_rng(0).permutation(len(y))
     turned, links = permute_rows(views, constraints, order)
-    assert_same_clusters(model, quietly(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order)
+    assert_same_clusters(
+        model, fit_without_warnings(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order
+    )
 
 
-def test_orders_do_not_matter_to_the_automatic_threshold():
+def test_orders_do_not_matter_with_automatic_threshold():
     views, _, constraints = quadrants(mapped=1.0, n_samples=80)
     order = np.random.default_rng(0).permutation(len(views))
     turned, links = permute_rows(views, constraints, order)
     model, other = (
-        quietly(data, given_links, threshold="auto", max_iter=5)
+        fit_without_warnings(data, given_links, threshold="auto", max_iter=5)
         for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
     )
     assert other.thresholds_ == model.thresholds_
     assert_same_clusters(model, other, order)
 
 
-def test_order_of_rows_does_not_matter_where_rows_of_a_view_are_equal():
+def test_row_order_does_not_matter_with_equal_rows():
     views, y = three_views(4, missing=0.0)
     rounded = cs.Views({name: X.round() if name == "view2" else X for name, X in views.items()})
     assert len(np.unique(rounded["view2"], axis=0)) < len(y)
     constraints = sampled(rounded, y, 40)
     order = np.random.default_rng(0).permutation(len(y))
-    model = quietly(rounded, constraints, 4)
-    assert_same_clusters(model, quietly(*permute_rows(rounded, constraints, order), 4), order)
+    model = fit_without_warnings(rounded, constraints, 4)
+    assert_same_clusters(model, fit_without_warnings(*permute_rows(rounded, constraints, order), 4), order)
 
 
-def test_order_of_sparse_rows_does_not_matter():
+def test_row_order_does_not_matter_with_sparse_rows():
     sparse, _, y = sparse_views()
     constraints = {"a": cs.Constraints.sample(y, 10, random_state=0)}
     order = np.random.default_rng(0).permutation(len(y))
-    model = quietly(sparse, constraints, transfer="direct")
-    assert_same_clusters(model, quietly(*permute_rows(sparse, constraints, order), transfer="direct"), order)
+    model = fit_without_warnings(sparse, constraints, transfer="direct")
+    assert_same_clusters(
+        model, fit_without_warnings(*permute_rows(sparse, constraints, order), transfer="direct"), order
+    )
 
 
-def clustered_views(monkeypatch, views, constraints, **options):
+def list_clustered_views(monkeypatch, views, constraints, **options):
     """Names of the views in the order in which they were clustered."""
     names, cluster = [], ViewClusterer.cluster
 
@@ -489,7 +493,7 @@ def clustered_views(monkeypatch, views, constraints, **options):
 
     with monkeypatch.context() as patch:
         patch.setattr(ViewClusterer, "cluster", record)
-        quietly(views, constraints, **options)
+        fit_without_warnings(views, constraints, **options)
     return names
 
 
@@ -498,22 +502,22 @@ def test_view_order(monkeypatch):
     blurred = np.random.default_rng(0).standard_normal(views["a"].shape)
     views = cs.Views({"a": views["a"] + blurred, "b": views["b"]})
     for names in (["a", "b"], ["b", "a"]):
-        given_order = clustered_views(monkeypatch, views[names], constraints, view_order="given")
+        given_order = list_clustered_views(monkeypatch, views[names], constraints, view_order="given")
         assert given_order[:4] == [*names, *names]
-        auto = clustered_views(monkeypatch, views[names], constraints)
+        auto = list_clustered_views(monkeypatch, views[names], constraints)
         assert auto[:2] == names, "each view alone"
         assert auto[2:4] == ["a", "b"], "view b has the more compact clusters; its first turn is the one alone"
 
 
-def test_views_take_turns_in_the_order_given_if_asked_to():
+def test_given_view_order():
     views, y = three_views(3, seed=1)
     constraints = sampled(views, y, 6)
     reordered = views[["view2", "view0", "view1"]]
-    model, other = (quietly(data, constraints, 4, view_order="given") for data in (views, reordered))
+    model, other = (fit_without_warnings(data, constraints, 4, view_order="given") for data in (views, reordered))
     assert not np.array_equal(model.labels_, other.labels_)
 
 
-def test_what_lies_in_a_missing_row_does_not_matter():
+def test_values_of_missing_rows_do_not_matter():
     views, _, constraints = quadrants()
     filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
     assert_same_model(fitted(filled, constraints), fitted(views, constraints))
@@ -540,19 +544,19 @@ def test_float32(base):
     assert np.array_equal(other.predict(single), one.predict(views))
 
 
-def test_kinds_of_arrays(to_kind):
+def test_array_types(to_kind):
     a, b = (np.array(X[:60]) for _, X in make_four_quadrants(mapped=1.0, random_state=0)[0].items())
     mapping = {("a", "b"): [(i, i) for i in range(30)]}
     constraints = {"a": cs.Constraints([(0, 1), (2, 3)], [(0, 59)], by="row")}
-    plain = quietly(cs.align({"a": a, "b": b}, mapping), constraints)
+    plain = fit_without_warnings(cs.align({"a": a, "b": b}, mapping), constraints)
     views = cs.align({"a": to_kind(a), "b": to_kind(b)}, mapping)
-    other = quietly(views, constraints)
+    other = fit_without_warnings(views, constraints)
     assert_same_model(plain, other)
     assert np.array_equal(other.predict(views), plain.predict(cs.align({"a": a, "b": b}, mapping)))
     assert other.transform(views).shape == (90, 2)
 
 
-def test_arrays_of_another_library_without_gaps():
+def test_arrays_of_other_libraries_without_missing_rows():
     views, y = make_gaussian_views(40, n_clusters=2, n_features=(2, 3), separation=6, random_state=0)
     blocks = {name: array_api_strict.asarray(np.array(X)) for name, X in views.items()}
     common = cs.Constraints.sample(y, 6, random_state=0)
@@ -560,7 +564,7 @@ def test_arrays_of_another_library_without_gaps():
 
 
 @pytest.mark.parametrize("rows", [3, 64])
-def test_same_bits_whatever_the_threads(rows, monkeypatch):
+def test_result_does_not_depend_on_threads(rows, monkeypatch):
     views, _, constraints = quadrants()
     one = fitted(views, constraints)
     monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
@@ -572,9 +576,9 @@ def test_same_bits_whatever_the_threads(rows, monkeypatch):
 
 
 @every_base
-def test_predict_without_constraints_repeats_the_labels(base):
+def test_predict_repeats_labels_without_constraints(base):
     views, _ = make_gaussian_views(90, n_clusters=3, n_features=(2, 3, 2), separation=4, missing=0.3, random_state=0)
-    model = quietly(views, None, 3, **BASES[base])
+    model = fit_without_warnings(views, None, 3, **BASES[base])
     assert np.array_equal(model.predict(views), model.labels_)
     assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
     assert np.array_equal(clone(model).fit_predict(views), model.labels_)
@@ -582,23 +586,23 @@ def test_predict_without_constraints_repeats_the_labels(base):
 
 
 @pytest.mark.parametrize("names", [["view0"], ["view1"], ["view2", "view0"], ["view0", "view1", "view2"]])
-def test_new_entities_with_any_of_the_views(names):
+def test_predict_with_some_views(names):
     views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3, 2), separation=9, random_state=0)
     model = fitted(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
     assert same_partition(model.predict(views[80:][names]), y[80:])
     assert same_partition(np.append(model.labels_, model.predict(views[80:][names])), y)
 
 
-def test_new_entities_with_different_views_each():
+def test_predict_with_different_views_per_entity():
     views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3), separation=3, random_state=0)
-    model = quietly(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
+    model = fit_without_warnings(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
     present = np.tile([[True, False], [False, True], [True, True]], (14, 1))[:40]
     found = model.predict(cs.Views(dict(views[80:].items()), present=present))
     for kind, names in enumerate((["view0"], ["view1"], ["view0", "view1"])):
         assert np.array_equal(found[kind::3], model.predict(views[80:][names])[kind::3])
 
 
-def test_costs_are_squared_distances_in_units_of_each_views_variance():
+def test_transform_returns_standardized_squared_distances():
     views, _, constraints = quadrants()
     model = fitted(views, constraints)
     total = np.zeros((len(views), 2))
@@ -620,7 +624,7 @@ def test_costs_are_squared_distances_in_units_of_each_views_variance():
     ]
 
 
-def test_scale_of_a_view_does_not_matter_to_who_decides():
+def test_scale_of_view_does_not_matter_for_votes():
     """Where two views disagree, costs are compared in each view's own variance."""
     views, _, _ = quadrants(mapped=1.0)
     constraints = cs.Constraints.sample((views["a"][:, 0] > 0).astype(int), 30, random_state=0)
@@ -634,7 +638,7 @@ def test_scale_of_a_view_does_not_matter_to_who_decides():
 
 @pytest.mark.parametrize("scale", [2.0**-40, 1e-9, 1e-3, 1e3, 1e9, 2.0**40])
 @pytest.mark.parametrize("base", ["mpck", "mpck full"])
-def test_units_of_one_view_do_not_matter_to_learned_metrics(base, scale):
+def test_units_of_view_do_not_matter_with_learned_metrics(base, scale):
     views, _, constraints = quadrants()
     plain = fitted(views, constraints, **BASES[base])
     small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
@@ -646,7 +650,7 @@ def test_units_of_one_view_do_not_matter_to_learned_metrics(base, scale):
 
 
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
-def test_units_of_one_view_do_not_matter_to_pck_if_weights_follow(scale):
+def test_units_of_view_do_not_matter_to_pck_with_scaled_weights(scale):
     views, _, constraints = quadrants()
     plain = fitted(views, constraints, transfer="none")
     small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
@@ -660,7 +664,7 @@ def test_not_fitted():
         cs.MultiViewConstrainedKMeans(2).predict(np.eye(2))
 
 
-def test_views_that_were_not_there_in_fit():
+def test_refuses_unknown_views():
     views, _, constraints = quadrants()
     model = fitted(views, constraints)
     with pytest.raises(ValueError, match="view 'c' was not in fit: leave it out; the fitted views are 'a', 'b'"):
@@ -672,7 +676,7 @@ def test_views_that_were_not_there_in_fit():
 # thresholds
 
 
-def test_a_threshold_for_each_view():
+def test_threshold_per_view():
     views, _, constraints = quadrants()
     model = fitted(views, constraints, threshold={"b": 0.4, "a": 0.8})
     assert model.thresholds_ == {"a": 0.8, "b": 0.4}
@@ -682,10 +686,10 @@ def test_a_threshold_for_each_view():
     assert_same_model(model, fitted(views, constraints, threshold=[0.8, 0.4]))
 
 
-def test_a_lower_threshold_hands_on_more():
+def test_lower_threshold_propagates_more():
     views, _, constraints = quadrants(mapped=1.0)
     sizes = [
-        sum(own.size for own in quietly(views, constraints, threshold=t).propagated_.values())
+        sum(own.size for own in fit_without_warnings(views, constraints, threshold=t).propagated_.values())
         for t in (0.9, 0.7, 0.5, 0.3)
     ]
     assert sizes == sorted(sizes)
@@ -702,9 +706,9 @@ def test_automatic_threshold():
 
 
 @pytest.mark.parametrize("transfer", ["direct", "none"])
-def test_automatic_threshold_where_it_plays_no_part(transfer):
+def test_automatic_threshold_without_propagation(transfer):
     views, _, constraints = quadrants(n_samples=40, n=6, mapped=1.0)
-    model = quietly(views, constraints, threshold="auto", transfer=transfer, max_iter=5)
+    model = fit_without_warnings(views, constraints, threshold="auto", transfer=transfer, max_iter=5)
     assert model.thresholds_ == {"a": 0.5, "b": 0.5}
 
 
@@ -729,7 +733,7 @@ BAD_THRESHOLDS = {
 
 
 @pytest.mark.parametrize(("threshold", "message"), BAD_THRESHOLDS.values(), ids=BAD_THRESHOLDS)
-def test_thresholds_that_make_no_sense(threshold, message):
+def test_refuses_thresholds(threshold, message):
     views, _, constraints = quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
         fitted(views, constraints, threshold=threshold)
@@ -743,7 +747,7 @@ def sparse_views(n=40):
     return cs.Views({"a": sp.csr_array(views["a"]), "b": views["b"]}), views, y
 
 
-def test_sparse_views_do_not_propagate():
+def test_refuses_to_propagate_in_sparse_views():
     sparse, _, y = sparse_views()
     with pytest.raises(
         ValueError,
@@ -755,16 +759,16 @@ def test_sparse_views_do_not_propagate():
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
 @pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
-def test_sparse_views_transfer_what_need_not_be_propagated(transfer, base):
+def test_sparse_views_transfer_without_propagation(transfer, base):
     sparse, dense, y = sparse_views()
     constraints = cs.Constraints.sample(y, 10, random_state=0)
-    one, other = (quietly(own, constraints, transfer=transfer, base=base) for own in (sparse, dense))
+    one, other = (fit_without_warnings(own, constraints, transfer=transfer, base=base) for own in (sparse, dense))
     assert np.array_equal(one.labels_, other.labels_)
     assert one.cost_ == pytest.approx(other.cost_)
     assert np.array_equal(one.predict(sparse), other.predict(dense))
 
 
-def test_views_without_a_common_entity():
+def test_refuses_views_without_common_entity():
     views, _, constraints = quadrants(mapped=0.0)
     with pytest.raises(
         ValueError,
@@ -777,7 +781,7 @@ def test_views_without_a_common_entity():
     assert np.isnan(alone.agreement_[0, 1])
 
 
-def test_a_constraint_in_a_view_that_an_entity_lacks():
+def test_refuses_constraint_in_missing_view():
     views, _, _ = quadrants()
     lacking = int(np.flatnonzero(~views.present[:, 1])[0])
     having = int(np.flatnonzero(views.present[:, 1])[0])
@@ -815,13 +819,13 @@ BAD_CONSTRAINTS = {
 
 
 @pytest.mark.parametrize(("constraints", "error", "message"), BAD_CONSTRAINTS.values(), ids=BAD_CONSTRAINTS)
-def test_constraints_that_make_no_sense(constraints, error, message):
+def test_refuses_constraints(constraints, error, message):
     views, _, _ = quadrants()
     with pytest.raises(error, match=message):
         fitted(views, constraints)
 
 
-def test_more_clusters_than_a_view_has_entities():
+def test_refuses_more_clusters_than_entities_in_view():
     rng = np.random.default_rng(0)
     views = cs.align(
         {"a": rng.standard_normal((9, 2)), "b": rng.standard_normal((3, 2))}, {("a", "b"): [(0, 0), (1, 1)]}
@@ -846,7 +850,7 @@ BAD_STARTS = {
 
 
 @pytest.mark.parametrize(("init", "message"), BAD_STARTS.values(), ids=BAD_STARTS)
-def test_starts_that_make_no_sense(init, message):
+def test_refuses_starts(init, message):
     views, _, constraints = quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
         fitted(views, constraints, init=init)
@@ -855,14 +859,14 @@ def test_starts_that_make_no_sense(init, message):
 @pytest.mark.parametrize(
     ("parameter", "value"), [("base", "cop"), ("transfer", "some"), ("metric", "rank"), ("max_iter", 0), ("tol", -1)]
 )
-def test_parameters_that_make_no_sense(parameter, value):
+def test_refuses_parameters(parameter, value):
     with pytest.raises(ValueError, match=f"The '{parameter}' parameter of MultiViewConstrainedKMeans must be"):
         fitted(np.eye(4), **{parameter: value})
 
 
-def test_a_start_for_some_views_leaves_the_others_to_their_own():
+def test_centers_for_some_views():
     views, _, constraints = quadrants()
-    centres = some_centres(views)
+    centres = draw_centers(views)
     model, given_both, largest = (
         fitted(views, constraints, init=init, transfer="none") for init in ({"a": centres["a"]}, centres, "largest")
     )
@@ -871,7 +875,7 @@ def test_a_start_for_some_views_leaves_the_others_to_their_own():
     assert given_both.history_["objective_b"][-1] != largest.history_["objective_b"][-1]
 
 
-def test_a_conflict_across_views_is_reported():
+def test_warns_of_conflict_across_views():
     views, _, _ = quadrants()
     one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
@@ -887,7 +891,7 @@ def test_a_conflict_across_views_is_reported():
 
 @pytest.mark.filterwarnings("ignore:cannot-links contradict must-links")
 @pytest.mark.parametrize("transfer", ["direct", "propagate"])
-def test_a_conflict_stays_where_it_was_given(transfer):
+def test_conflict_counts_only_in_its_view(transfer):
     views, _, _ = quadrants()
     one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
     constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
@@ -897,7 +901,7 @@ def test_a_conflict_stays_where_it_was_given(transfer):
     assert model.constraints_["a"].cannot_link.tolist() == []
 
 
-def test_rounds_that_run_out():
+def test_warns_when_rounds_run_out():
     views, _, constraints = quadrants()
     with pytest.warns(
         ConvergenceWarning, match=r"the views still changed each other after 1 rounds; the round of lowest cost"
@@ -907,7 +911,7 @@ def test_rounds_that_run_out():
     assert model.n_iter_ == len(model.history_["round"]) == 1
 
 
-def test_nothing_reaches_entities_with_several_views():
+def test_warns_if_nothing_is_propagated():
     views, y, _ = quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
     constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumber(alone)}
@@ -919,7 +923,7 @@ def test_nothing_reaches_entities_with_several_views():
         fitted(views, constraints, threshold=0.9999999)
 
 
-def test_clusters_that_end_up_empty_are_reported():
+def test_warns_of_empty_clusters():
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
     message = (
         r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
@@ -931,11 +935,11 @@ def test_clusters_that_end_up_empty_are_reported():
 # rounds
 
 
-def test_max_iter_cuts_the_same_rounds_short():
+def test_max_iter_truncates_rounds():
     views, _, constraints = quadrants(4)
     whole = fitted(views, constraints)
     assert whole.n_iter_ > 2
-    short = quietly(views, constraints, max_iter=2)
+    short = fit_without_warnings(views, constraints, max_iter=2)
     assert short.n_iter_ == 2
     assert short.history_["objective"].tolist() == whole.history_["objective"][:2].tolist()
 
@@ -948,9 +952,9 @@ def test_tol_matters():
 
 
 @pytest.mark.parametrize("turn", [3, 4])
-def test_interrupted_in_the_second_round_it_holds_the_first(turn, monkeypatch):
+def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
     views, _, constraints = quadrants(4)
-    first = quietly(views, constraints, max_iter=1)
+    first = fit_without_warnings(views, constraints, max_iter=1)
     infer, turns = TRANSFERS["propagate"].infer, []
 
     def until(own):
@@ -968,7 +972,7 @@ def test_interrupted_in_the_second_round_it_holds_the_first(turn, monkeypatch):
     assert np.array_equal(model.predict(views), first.predict(views))
 
 
-def test_interrupted_in_the_first_round_there_is_nothing_to_hold(monkeypatch):
+def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
     views, _, constraints = quadrants()
 
     def at_once(turn):
@@ -992,9 +996,9 @@ def test_reproducible(base):
         assert_same_model(one, other)
 
 
-def test_neither_parameters_nor_global_randomness_are_touched():
+def test_fit_does_not_change_parameters_or_global_randomness():
     views, _, constraints = quadrants()
-    centres = some_centres(views)
+    centres = draw_centers(views)
     options = {"init": centres, "threshold": {"a": 0.5, "b": 0.6}, "tol": 1e-5}
     model = cs.MultiViewConstrainedKMeans(2, **options)
     before = model.get_params()
@@ -1010,7 +1014,7 @@ def test_neither_parameters_nor_global_randomness_are_touched():
 
 
 @every_base
-def test_survives_pickling_and_cloning(base):
+def test_pickle_and_clone(base):
     views, _, constraints = quadrants()
     model = fitted(views, constraints, **BASES[base])
     copy = pickle.loads(pickle.dumps(model))
@@ -1034,7 +1038,7 @@ def test_in_a_pipeline():
     assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
 
 
-def test_progress_is_shown_where_it_is_asked_for(capsys):
+def test_verbose_shows_progress(capsys):
     views, _, constraints = quadrants()
     quiet = fitted(views, constraints)
     assert capsys.readouterr().out == ""
@@ -1045,7 +1049,7 @@ def test_progress_is_shown_where_it_is_asked_for(capsys):
 
 
 @pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (200, 0.5, 50), (40, 0.0, 0), (80, 0.31, 12)])
-def test_sizes_of_the_quadrants(n, mapped, n_mapped):
+def test_quadrant_sizes(n, mapped, n_mapped):
     views, y = make_four_quadrants(n, mapped=mapped, random_state=0)
     assert views.names == ("a", "b")
     assert views.present.sum(axis=0).tolist() == [n // 2, n // 2]
@@ -1058,7 +1062,7 @@ def test_sizes_of_the_quadrants(n, mapped, n_mapped):
         assert (y[there] == 1).sum() == n // 4
 
 
-def test_right_and_left_are_the_clusters_of_the_quadrants():
+def test_quadrants_are_split_left_and_right():
     views, y = make_four_quadrants(800, mapped=0.5, random_state=1)
     for v, (_, X) in enumerate(views.items()):
         there = views.present[:, v]
@@ -1068,7 +1072,7 @@ def test_right_and_left_are_the_clusters_of_the_quadrants():
             assert 0.45 < upper.mean() < 0.55, "above and below say nothing"
 
 
-def test_mapped_points_of_the_quadrants_are_near_and_in_one_quadrant():
+def test_mapped_quadrant_points_share_quadrant():
     views, _ = make_four_quadrants(400, mapped=0.5, random_state=0)
     both = views.present.all(axis=1)
     a, b = views["a"][both], views["b"][both]
@@ -1087,18 +1091,18 @@ def test_quadrants_are_reproducible():
 
 
 @pytest.mark.parametrize("n", [0, 7, 12, 204])
-def test_numbers_of_points_that_do_not_make_quadrants(n):
+def test_quadrants_refuse_sizes(n):
     with pytest.raises(ValueError, match=rf"n_samples={n} must be a multiple of 8: four quadrants in two views"):
         make_four_quadrants(n)
 
 
 @pytest.mark.parametrize("mapped", [-0.1, 1.5, np.nan])
-def test_shares_that_are_none(mapped):
+def test_quadrants_refuse_shares(mapped):
     with pytest.raises(ValueError, match=rf"mapped={mapped} is a share: give a number from 0 to 1"):
         make_four_quadrants(mapped=mapped)
 
 
-def test_a_view_that_never_varies_does_no_harm():
+def test_constant_view_is_harmless():
     views = cs.Views({"a": np.ones((10, 2)), "b": np.random.default_rng(0).standard_normal((10, 2))})
     given = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=given)
@@ -1106,7 +1110,7 @@ def test_a_view_that_never_varies_does_no_harm():
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
-def test_propagation_does_not_depend_on_the_units(scale):
+def test_propagation_does_not_depend_on_units(scale):
     """Collinear columns have a singular covariance, whatever is added to it must not drown it, nor be lost in it."""
     views, y, constraints = quadrants()
     wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
@@ -1114,7 +1118,7 @@ def test_propagation_does_not_depend_on_the_units(scale):
     assert min(model.propagated_["a"].precision(y)) > 0.95
 
 
-def test_a_full_metric_needs_dense_views():
+def test_full_metric_refuses_sparse_views():
     rng = np.random.default_rng(0)
     views = cs.Views({"a": sp.random_array((20, 5), density=0.5, rng=rng, format="csr"), "b": rng.random((20, 2))})
     with pytest.raises(
@@ -1123,7 +1127,7 @@ def test_a_full_metric_needs_dense_views():
         cs.MultiViewConstrainedKMeans(2, base="mpck", metric="full", transfer="direct").fit(views)
 
 
-def test_a_cannot_link_within_a_mapped_row_is_a_conflict():
+def test_cannot_link_within_mapped_row_is_conflict():
     rng = np.random.default_rng(0)
     views = cs.align({"a": rng.random((6, 2)), "b": rng.random((5, 2))}, {("a", "b"): [(0, 0), (1, 0), (2, 1)]})
     given = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
@@ -1132,13 +1136,13 @@ def test_a_cannot_link_within_a_mapped_row_is_a_conflict():
 
 
 @pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
-def test_no_threshold_is_chosen_where_nothing_is_weighed(transfer):
+def test_threshold_is_not_chosen_without_propagation(transfer):
     views, _, _ = quadrants()
     model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, threshold="auto", random_state=0).fit(views)
     assert model.thresholds_ == {"a": 0.5, "b": 0.5}
 
 
-def test_runs_that_never_settle_keep_the_best_of_the_later_rounds(monkeypatch):
+def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
     views, _, constraints = quadrants()
     real = ViewClusterer.cluster
     calls = iter(range(1000))
@@ -1155,7 +1159,7 @@ def test_runs_that_never_settle_keep_the_best_of_the_later_rounds(monkeypatch):
     assert model.cost_ == model.history_["objective"][4:].min()
 
 
-def test_score_is_minus_what_the_cheapest_clusters_cost():
+def test_score_is_minus_lowest_costs():
     views, _, constraints = quadrants()
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
     assert model.score(views) == pytest.approx(-model.transform(views).min(axis=1).sum())

@@ -59,7 +59,7 @@ def matrices(metrics):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
-def test_pck_is_the_papers(seed, scale):
+def test_pck_matches_literal_paper(seed, scale):
     X, must, cannot, centres = problem(seed, scale=scale)
     labels, means, J = literal.pck_means(X, centres, must, cannot, range(len(X)))
     model = fitted(cs.PCKMeans(K, init=centres, order="index"), X, must, cannot)
@@ -79,7 +79,7 @@ kinds_of_metric = pytest.mark.parametrize("shared", [False, True], ids=["each it
 @pytest.mark.parametrize("seed", range(3, 9))  # of 1 and 2 a cluster runs empty, to which the papers have no answer
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 @kinds_of_metric
-def test_mpck_is_the_papers(seed, metric, shared):
+def test_mpck_matches_literal_paper(seed, metric, shared):
     X, must, cannot, centres = problem(seed, n=24, d=2, n_links=14, scale=0.2)
     found = literal.mpck_means(
         X, centres, must, cannot, range(len(X)), max_iter=60, diagonal=metric == "diagonal", shared=shared
@@ -98,7 +98,7 @@ def test_mpck_is_the_papers(seed, metric, shared):
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 @kinds_of_metric
 @pytest.mark.parametrize("seed", range(3))
-def test_the_metric_of_an_indefinite_scatter(metric, shared, seed):
+def test_metric_of_indefinite_scatter(metric, shared, seed):
     """Heavy cannot-links within a cluster subtract from its scatter; what falls below zero counts as nothing."""
     X, _, _, centres = problem(seed, n=20, d=2)
     rng = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_the_metric_of_an_indefinite_scatter(metric, shared, seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_without_constraints_it_is_k_means(seed):
+def test_equals_kmeans_without_constraints(seed):
     X, _, _, centres = problem(seed, n=200)
     expected = KMeans(K, init=centres, n_init=1, tol=0).fit(X)
     model = cs.PCKMeans(K, init=centres).fit(X)
@@ -123,7 +123,7 @@ def test_without_constraints_it_is_k_means(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_pck_is_mpck_that_learns_nothing_and_pays_the_weights(seed):
+def test_pck_equals_mpck_with_identity_and_unit_penalty(seed):
     X, must, cannot, _ = problem(seed)
     for init in ("largest", "farthest"):
         options = {"init": init, "random_state": seed, "n_init": 2}
@@ -136,7 +136,7 @@ def test_pck_is_mpck_that_learns_nothing_and_pays_the_weights(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_identity_that_pays_by_distance(seed):
+def test_identity_metric_with_distance_penalty(seed):
     X, must, cannot, centres = problem(seed, scale=0.1)
     model = fitted(cs.MPCKMeans(K, metric="identity", init=centres, order="index"), X, must, cannot)
     J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
@@ -166,7 +166,7 @@ def literal_objective(X, labels, state, must, cannot, measured):
 
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_no_visit_raises_the_objective(metric, measured, seed):
+def test_no_visit_raises_objective(metric, measured, seed):
     """Row after row, from labels at random."""
     X, must, cannot, own, state = started(seed, metric, measured)
     labels = np.random.default_rng(seed).integers(0, K, len(X))
@@ -193,7 +193,7 @@ def test_no_visit_raises_the_objective(metric, measured, seed):
 
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_objective_of_a_round_is_the_papers(metric, measured, seed):
+def test_objective_of_round_matches_literal_paper(metric, measured, seed):
     X, must, cannot, _, state = started(seed, metric, measured)
     J = literal_objective(X, state.labels, state, must, cannot, measured)
     assert state.cost == pytest.approx(J, rel=1e-9)
@@ -208,7 +208,7 @@ def test_the_objective_of_a_round_is_the_papers(metric, measured, seed):
     k=st.integers(1, 12),
     order=st.sampled_from(["index", "random"]),
 )
-def test_no_round_of_pck_raises_the_objective(seed, scale, k, order):
+def test_no_pck_round_raises_objective(seed, scale, k, order):
     """Nor where clusters run empty and move elsewhere."""
     X, must, cannot, _ = problem(seed, n=25, n_links=60, scale=scale)
     model = fitted(cs.PCKMeans(k, order=order, random_state=seed), X, must, cannot)
@@ -221,7 +221,7 @@ def test_no_round_of_pck_raises_the_objective(seed, scale, k, order):
 
 
 @pytest.mark.parametrize("model", [cs.PCKMeans, cs.MPCKMeans])
-def test_rounds_that_run_out_leave_labels_that_follow_from_the_centres(model):
+def test_labels_follow_from_centers_without_convergence(model):
     X, must, _, centres = problem(1, n=200, n_links=60)
     with pytest.warns(ConvergenceWarning, match="no convergence in 2 rounds: raise max_iter, or tol"):
         found = model(K, init=centres, order="index", max_iter=2).fit(X, constraints=Constraints(must))
@@ -235,7 +235,7 @@ def test_rounds_that_run_out_leave_labels_that_follow_from_the_centres(model):
     assert found.cost_ == pytest.approx(J, rel=1e-9)
 
 
-def test_partners_that_are_nowhere_yet_do_not_count():
+def test_unassigned_partners_do_not_count():
     """The first of two that are tied goes where it is nearest, whatever the tie weighs; the second follows."""
     X = np.array([[0.0], [10.0], [0.1], [9.9]])
     centres = np.array([[0.0], [10.0]])
@@ -268,7 +268,7 @@ kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
 @given(
     kinds_of_rows, st.integers(2, 14), st.integers(1, 4), st.integers(0, 999), st.booleans(), st.sampled_from([0, 50.0])
 )
-def test_the_farthest_pair_is_the_farthest(kind, n, d, seed, sparse, shift):
+def test_farthest_pair(kind, n, d, seed, sparse, shift):
     """Ties, rows that are the same, rows on a sphere, where nothing can be left out."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
@@ -290,7 +290,7 @@ def test_the_farthest_pair_is_the_farthest(kind, n, d, seed, sparse, shift):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("block", [1, 7, 512])
-def test_the_farthest_pair_block_by_block(make, block, monkeypatch):
+def test_farthest_pair_in_blocks(make, block, monkeypatch):
     monkeypatch.setattr(farthest_module, "BLOCK", block)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5)) * (rng.random((300, 5)) < 0.5)
@@ -298,7 +298,7 @@ def test_the_farthest_pair_block_by_block(make, block, monkeypatch):
     assert_farthest(find_farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
 
 
-def test_the_farthest_pair_among_rows_on_a_sphere():
+def test_farthest_pair_on_sphere():
     """Many rows are far out, and no walk from one to the farthest finds the farthest two by itself."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -307,7 +307,7 @@ def test_the_farthest_pair_among_rows_on_a_sphere():
         assert_farthest(find_farthest_pair(X), X, pdist(X, "sqeuclidean").max())
 
 
-def test_the_farthest_of_rows_that_are_all_the_same():
+def test_farthest_pair_of_equal_rows():
     for X in (np.full((5, 3), 0.1), np.ones((1, 2)), sp.csr_array(np.zeros((4, 2)))):
         found = find_farthest_pair(X)
         assert (found.square, found.bound) == (0.0, 0.0)
@@ -315,7 +315,7 @@ def test_the_farthest_of_rows_that_are_all_the_same():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch):
+def test_truncated_search_returns_bound(seed, sparse, monkeypatch):
     monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 6))
@@ -328,7 +328,7 @@ def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch)
     assert found.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
 
 
-def test_a_hint_is_never_lost(monkeypatch):
+def test_hints_are_kept(monkeypatch):
     """The farthest pair of the round before, if nothing farther turns up."""
     monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
@@ -345,7 +345,7 @@ def groups_of(given, inferred):
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
-def test_groups_are_what_must_links_tie(pairs):
+def test_groups_follow_from_must_links(pairs):
     found = groups_of(Constraints(pairs), Constraints())
     assert [own.tolist() for own in found] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
     found = groups_of(Constraints(), Constraints(pairs))
@@ -380,7 +380,7 @@ def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred
     assert [(-len(own), own[0]) for own in found] == sorted((-len(own), own[0]) for own in found)
 
 
-def test_the_heaviest_tie_first():
+def test_heaviest_links_tie_first():
     """1 may be tied to 0 or to 2, which are kept apart."""
     apart = [(0, 2, 0.7)]
     for weights, expected in (((0.9, 0.6), [[0, 1]]), ((0.6, 0.9), [[1, 2]]), ((0.9, 0.8), [[0, 1, 2]])):
@@ -392,13 +392,13 @@ def test_the_heaviest_tie_first():
             assert [own.tolist() for own in groups_of(given_links, more)] == expected
 
 
-def test_what_is_given_and_inferred_is_given():
+def test_given_link_overrides_inferred_weight():
     given_links, inferred = Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), Constraints([(0, 1, 0.9)])
     assert [own.tolist() for own in groups_of(given_links, inferred)] == [[0, 1]]
     assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
 
 
-def test_a_tie_counts_though_heavier_ones_are_refused():
+def test_lighter_tie_counts_after_refused_ones():
     """1 is kept apart from 0 and from 2; that does not part 0 and 2."""
     inferred = Constraints([(0, 1, 0.9), (1, 2, 0.8), (0, 2, 0.5)], [(0, 1), (1, 2)])
     assert [own.tolist() for own in groups_of(Constraints(), inferred)] == [[0, 2]]
@@ -408,7 +408,7 @@ def view_of(X):
     return SquaredEuclidean().prepare(X, np.ones(len(X), bool))
 
 
-def centres_of(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
+def first_centers(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
     must = [(own[0], other) for own in groups for other in own[1:]]
     rng = np.random.default_rng(seed)
     return choose_first_centers(
@@ -419,15 +419,15 @@ def centres_of(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
 GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]
 
 
-def test_the_largest_groups_are_the_start():
+def test_starts_from_largest_groups():
     X = np.random.default_rng(0).standard_normal((15, 2))
-    found = centres_of(X, GROUPS, 3)
+    found = first_centers(X, GROUPS, 3)
     np.testing.assert_allclose(found, [X[own].mean(axis=0) for own in GROUPS[:3]])
-    np.testing.assert_allclose(centres_of(X, GROUPS, 4), [X[own].mean(axis=0) for own in GROUPS])
+    np.testing.assert_allclose(first_centers(X, GROUPS, 4), [X[own].mean(axis=0) for own in GROUPS])
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_large_groups_far_apart_are_the_start(seed):
+def test_starts_from_large_distant_groups(seed):
     """Weighted farthest-first: the next is the group of largest size times distance from those before."""
     X = 3 * np.random.default_rng(seed).standard_normal((15, 2))
     means = [X[own].mean(axis=0) for own in GROUPS]
@@ -439,41 +439,41 @@ def test_large_groups_far_apart_are_the_start(seed):
             if g not in chosen
         }
         chosen.append(max(scores, key=scores.get))
-    np.testing.assert_allclose(centres_of(X, GROUPS, 3, "farthest"), [means[g] for g in chosen])
+    np.testing.assert_allclose(first_centers(X, GROUPS, 3, "farthest"), [means[g] for g in chosen])
 
 
-def test_groups_in_one_place_are_still_different_groups():
+def test_coinciding_groups_stay_separate():
     X = np.ones((15, 2))
-    np.testing.assert_array_equal(centres_of(X, GROUPS, 4, "farthest"), np.ones((4, 2)))
+    np.testing.assert_array_equal(first_centers(X, GROUPS, 4, "farthest"), np.ones((4, 2)))
 
 
 @pytest.mark.parametrize("strategy", ["largest", "farthest"])
 @pytest.mark.parametrize("seed", range(5))
-def test_fewer_groups_than_clusters_take_who_is_kept_apart_from_all(strategy, seed):
+def test_separated_row_completes_start(strategy, seed):
     X = np.random.default_rng(seed).standard_normal((15, 2))
     cannot = [(12, 0), (13, 1), (13, 5), (14, 2), (14, 4), (0, 5)]
-    found = centres_of(X, GROUPS[:2], 4, strategy, cannot, seed)
+    found = first_centers(X, GROUPS[:2], 4, strategy, cannot, seed)
     np.testing.assert_allclose(found[:2], [X[own].mean(axis=0) for own in GROUPS[:2]])
     np.testing.assert_array_equal(found[2], X[13])
     assert (found[3] == X).all(axis=1).any(), "the rest are rows"
-    np.testing.assert_array_equal(centres_of(X, GROUPS[:2], 3, strategy, cannot, seed), found[:3])
+    np.testing.assert_array_equal(first_centers(X, GROUPS[:2], 3, strategy, cannot, seed), found[:3])
 
 
-def test_fewer_groups_than_clusters_take_rows_far_from_them():
+def test_distant_rows_complete_start():
     X = np.array([[0.0], [0.2], [5.0], [5.2], [0.1], [5.1], [100.0]])
     for seed in range(10):
-        found = centres_of(X, [[0, 1], [2, 3]], 3, seed=seed)
+        found = first_centers(X, [[0, 1], [2, 3]], 3, seed=seed)
         assert found.ravel() == pytest.approx([0.1, 5.1, 100.0])
 
 
-def test_without_groups_rows_are_the_start():
+def test_starts_from_rows_without_groups():
     X = np.repeat([[0.0, 0], [10, 0], [0, 10]], 5, axis=0)
     for cannot in ((), [(0, 1), (0, 5)]):
-        found = centres_of(X, [], 3, cannot=cannot)
+        found = first_centers(X, [], 3, cannot=cannot)
         assert sorted(map(tuple, found)) == [(0, 0), (0, 10), (10, 0)]
 
 
 def test_as_many_clusters_as_rows():
     X = np.repeat([[0.0, 1.0]], 6, axis=0)
-    assert centres_of(X, [[0, 1], [2, 3]], 6).shape == (6, 2)
-    assert centres_of(X, [], 6).shape == (6, 2)
+    assert first_centers(X, [[0, 1], [2, 3]], 6).shape == (6, 2)
+    assert first_centers(X, [], 6).shape == (6, 2)

@@ -64,7 +64,7 @@ def with_options(model, **options):
 
 
 @every_estimator
-def test_scikit_learn_agrees(estimator):
+def test_check_estimator(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(estimator(n_clusters=3), on_fail=None)
@@ -73,7 +73,7 @@ def test_scikit_learn_agrees(estimator):
 
 
 @every_estimator
-def test_constraints_reach_the_last_step_of_a_pipeline(estimator):
+def test_constraints_in_pipeline(estimator):
     X, _, constraints = places()
     own = estimator(3, random_state=0)
     name = estimator.__name__.lower()
@@ -86,7 +86,7 @@ def test_constraints_reach_the_last_step_of_a_pipeline(estimator):
 
 
 @every_estimator
-def test_constraints_are_routed(estimator):
+def test_constraints_with_metadata_routing(estimator):
     X, _, constraints = places()
     with sklearn.config_context(enable_metadata_routing=True):
         own = estimator(3, random_state=0).set_fit_request(constraints=True)
@@ -95,7 +95,7 @@ def test_constraints_are_routed(estimator):
         assert pipeline[-1].get_metadata_routing().fit.requests == {"constraints": True}
 
 
-def test_constraints_that_nobody_asked_for_are_refused():
+def test_unrequested_constraints_are_refused():
     X, _, constraints = places()
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(StandardScaler(), cs.PCKMeans(3))
@@ -104,7 +104,7 @@ def test_constraints_that_nobody_asked_for_are_refused():
 
 
 @every_model
-def test_predict_is_the_cheapest_of_transform(model):
+def test_predict_minimizes_transform(model):
     X, _, constraints = places()
     model = with_options(model).fit(X, constraints=constraints)
     costs = model.transform(X)
@@ -119,7 +119,7 @@ def test_predict_is_the_cheapest_of_transform(model):
 
 
 @every_model
-def test_who_has_no_given_is_where_predict_puts_them(model):
+def test_unconstrained_entities_follow_predict(model):
     X, _, constraints = places()
     model = with_options(model).fit(X, constraints=constraints)
     free = np.setdiff1d(np.arange(90), np.vstack([constraints.must_link, constraints.cannot_link]))
@@ -131,7 +131,7 @@ def test_who_has_no_given_is_where_predict_puts_them(model):
 
 
 @every_estimator
-def test_names_of_what_comes_out(estimator):
+def test_feature_names_out(estimator):
     X, _, constraints = places()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = estimator(3, random_state=0).fit(frame, constraints=constraints)
@@ -143,7 +143,7 @@ def test_names_of_what_comes_out(estimator):
 
 
 @every_estimator
-def test_refuses_what_is_not_fitted(estimator):
+def test_not_fitted(estimator):
     X, _, _ = places()
     for method in ("predict", "transform", "score"):
         with pytest.raises(NotFittedError, match=f"This {estimator.__name__} instance is not fitted yet"):
@@ -153,7 +153,7 @@ def test_refuses_what_is_not_fitted(estimator):
 
 
 @every_model
-def test_survives_pickling_and_fitting_again(model):
+def test_pickle_and_refit(model):
     X, _, constraints = places()
     model = with_options(model).fit(X, constraints=constraints)
     back = pickle.loads(pickle.dumps(model))
@@ -168,7 +168,7 @@ def test_survives_pickling_and_fitting_again(model):
 
 
 @every_sparse_model
-def test_sparse_is_dense(model):
+def test_sparse_equals_dense(model):
     X, _, constraints = places(d=6)
     X[np.abs(X) < 1] = 0
     dense = with_options(model).fit(X, constraints=constraints)
@@ -180,7 +180,7 @@ def test_sparse_is_dense(model):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_matrices_refuse_sparse_rows(shared):
+def test_full_metric_refuses_sparse_rows(shared):
     X, _, constraints = places()
     message = (
         r"metric='full' needs dense rows, got a sparse matrix \(90, 3\): use metric='diagonal', or reduce the data "
@@ -201,7 +201,7 @@ def test_float32(model):
 
 @every_estimator
 @pytest.mark.parametrize("make", [array_api_strict.asarray, pd.DataFrame, pl.DataFrame, np.asfortranarray, list])
-def test_rows_of_any_kind(estimator, make):
+def test_array_types(estimator, make):
     X, _, constraints = places()
     expected = estimator(3, random_state=0).fit(X, constraints=constraints)
     given = make(X.tolist()) if make is list else make(X)
@@ -213,7 +213,7 @@ def test_rows_of_any_kind(estimator, make):
 
 
 @every_estimator
-def test_views_of_other_libraries(estimator):
+def test_arrays_of_other_libraries(estimator):
     X, _, constraints = places()
     expected = estimator(3, random_state=0).fit(X, constraints=constraints)
     views = {"a": array_api_strict.asarray(X)}
@@ -223,7 +223,7 @@ def test_views_of_other_libraries(estimator):
 
 
 @every_estimator
-def test_one_view_is_its_rows(estimator):
+def test_one_view_equals_plain_array(estimator):
     X, _, constraints = places()
     expected = estimator(3, random_state=0).fit(X, constraints=constraints)
     for views in (cs.Views({"a": X}), {"a": X}, [X]):
@@ -246,7 +246,7 @@ def test_refuses_two_views(estimator):
 
 
 @every_estimator
-def test_refuses_who_lacks_the_view(estimator):
+def test_refuses_entities_without_view(estimator):
     X, _, _ = places()
     X[4] = np.nan
     with pytest.raises(ValueError, match="entity 4 has none of the views"):
@@ -259,7 +259,7 @@ def test_refuses_who_lacks_the_view(estimator):
 
 
 @every_estimator
-def test_entities_by_their_ids(estimator):
+def test_constraints_by_id(estimator):
     X, _, constraints = places()
     names = np.array([f"entity {i}" for i in range(90)])[::-1]
     named = Constraints(names[constraints.must_link], names[constraints.cannot_link])
@@ -270,7 +270,7 @@ def test_entities_by_their_ids(estimator):
         assert model.input_constraints_ == constraints
 
 
-def test_whole_numbers_as_ids():
+def test_integer_ids_with_by_id():
     X, _, constraints = places()
     numbers = np.arange(90)[::-1] + 1000
     named = Constraints(numbers[constraints.must_link], numbers[constraints.cannot_link], by="id")
@@ -280,7 +280,7 @@ def test_whole_numbers_as_ids():
     assert np.array_equal(model.labels_, by_position.labels_)
 
 
-def test_rows_of_the_block_that_a_view_came_from():
+def test_constraints_by_row():
     X, _, constraints = places()
     rows = np.arange(90)[::-1]
     views = cs.Views({"a": X})[rows]
@@ -330,7 +330,7 @@ def test_refuses_constraints(estimator, constraints, error, message):
         estimator(3).fit(X, constraints=constraints)
 
 
-def test_refuses_ids_that_are_not_there():
+def test_refuses_unknown_ids():
     X = pd.DataFrame(np.eye(3), index=["a", "b", "c"])
     message = r"constraints name entity 'd', which is not among the ids of the data \(1 such\): leave it out"
     with pytest.raises(ValueError, match=message):
@@ -338,7 +338,7 @@ def test_refuses_ids_that_are_not_there():
 
 
 @every_estimator
-def test_contradictions_are_told_of(estimator):
+def test_warns_of_contradictions(estimator):
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
     message = (
@@ -367,7 +367,7 @@ def test_violations_are_counted(model):
     assert 0 < model.n_violations_ < 60
 
 
-def test_heavy_constraints_are_kept_and_light_ones_are_not():
+def test_heavy_constraints_are_satisfied():
     """0 and 1 are far apart, 2 and 3 lie in one place."""
     X = np.array([[0.0], [10.0], [0.1], [0.1], [9.9]])
     centres = [[0.0], [10.0]]
@@ -377,7 +377,7 @@ def test_heavy_constraints_are_kept_and_light_ones_are_not():
         assert model.n_violations_ == violated
 
 
-def test_constraints_say_what_is_meant():
+def test_constraints_select_clustering():
     """Left and right, not above and below; the metric learns it as well."""
     views, y = cs.datasets.make_four_quadrants(random_state=1)
     constraints = Constraints.sample(y, 30, 1)
@@ -390,7 +390,7 @@ def test_constraints_say_what_is_meant():
 
 
 @every_model
-def test_the_same_seed_is_the_same_result_on_any_number_of_threads(model):
+def test_result_depends_on_seed_not_on_threads(model):
     X, _, constraints = places(n=3000)
     one, two, again = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2, 2))
     assert np.array_equal(one.labels_, two.labels_)
@@ -400,7 +400,7 @@ def test_the_same_seed_is_the_same_result_on_any_number_of_threads(model):
 
 
 @every_estimator
-def test_global_randomness_and_parameters_stay_as_they_are(estimator):
+def test_fit_does_not_change_parameters_or_global_randomness(estimator):
     X, _, constraints = places()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     copy = X.copy()
@@ -429,7 +429,7 @@ def test_starts_differ():
 
 
 @every_estimator
-def test_the_order_of_rows_does_not_matter(estimator):
+def test_row_order_does_not_matter(estimator):
     """Of rows that have constraints the order of visits does; it is kept."""
     X, _, constraints = places()
     linked = np.unique(np.vstack([constraints.must_link, constraints.cannot_link]))
@@ -449,7 +449,7 @@ def test_the_order_of_rows_does_not_matter(estimator):
 
 
 @every_model
-def test_labels_are_a_start(model):
+def test_start_from_labels(model):
     X, y, constraints = places()
     model = with_options(model, init=y, order="index").fit(X, constraints=constraints)
     assert adjusted_rand_score(y, model.labels_) > 0.5
@@ -459,7 +459,7 @@ def test_labels_are_a_start(model):
 
 
 @every_model
-def test_labels_that_have_settled_cost_what_they_cost(model):
+def test_start_from_settled_labels(model):
     X, _, constraints = places()
     first = with_options(model, order="index").fit(X, constraints=constraints)
     if hasattr(first, "metrics_"):
@@ -473,7 +473,7 @@ def test_labels_that_have_settled_cost_what_they_cost(model):
 
 
 @every_estimator
-def test_responsibilities_stand_for_labels(estimator):
+def test_start_from_responsibilities(estimator):
     X, y, constraints = places()
     labels, responsibilities = (
         estimator(3, init=init, order="index").fit(X, constraints=constraints) for init in (y, np.eye(3)[y])
@@ -482,7 +482,7 @@ def test_responsibilities_stand_for_labels(estimator):
 
 
 @every_estimator
-def test_centres_are_a_start(estimator):
+def test_start_from_centers(estimator):
     X, _, constraints = places()
     centres = X[[5, 6, 7]]
     models = [
@@ -540,7 +540,7 @@ def test_refuses_other_metrics(options, message):
 
 
 @every_estimator
-def test_refuses_to_predict_for_other_columns(estimator):
+def test_predict_refuses_other_columns(estimator):
     X, _, _ = places()
     model = estimator(3, random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"X has 2 features, but .*PCKMeans is expecting 3 features"):
@@ -551,7 +551,7 @@ def test_refuses_to_predict_for_other_columns(estimator):
 
 
 @every_estimator
-def test_rounds_that_run_out_are_told_of(estimator):
+def test_warns_without_convergence(estimator):
     X, _, constraints = places()
     with pytest.warns(ConvergenceWarning, match=r"no convergence in 1 rounds: raise max_iter, or tol \(now 0.0\)"):
         model = estimator(3, max_iter=1, random_state=0).fit(X, constraints=constraints)
@@ -561,7 +561,7 @@ def test_rounds_that_run_out_are_told_of(estimator):
 
 
 @every_estimator
-def test_tol_ends_earlier(estimator):
+def test_tol_stops_earlier(estimator):
     X, _, constraints = places(n=600, seed=3)
     exact, loose = (estimator(8, tol=tol, random_state=0).fit(X, constraints=constraints) for tol in (0, 0.9))
     assert loose.converged_
@@ -570,7 +570,7 @@ def test_tol_ends_earlier(estimator):
 
 
 @every_estimator
-def test_the_history_is_that_of_the_best_run(estimator):
+def test_history_of_best_run(estimator):
     X, _, constraints = places()
     model = estimator(3, n_init=3, random_state=0).fit(X, constraints=constraints)
     assert list(model.history_) == ["round", "objective", "violations"]
@@ -580,7 +580,7 @@ def test_the_history_is_that_of_the_best_run(estimator):
 
 
 @every_estimator
-def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
+def test_verbose(estimator, capfd):
     X, _, constraints = places()
     estimator(3, random_state=0).fit(X, constraints=constraints)
     assert capfd.readouterr() == ("", "")
@@ -590,18 +590,18 @@ def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
     assert "start 2 of 2" in told
 
 
-def interrupted_after(n_rounds, monkeypatch):
+def interrupt_after(n_rounds, monkeypatch):
     """Ctrl-C when so many rounds are done; the rounds seen."""
     seen = []
 
-    def interrupting(run, round_, record):
+    def interrupt(run, round_, record):
         seen.append((run, round_))
         if len(seen) == n_rounds:
             raise KeyboardInterrupt
 
     class Shown:
         def __enter__(self):
-            return interrupting
+            return interrupt
 
         def __exit__(self, *_):
             return False
@@ -611,9 +611,9 @@ def interrupted_after(n_rounds, monkeypatch):
 
 
 @every_estimator
-def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
+def test_interrupt_keeps_last_round(estimator, monkeypatch):
     X, _, constraints = places()
-    seen = interrupted_after(2, monkeypatch)
+    seen = interrupt_after(2, monkeypatch)
     model = estimator(3, n_init=4, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(X, constraints=constraints)
@@ -624,10 +624,10 @@ def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
 
 
 @every_estimator
-def test_interrupt_keeps_the_best_start(estimator, monkeypatch):
+def test_interrupt_keeps_best_start(estimator, monkeypatch):
     X, _, constraints = places()
     first = estimator(3, n_init=1, random_state=0).fit(X, constraints=constraints)
-    seen = interrupted_after(first.n_iter_ + 1, monkeypatch)
+    seen = interrupt_after(first.n_iter_ + 1, monkeypatch)
     model = estimator(3, n_init=4, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(X, constraints=constraints)
@@ -659,7 +659,7 @@ def test_as_many_clusters_as_entities(model):
 
 @every_model
 @pytest.mark.parametrize("value", [0.0, 7.0])
-def test_a_column_that_is_constant(model, value):
+def test_constant_column(model, value):
     X, y, constraints = places(seed=2)
     wide = np.column_stack([X, np.full(90, value)])
     found = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
@@ -670,7 +670,7 @@ def test_a_column_that_is_constant(model, value):
 
 
 @every_model
-def test_a_cluster_of_one(model):
+def test_cluster_of_one_entity(model):
     """It has no scatter: its metric stays."""
     X, y, constraints = places(seed=2)
     X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
@@ -693,7 +693,7 @@ def test_fewer_distinct_entities_than_clusters(model):
     assert np.isfinite(model.transform(X)).all()
 
 
-def test_a_cluster_that_runs_empty_moves_to_who_is_far_off():
+def test_empty_cluster_moves_to_distant_row():
     X, _, _ = places(n=60)
     centres = np.vstack([X[:2], np.full((1, 3), 1e3)])
     model = cs.PCKMeans(3, init=centres).fit(X)
@@ -701,7 +701,7 @@ def test_a_cluster_that_runs_empty_moves_to_who_is_far_off():
     assert (np.diff(model.history_["objective"]) <= 0).all()
 
 
-def test_must_links_may_leave_a_cluster_empty():
+def test_must_links_may_empty_cluster():
     X = np.arange(4.0)[:, None]
     everyone = Constraints([(0, 1), (1, 2), (2, 3)], must_weights=1e6)
     with pytest.warns(ConvergenceWarning, match="1 of 2 clusters are empty.*check the must-links"):
@@ -711,7 +711,7 @@ def test_must_links_may_leave_a_cluster_empty():
 
 
 @every_model
-def test_entities_that_are_all_the_same(model):
+def test_equal_entities(model):
     X = np.full((8, 2), 0.1)
     with pytest.warns(ConvergenceWarning, match="of 3 clusters are empty|no convergence"):
         model = with_options(model).fit(X, constraints=Constraints([(0, 1)]))
@@ -720,7 +720,7 @@ def test_entities_that_are_all_the_same(model):
 
 
 @pytest.mark.parametrize("metric", ["diagonal", "full", "identity"])
-def test_a_search_too_long_is_told_of(metric, monkeypatch):
+def test_warns_of_truncated_search(metric, monkeypatch):
     monkeypatch.setattr("consilience.methods.constrained.farthest.MAX_WORK", 0)
     X, _, constraints = places()
     message = (
@@ -735,7 +735,7 @@ def test_a_search_too_long_is_told_of(metric, monkeypatch):
 
 
 @pytest.mark.parametrize("odd", ["conflicts", "rounds", "empty"])
-def test_warnings_point_to_the_users_line(odd):
+def test_warnings_point_to_caller(odd):
     X, _, _ = places()
     options = {"conflicts": {}, "rounds": {"max_iter": 1}, "empty": {}}[odd]
     constraints = Constraints([(0, 1)], [(0, 1)] if odd == "conflicts" else [])
@@ -759,7 +759,7 @@ def test_units_do_not_matter(estimator, scale):
 
 @pytest.mark.parametrize("scale", [2.0**-40, 1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12, 2.0**40])
 @pytest.mark.parametrize("name", ["mpck", "shared", "full", "full, shared", "identity", "unit"])
-def test_learned_metrics_and_starts_follow_the_units(name, scale):
+def test_metrics_and_starts_scale_with_units(name, scale):
     X, _, constraints = places()
     plain, scaled = (with_options(MODELS[name]).fit(s * X, constraints=constraints) for s in (1.0, scale))
     assert len(set(plain.labels_)) == 3
@@ -770,7 +770,7 @@ def test_learned_metrics_and_starts_follow_the_units(name, scale):
 
 
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
-def test_the_metric_of_a_single_entity_follows_the_units(metric):
+def test_metric_of_single_entity_scales_with_units(metric):
     X, y, _ = places(seed=2)
     X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
     plain, scaled = (cs.MPCKMeans(3, metric=metric, init=y, order="index").fit(s * X) for s in (1.0, 1e-9))
@@ -780,7 +780,7 @@ def test_the_metric_of_a_single_entity_follows_the_units(metric):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_tol_is_a_share_of_the_objective_in_standard_units(scale):
+def test_tol_is_relative_to_standardized_objective(scale):
     X, _, constraints = places(n=600, seed=5)
     plain, scaled = (
         cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, scale)
@@ -790,14 +790,14 @@ def test_tol_is_a_share_of_the_objective_in_standard_units(scale):
 
 
 @every_estimator
-def test_a_place_far_off_does_not_matter(estimator):
+def test_large_offset_does_not_matter(estimator):
     X, y, constraints = places()
     plain, moved = (estimator(3, init=y, order="index").fit(X + shift, constraints=constraints) for shift in (0, 1e6))
     assert np.array_equal(plain.labels_, moved.labels_)
     assert moved.cost_ == pytest.approx(plain.cost_, rel=1e-6)
 
 
-def test_a_violated_cannot_link_never_pays_even_if_the_search_is_cut_short(monkeypatch):
+def test_penalties_are_nonnegative_after_truncated_search(monkeypatch):
     """The two farthest rows are kept apart: were they not known, joining them would cost less than nothing."""
     monkeypatch.setattr("consilience.methods.constrained.farthest.MAX_WORK", 0)
     for seed in range(20):
@@ -834,7 +834,7 @@ def test_cross_validation_with_constraints_by_id():
     assert (len(some.input_constraints_.must_link), len(some.input_constraints_.cannot_link)) == inside
 
 
-def test_whole_numbers_may_be_ids():
+def test_integer_ids():
     X = pd.DataFrame(np.eye(4), index=[10, 20, 30, 40])
     with pytest.raises(ValueError, match=r"\(10, 20\) names entity 20, but there are 4: .* 0 to 3, or say by='id'"):
         cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
@@ -843,7 +843,7 @@ def test_whole_numbers_may_be_ids():
 
 
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
-def test_a_start_far_off_does_not_spoil_the_objective(far):
+def test_distant_start_keeps_objective_accurate(far):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, 2))
     model = cs.PCKMeans(3, init=far * rng.standard_normal((3, 2)), order="index").fit(X)
@@ -853,14 +853,14 @@ def test_a_start_far_off_does_not_spoil_the_objective(far):
     assert again.cost_ == pytest.approx(model.cost_, rel=1e-12)
 
 
-def test_a_column_is_learned_where_cannot_links_outweigh_another():
+def test_metric_when_cannot_links_dominate():
     """Clipped first, then summed: a scatter of (-89, 54) is not nothing."""
     metric = METRICS["diagonal"](1, 2, False).learn(np.array([[-89.0, 54.0]]), np.array([2.0]))
     little = SINGULAR * 54
     np.testing.assert_allclose(metric.values, [[2 / little, 2 / (54 + little)]])
 
 
-def test_rounds_that_do_not_settle_keep_the_lowest():
+def test_unsettled_run_keeps_lowest_cost():
     X, _, given = places()
     problem = LinkedView(prepare_euclidean_rows(X), given.must, given.cannot, True)
     rounds = list(islice(iterate_constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))

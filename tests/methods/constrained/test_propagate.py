@@ -42,7 +42,7 @@ def assert_same(found, wanted, tolerance=1e-12):
         assert as_dict(one) == pytest.approx(other, abs=tolerance, rel=tolerance)
 
 
-def some_links(rng, n, m, weights=(0.2, 2.0)):
+def draw_links(rng, n, m, weights=(0.2, 2.0)):
     """Triples, each pair once."""
     pairs = rng.permutation(np.array(list(combinations(range(n), 2))))[:m]
     return [(int(i), int(j), float(rng.uniform(*weights))) for i, j in pairs]
@@ -85,13 +85,13 @@ def shapes_of(centres, sigmas):
     threshold=st.sampled_from([0.05, 0.2, 0.5, 0.75, 0.99]),
     metric=st.sampled_from(list(METRICS)),
 )
-def test_weights_are_those_of_the_gaussian_in_twice_as_many_dimensions(seed, d, k, n, threshold, metric):
+def test_weights_match_literal_gaussian(seed, d, k, n, threshold, metric):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % k)
     X = (rng.standard_normal((n, d)) + 3 * labels[:, None]).round(1)  # some rows meet
     centres = literal.means(X, labels, k)
     metric = METRICS[metric](rng, k, d)
-    must, cannot = some_links(rng, n, 4), some_links(rng, n, 3)
+    must, cannot = draw_links(rng, n, 4), draw_links(rng, n, 3)
     targets = np.sort(rng.permutation(n)[: rng.integers(0, n + 1)])
     shapes = estimate_shapes(X, labels, centres, metric)
     sigmas = sigmas_of(X, labels, centres, metric)
@@ -103,7 +103,7 @@ def test_weights_are_those_of_the_gaussian_in_twice_as_many_dimensions(seed, d, 
 
 @pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_shapes_are_the_covariances_of_the_page(kind, d):
+def test_shapes_match_literal_covariances(kind, d):
     rng = np.random.default_rng(d)
     X, labels = rng.standard_normal((30, d)), np.arange(30) % 3
     centres, metric = literal.means(X, labels, 3), METRICS[kind](rng, 3, d)
@@ -114,7 +114,7 @@ def test_shapes_are_the_covariances_of_the_page(kind, d):
 
 
 @pytest.mark.parametrize("kind", METRICS)
-def test_a_cluster_of_one_row_is_a_bell_of_variance_gamma(kind):
+def test_single_row_cluster_has_variance_gamma(kind):
     """Its covariance is singular but for gamma: only rows next to its own are reached."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((6, 2)), [[9, 9]], [[9, 9]], [[9 + 5e-4, 9]], [[9.01, 9]]])
@@ -137,7 +137,7 @@ def test_a_cluster_of_one_row_is_a_bell_of_variance_gamma(kind):
 @pytest.mark.parametrize("far", [15.0, 30.0, 60.0, 1e3, 1e6])
 @pytest.mark.parametrize("clusters", [1, 2])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
-def test_an_endpoint_far_out_reaches_its_own_position_with_its_weight_and_no_other(d, clusters, far):
+def test_distant_endpoint_reaches_only_itself(d, clusters, far):
     """exp(-far**2 / 2) underflows from 39 on. Copies of the endpoint lie at its position, too."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -157,7 +157,7 @@ def test_an_endpoint_far_out_reaches_its_own_position_with_its_weight_and_no_oth
 
 @pytest.mark.parametrize("clusters", [1, 2])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
-def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_threshold(d, clusters):
+def test_constraint_reaches_its_ends_at_threshold(d, clusters):
     lost = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -169,7 +169,7 @@ def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_thres
     assert not lost
 
 
-def test_copies_of_both_ends_are_linked_as_the_ends_are():
+def test_copies_of_ends_are_linked():
     rng = np.random.default_rng(1)
     once = rng.standard_normal((8, 3))
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
@@ -182,14 +182,14 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
     assert (0, 8) not in weights, "an end and its copy say nothing of each other"
 
 
-def test_one_row_that_both_ends_reach_is_not_linked_to_itself():
+def test_row_is_not_linked_to_itself():
     X, labels = np.zeros((3, 1)), np.zeros(3, int)
     shapes = shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
     found, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.empty(), np.array([1, 2]), 0.5)
     assert as_dict(found) == {(1, 2): 1.0}
 
 
-def test_the_largest_weight_of_any_constraint_and_either_order_counts():
+def test_largest_weight_counts():
     X = np.array([[0.0], [0.1], [0.3], [0.5]])
     labels, shapes = np.zeros(4, int), shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
     alone = [
@@ -206,7 +206,7 @@ def test_must_links_and_cannot_links_do_not_mix():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
     shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric.first(1, 2))
-    some, others = links_of(some_links(rng, 20, 5)), links_of(some_links(rng, 20, 5))
+    some, others = links_of(draw_links(rng, 20, 5)), links_of(draw_links(rng, 20, 5))
     one, other = propagate_links(X, labels, shapes, some, others, np.arange(20), 0.3)
     turned = propagate_links(X, labels, shapes, others, some, np.arange(20), 0.3)
     assert as_dict(one) == as_dict(turned[1])
@@ -217,7 +217,7 @@ def test_must_links_and_cannot_links_do_not_mix():
 
 
 @pytest.mark.parametrize("what", ["no links", "no targets", "weights below the threshold"])
-def test_of_nothing_comes_nothing(what):
+def test_nothing_propagates_without_links_or_targets(what):
     X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
     shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric.first(1, 1))
     links = Links.empty() if what == "no links" else links_of([(0, 1, 0.4)])
@@ -231,13 +231,13 @@ def larger_problem():
     labels = np.arange(150) % 3
     X = rng.standard_normal((150, 2)) + 4 * labels[:, None]
     shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), IdentityMetric.first(3, 2))
-    links = [links_of(some_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
+    links = [links_of(draw_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
     return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
+def test_result_does_not_depend_on_blocks_and_threads(rows, n_jobs, monkeypatch):
     problem = larger_problem()
     wanted = propagate_links(*problem)
     assert len(wanted[0].weights) > 300
@@ -249,7 +249,7 @@ def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
         assert np.array_equal(one.weights, other.weights)
 
 
-def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
+def test_refuses_more_pairs_than_memory(monkeypatch):
     problem = larger_problem()
     n_pairs = max(len(links.weights) for links in propagate_links(*problem))
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * n_pairs)
@@ -268,11 +268,11 @@ def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
 # what a view hands on
 
 
-def a_turn(n=14, threshold=0.4, seed=0):
+def make_clustered_view(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
     state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric.first(2, 2), 0.0, 0, True, None)
-    own = Constraints(some_links(rng, n, 12), some_links(rng, n, 12))
+    own = Constraints(draw_links(rng, n, 12), draw_links(rng, n, 12))
     return ClusteredView(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
 
 
@@ -280,8 +280,8 @@ def test_transfers_by_name():
     assert list(TRANSFERS) == ["propagate", "direct", "membership", "none"]
 
 
-def test_propagate_hands_on_what_reaches_targets():
-    turn = a_turn()
+def test_transfer_by_propagation():
+    turn = make_clustered_view()
     found = TRANSFERS["propagate"].infer(turn)
     sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centers, gamma_of(turn.X))
     own = [triples_of(as_dict(links)) for links in (turn.constraints.must, turn.constraints.cannot)]
@@ -291,8 +291,8 @@ def test_propagate_hands_on_what_reaches_targets():
     assert TRANSFERS["propagate"].infer(turn._replace(targets=np.zeros(0, int))) == Constraints()
 
 
-def test_direct_hands_on_what_is_given_between_targets():
-    turn = a_turn()
+def test_transfer_directly():
+    turn = make_clustered_view()
     targets = set(turn.targets.tolist())
     found = TRANSFERS["direct"].infer(turn)
     for own, given_links in ((found.must, turn.constraints.must), (found.cannot, turn.constraints.cannot)):
@@ -301,8 +301,8 @@ def test_direct_hands_on_what_is_given_between_targets():
         assert 0 < len(wanted) < len(given_links.weights)
 
 
-def test_membership_hands_on_all_pairs_of_targets_as_they_are():
-    turn = a_turn()
+def test_transfer_of_membership():
+    turn = make_clustered_view()
     found = TRANSFERS["membership"].infer(turn)
     pairs = list(combinations(turn.targets.tolist(), 2))
     same = {pair: turn.state.labels[pair[0]] == turn.state.labels[pair[1]] for pair in pairs}
@@ -311,12 +311,12 @@ def test_membership_hands_on_all_pairs_of_targets_as_they_are():
     assert TRANSFERS["membership"].infer(turn._replace(targets=turn.targets[:1])) == Constraints()
 
 
-def test_none_hands_on_nothing():
-    assert TRANSFERS["none"].infer(a_turn()) == Constraints()
+def test_transfer_of_nothing():
+    assert TRANSFERS["none"].infer(make_clustered_view()) == Constraints()
 
 
-def test_all_pairs_that_do_not_fit_are_refused(monkeypatch):
-    turn = a_turn()
+def test_membership_refuses_more_pairs_than_memory(monkeypatch):
+    turn = make_clustered_view()
     n = len(turn.targets)
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 100)
     with pytest.raises(
@@ -353,11 +353,11 @@ def mapped_views(draw):
     weights = draw(st.sampled_from([(0.2, 2.0), (1.0, 1.0)]))
     m = draw(st.integers(0, 3))
     own = {
-        name: Constraints(some_links(rng, view.n_rows, m, weights), some_links(rng, view.n_rows, m, weights))
+        name: Constraints(draw_links(rng, view.n_rows, m, weights), draw_links(rng, view.n_rows, m, weights))
         for name, view in mapped.views.items()
     }
     common = draw(st.integers(0, 2))
-    common = Constraints(some_links(rng, n, common, weights), some_links(rng, n, common, weights))
+    common = Constraints(draw_links(rng, n, common, weights), draw_links(rng, n, common, weights))
     return mapped, rows, own, common
 
 
@@ -388,7 +388,7 @@ def literal_closure(rows, names, own, common):
 
 @settings(max_examples=150, deadline=None)
 @given(mapped_views())
-def test_what_follows_in_all_views_is_the_closure_over_the_mapping(problem):
+def test_closure_over_mapping_matches_literal(problem):
     mapped, rows, own, common = problem
     known = {name: own[name] | restrict_to_view(common, view) for name, view in mapped.views.items()}
     closed = mapped.close_constraints(known, common)
@@ -399,7 +399,7 @@ def test_what_follows_in_all_views_is_the_closure_over_the_mapping(problem):
         assert as_dict(links.cannot) == wanted[name][1], name
 
 
-def test_a_conflict_through_the_mapping_stays_where_it_was_given():
+def test_conflict_through_mapping_stays_in_its_view():
     rows = [[0, 0], [1, 1], [2, 2], [3, -1]]
     mapped = mapped_of(rows)
     own = {"b": Constraints([(0, 3)], [(0, 1, 0.7)]), "a": Constraints([(0, 1, 0.5)])}
@@ -415,7 +415,7 @@ def test_a_conflict_through_the_mapping_stays_where_it_was_given():
     assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
 
 
-def test_constraints_of_entities_hold_where_no_view_has_both():
+def test_common_constraints_without_shared_view():
     mapped = mapped_of([[0, 0], [1, -1], [-1, 1], [2, 2]])
     common = Constraints([(1, 2)], [(2, 3)])
     nothing = {"b": Constraints(), "a": Constraints()}
@@ -427,7 +427,7 @@ def test_constraints_of_entities_hold_where_no_view_has_both():
     assert mapped.close_constraints(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
 
 
-def test_who_is_mapped():
+def test_targets_and_nodes():
     mapped = mapped_of([[1, 2, -1], [0, -1, -1], [-1, 0, 0], [2, 1, 1]])
     assert {name: own.tolist() for name, own in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
     assert mapped.mappings["b", "a"].tolist() == [[1, 2], [2, 1]]
@@ -451,7 +451,7 @@ def with_gaps(rng, labels, share=0.3):
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n=st.integers(1, 20))
-def test_two_views_agree_as_far_as_any_numbering_can_make_them(seed, k, n):
+def test_matching_maximizes_agreement(seed, k, n):
     rng = np.random.default_rng(seed)
     one, other = (with_gaps(rng, rng.integers(k, size=n)) for _ in range(2))
     numbers = match_view_clusters({"b": one, "a": other}, k)
@@ -467,7 +467,7 @@ def test_two_views_agree_as_far_as_any_numbering_can_make_them(seed, k, n):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_relabelled_copies_come_back(k):
+def test_matching_restores_permuted_labels(k):
     rng = np.random.default_rng(k)
     labels = rng.integers(k, size=40 * k)
     given_names = {name: rng.permutation(k) for name in "abcd"}
@@ -479,7 +479,7 @@ def test_relabelled_copies_come_back(k):
         assert np.array_equal(own[own >= 0], given_names["a"][labels][own >= 0])
 
 
-def test_a_view_joins_through_one_that_shares_entities_with_it():
+def test_matching_through_intermediate_view():
     """The second shares nobody with the first, the third some with both."""
     first = np.array([0, 1, 2, 0, 1, 2, -1, -1, -1])
     third = np.array([-1, -1, -1, 1, 2, 0, 1, 2, 0])
@@ -491,13 +491,13 @@ def test_a_view_joins_through_one_that_shares_entities_with_it():
     assert found[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
 
 
-def test_new_numbers_leave_gaps_alone():
+def test_renumbering_keeps_missing_labels():
     assert renumber_labels(np.array([0, -1, 2, 1, -1]), np.array([2, 0, 1])).tolist() == [2, -1, 1, 0, -1]
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n_views=st.integers(1, 4))
-def test_an_entity_goes_where_most_views_say_and_of_those_to_the_cheapest(seed, k, n_views):
+def test_vote_breaks_ties_by_cost(seed, k, n_views):
     rng = np.random.default_rng(seed)
     views = {str(v): with_gaps(rng, rng.integers(k, size=15)) for v in range(n_views)}
     costs = rng.standard_normal((15, k))
@@ -512,9 +512,9 @@ def test_an_entity_goes_where_most_views_say_and_of_those_to_the_cheapest(seed, 
 # choosing a threshold
 
 
-def test_every_constraint_is_left_out_once():
+def test_every_constraint_is_held_out_once():
     rng = np.random.default_rng(0)
-    own = {name: Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4)) for name in "ab"}
+    own = {name: Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4)) for name in "ab"}
     left_out = {name: Constraints() for name in own}
     apart = mapped_of([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
     for train, test in thresholds.split_folds(apart, own, rng):
@@ -528,21 +528,21 @@ def test_every_constraint_is_left_out_once():
     assert left_out == own
 
 
-def test_what_two_views_were_told_of_a_pair_is_left_out_in_both():
+def test_shared_pairs_are_held_out_together():
     rng = np.random.default_rng(0)
-    same = Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4))
+    same = Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4))
     for _, test in thresholds.split_folds(mapped_of([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
         assert test["a"] == test["b"]
 
 
-def test_weight_kept_of_each_kind():
+def test_score_links():
     links = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
     assert thresholds.score_links(np.array([0, 0, 1, 0]), links.must, True) == (2.0, 2.5)
     assert thresholds.score_links(np.array([0, 0, 1, 0]), links.cannot, False) == (3.0, 3.25)
     assert thresholds.score_links(np.array([0]), Constraints().must, True) == (0, 0)
 
 
-def chosen_threshold(quality, own):
+def choose_for_quality(quality, own):
     """The threshold chosen where so many rows, the first ones, are labelled right under each candidate."""
     y = np.arange(8) // 4
     mapped = mapped_of([[i, i] for i in range(8)])
@@ -553,18 +553,18 @@ def chosen_threshold(quality, own):
     return thresholds.choose_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
 
 
-def test_the_threshold_under_which_most_of_what_is_left_out_is_kept():
+def test_chooses_threshold_of_best_score():
     own = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
     everywhere = dict.fromkeys(thresholds.CANDIDATES, 4)
     for best in thresholds.CANDIDATES:
-        assert chosen_threshold(everywhere | {best: 8}, own) == best
-    assert chosen_threshold(everywhere, own) == 0.5, "of equals that nearest to the usual one"
-    assert chosen_threshold(everywhere | {0.35: 8, 0.95: 8}, own) == 0.35
+        assert choose_for_quality(everywhere | {best: 8}, own) == best
+    assert choose_for_quality(everywhere, own) == 0.5, "of equals that nearest to the usual one"
+    assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, own) == 0.35
 
 
-def test_one_constraint_is_too_few_to_choose_by():
+def test_refuses_to_choose_by_one_constraint():
     with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views to choose"):
-        chosen_threshold(dict.fromkeys(thresholds.CANDIDATES, 4), Constraints([(0, 1)]))
+        choose_for_quality(dict.fromkeys(thresholds.CANDIDATES, 4), Constraints([(0, 1)]))
 
 
 # Algorithm 1
@@ -603,7 +603,7 @@ def algorithm_1(blocks, own, mapping, centres, threshold, most_rounds=30, tol=1e
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6])
 @pytest.mark.parametrize("seed", range(6))
-def test_rounds_are_those_of_algorithm_1(seed, threshold):
+def test_rounds_match_literal_algorithm_1(seed, threshold):
     rng = np.random.default_rng(seed)
     y = {"b": np.arange(16) % 2, "a": np.arange(14) % 2}
     blocks = {name: rng.standard_normal((len(own), 2)) + 1.5 * own[:, None] for name, own in y.items()}

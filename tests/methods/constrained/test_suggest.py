@@ -24,7 +24,7 @@ def learned(X, y, n_clusters, choose, rounds, each, seed):
     return cs.metrics.pairwise_scores(y, model.labels_).f
 
 
-def at_random(n_entities, seed):
+def random_pairs(n_entities, seed):
     rng = np.random.default_rng(seed)
     return lambda _, n: np.stack([rng.choice(n_entities, 2, replace=False) for _ in range(n)])
 
@@ -40,11 +40,11 @@ def test_beats_random_pairs(name, rounds):
             X = views["a"]
         k = len(np.unique(y))
         asked = learned(X, y, k, lambda model, n, X=X: suggest_constraints(model, X, n), rounds, 4, seed)
-        gains.append(asked - learned(X, y, k, at_random(len(y), seed), rounds, 4, seed))
+        gains.append(asked - learned(X, y, k, random_pairs(len(y), seed), rounds, 4, seed))
     assert np.mean(gains) > 0.03
 
 
-def test_no_pair_is_asked_twice_and_what_is_known_is_not_asked():
+def test_does_not_repeat_questions():
     views, y = cs.datasets.make_four_quadrants(random_state=0)
     X, constraints, seen = views["a"], Constraints(), set()
     for _ in range(10):
@@ -61,7 +61,7 @@ def test_no_pair_is_asked_twice_and_what_is_known_is_not_asked():
         constraints |= answers(pairs, y)
 
 
-def test_first_it_finds_out_what_the_clusters_are():
+def test_explores_clusters_first():
     """Three clusters nobody can miss: three questions, or a few more, tell three groups apart."""
     views, y = cs.datasets.make_gaussian_views(150, separation=30, random_state=0)
     model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views)
@@ -70,7 +70,7 @@ def test_first_it_finds_out_what_the_clusters_are():
     assert len(np.unique(y[found.cannot_link])) == 3
 
 
-def test_then_entities_on_which_views_disagree():
+def test_contested_entities_come_next():
     views, y = cs.datasets.make_gaussian_views(200, separation=2.5, random_state=1)
     groups = [np.flatnonzero(y == h)[:4] for h in range(3)]
     known = Constraints(
@@ -84,7 +84,7 @@ def test_then_entities_on_which_views_disagree():
     assert (one[asked] != other[asked]).all()
 
 
-def test_asks_until_nothing_is_left():
+def test_returns_fewer_pairs_when_exhausted():
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     model = cs.PCKMeans(2, random_state=0).fit(X)
     pairs = suggest_constraints(model, X, 100)
@@ -96,14 +96,14 @@ def test_asks_until_nothing_is_left():
 
 
 @pytest.mark.parametrize("model", [cs.MultiViewKMeans(3, random_state=0), cs.CoEM(3, random_state=0)])
-def test_other_models_can_be_asked_about(model):
+def test_other_estimators(model):
     views, _ = cs.datasets.make_gaussian_views(90, separation=6, missing=0.2, random_state=0)
     pairs = suggest_constraints(model.fit(views), views, 7)
     assert pairs.shape == (7, 2)
     assert (pairs[:, 0] != pairs[:, 1]).all()
 
 
-def test_refusals():
+def test_refuses():
     X = np.arange(12.0).reshape(6, 2)
     model = cs.PCKMeans(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"n must be a whole number of pairs, 1 or more, got 0"):
@@ -117,7 +117,7 @@ def test_refusals():
         suggest_constraints(agglomerative, X, 2)
 
 
-def test_estimators_of_others_are_refused():
+def test_refuses_foreign_estimators():
     X = np.arange(12.0).reshape(6, 2)
     with pytest.raises(TypeError, match=r"KMeans is no estimator of consilience: use one, such as PCKMeans"):
         suggest_constraints(KMeans(2, n_init=1).fit(X), X, 2)

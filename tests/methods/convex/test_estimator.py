@@ -41,7 +41,7 @@ MODES = {
 every_mode = pytest.mark.parametrize("mode", MODES)
 
 
-def some_views(n=60, n_views=2, missing=0.0, separation=4, seed=0):
+def make_views(n=60, n_views=2, missing=0.0, separation=4, seed=0):
     return make_gaussian_views(
         n, n_clusters=3, n_features=(2, 3, 4)[:n_views], separation=separation, missing=missing, random_state=seed
     )
@@ -51,11 +51,11 @@ def fitted(views, n_clusters=3, **options):
     return cs.ConvexMixture(n_clusters, **options).fit(views)
 
 
-def in_mode(mode, views, **options):
+def fit_in_mode(mode, views, **options):
     return cs.ConvexMixture(**({"n_clusters": 3} | MODES[mode] | options)).fit(views)
 
 
-def rounds(views, n_rounds, n_clusters=3, **options):
+def fit_rounds(views, n_rounds, n_clusters=3, **options):
     """So many rounds of EM and no fewer, each of them solved as far as rounding goes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -106,13 +106,13 @@ def gap_of(views, model):
         (3, 0.3, 2.0, False),
     ],
 )
-def test_rounds_are_those_of_algorithm_1(n_views, missing, factor, normalizer):
-    views, _ = some_views(30, n_views, missing, seed=2)
+def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
+    views, _ = make_views(30, n_views, missing, seed=2)
     tables, betas = tables_of(views, factor)
-    model = rounds(views, 3, beta=factor, normalizer=normalizer)
+    model = fit_rounds(views, 3, beta=factor, normalizer=normalizer)
     np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
     log_C = [
-        literal.gaussian_log_normaliser(X.shape[1], beta) for (_, X), beta in zip(views.items(), betas, strict=True)
+        literal.gaussian_log_normalizer(X.shape[1], beta) for (_, X), beta in zip(views.items(), betas, strict=True)
     ]
     log_C = log_C if normalizer else None
     pi, q, history = literal.weighted(tables, views.present, model.n_iter_, log_C=log_C)
@@ -129,22 +129,22 @@ def test_rounds_are_those_of_algorithm_1(n_views, missing, factor, normalizer):
     np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
 
 
-def test_weights_to_start_from_are_those_of_algorithm_1():
-    views, _ = some_views(30, seed=2)
+def test_init_matches_literal_algorithm_1():
+    views, _ = make_views(30, seed=2)
     tables, _ = tables_of(views, 1.0)
     pi, q, history = literal.weighted(tables, views.present, 2, pi=[0.9, 0.1])
     for init in ({"view1": 0.1, "view0": 0.9}, [9, 1], (1.8, 0.2), np.array([0.9, 0.1])):
-        model = rounds(views, 2, init=init)
+        model = fit_rounds(views, 2, init=init)
         np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
         np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
         np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
-    assert not np.allclose(weights_of(rounds(views, 2)), pi, atol=1e-3)
+    assert not np.allclose(weights_of(fit_rounds(views, 2)), pi, atol=1e-3)
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.3)])
-def test_uniform_weights_are_equation_7(n_views, missing, factor):
-    views, _ = some_views(40, n_views, missing, seed=1)
+def test_uniform_weights_match_equation_7(n_views, missing, factor):
+    views, _ = make_views(40, n_views, missing, seed=1)
     tables, betas = tables_of(views, factor)
     model = fitted(views, weights="uniform", beta=factor)
     q = literal.uniform(tables, views.present)
@@ -162,8 +162,8 @@ def test_uniform_weights_are_equation_7(n_views, missing, factor):
     assert set(model.view_weights_.values()) == {1 / n_views}
 
 
-def test_one_view_is_equation_3_whatever_the_weights():
-    X = some_views(40, 1, seed=3)[0]["view0"]
+def test_one_view_matches_equation_3():
+    X = make_views(40, 1, seed=3)[0]["view0"]
     q = literal.single_view(np.exp(-literal.beta_0(literal.squared_distances(X)) * literal.squared_distances(X)))
     for weights in ("learned", "uniform"):
         model = fitted(X, weights=weights, tol=1e-10)
@@ -172,8 +172,8 @@ def test_one_view_is_equation_3_whatever_the_weights():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_beta_by_factor_by_view_and_as_it_is(missing):
-    views, _ = some_views(50, 2, missing)
+def test_beta_forms_and_units(missing):
+    views, _ = make_views(50, 2, missing)
     a, b = (
         literal.beta_0(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
         for v, (_, X) in enumerate(views.items())
@@ -190,8 +190,8 @@ def test_beta_by_factor_by_view_and_as_it_is(missing):
 
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_refinement_is_kernel_kmeans_on_the_weighted_sum(weights):
-    views, _ = some_views(50, separation=2, seed=1)
+def test_refinement_matches_kernel_kmeans(weights):
+    views, _ = make_views(50, separation=2, seed=1)
     before = fitted(views, weights=weights)
     model = fitted(views, weights=weights, refine="kernel-kmeans")
     K = literal.combined_kernel([X for _, X in views.items()], weights_of(before))
@@ -207,7 +207,7 @@ def test_refinement_is_kernel_kmeans_on_the_weighted_sum(weights):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_views", [2, 5])
-def test_the_papers_noisy_views(n_views, seed):
+def test_noisy_views_of_paper(n_views, seed):
     """What is safe to demand of the paper's experiment."""
     views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=seed)
     model = fitted(views)
@@ -239,7 +239,7 @@ def problems(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(problems())
-def test_the_likelihood_never_falls_and_the_gap_is_closed(problem):
+def test_likelihood_rises_and_gap_closes(problem):
     views, beta, least = problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -262,16 +262,16 @@ def test_the_likelihood_never_falls_and_the_gap_is_closed(problem):
 @pytest.mark.parametrize("n", [60, 100, 250])
 @pytest.mark.parametrize("beta", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_the_certificate_is_right(n, beta, weights):
+def test_gap_is_correct(n, beta, weights):
     """One view: the gap of what is returned, from its definition. Learned weights do nothing to a single view."""
-    views, _ = some_views(n, 1, seed=n)
+    views, _ = make_views(n, 1, seed=n)
     model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
     assert gap_of(views, model) <= 1e-6
     assert model.gap_ == pytest.approx(gap_of(views, model), abs=1e-9)
     assert model.converged_
 
 
-def test_the_certificate_holds_where_rows_lie_close_together():
+def test_gap_is_correct_for_close_rows():
     X = np.random.default_rng(0).standard_normal((300, 1))
     for beta in (3.0, 30.0):
         model = fitted(X, beta=beta)
@@ -279,7 +279,7 @@ def test_the_certificate_holds_where_rows_lie_close_together():
 
 
 def test_history():
-    views, _ = some_views()
+    views, _ = make_views()
     model = fitted(views)
     assert list(model.history_) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
@@ -289,7 +289,7 @@ def test_history():
 
 
 def test_tol_matters():
-    views, _ = some_views()
+    views, _ = make_views()
     loose, default, tight = (fitted(views, tol=own) for own in (1e-2, 1e-4, 1e-7))
     assert loose.n_iter_ < default.n_iter_ < tight.n_iter_
     rises = np.diff(default.history_["log_likelihood"])
@@ -301,7 +301,7 @@ def test_tol_matters():
 @every_mode
 def test_finds_clear_clusters(mode):
     views, y = make_corrupted_views(90, n_views=3, n_corrupted=0, random_state=0)
-    model = in_mode(mode, views)
+    model = fit_in_mode(mode, views)
     assert len(set(y[model.exemplars_[:3]])) == 3
     if mode != "all":
         assert adjusted_rand_score(y, model.labels_) == 1.0
@@ -310,8 +310,8 @@ def test_finds_clear_clusters(mode):
     assert np.array_equal(model.exemplars_, literal.exemplars(model.exemplar_weights_, model.n_clusters_))
 
 
-def test_as_many_clusters_as_have_a_share():
-    views, _ = some_views()
+def test_default_clusters_are_all_exemplars():
+    views, _ = make_views()
     model = cs.ConvexMixture().fit(views)
     assert model.n_clusters_ == np.count_nonzero(model.exemplar_weights_) == len(model.exemplars_)
     assert set(model.labels_) == set(range(model.n_clusters_))
@@ -319,8 +319,8 @@ def test_as_many_clusters_as_have_a_share():
     assert fewer.n_clusters_ < model.n_clusters_
 
 
-def test_views_decide_alone_in_view_labels():
-    views, _ = some_views(60, 2, 0.3)
+def test_view_labels():
+    views, _ = make_views(60, 2, 0.3)
     model = fitted(views)
     order = model.exemplars_
     for v, (name, D) in enumerate(squares(views.map(np.nan_to_num)).items()):
@@ -339,11 +339,11 @@ def test_views_decide_alone_in_view_labels():
 def test_matrices_agree_with_features(mode, divergence):
     if mode == "normalizer":
         pytest.skip("matrices have none")
-    views, _ = some_views(60, separation=3, seed=4)
+    views, _ = make_views(60, separation=3, seed=4)
     blocks = squares(views) if divergence == "precomputed" else {name: X @ X.T for name, X in views.items()}
     if divergence == "kernel":
         assert all(np.ptp(K.diagonal()) > 1 for K in blocks.values())
-    plain, model = in_mode(mode, views), in_mode(mode, blocks, divergence=divergence)
+    plain, model = fit_in_mode(mode, views), fit_in_mode(mode, blocks, divergence=divergence)
     assert model.betas_ == pytest.approx(plain.betas_)
     assert model.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
     np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-5)
@@ -352,10 +352,10 @@ def test_matrices_agree_with_features(mode, divergence):
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "all"])
-def test_new_entities_with_distances_agree_with_features(mode):
-    views, _ = some_views(90, separation=2, seed=5)
+def test_predict_from_distances_agrees_with_features(mode):
+    views, _ = make_views(90, separation=2, seed=5)
     old, new = views[:60], views[60:]
-    plain, model = in_mode(mode, old), in_mode(mode, squares(old), divergence="precomputed")
+    plain, model = fit_in_mode(mode, old), fit_in_mode(mode, squares(old), divergence="precomputed")
     away = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
     assert np.array_equal(model.predict(away), plain.predict(new))
     one = model.predict({"view1": away["view1"]})
@@ -364,8 +364,8 @@ def test_new_entities_with_distances_agree_with_features(mode):
         np.testing.assert_allclose(model.predict_proba(away), plain.predict_proba(new), atol=1e-4)
 
 
-def test_new_entities_with_a_kernel_of_constant_diagonal():
-    views, _ = some_views(90, separation=2, seed=5)
+def test_predict_from_kernel_with_constant_diagonal():
+    views, _ = make_views(90, separation=2, seed=5)
     units = views.map(lambda X: X / np.linalg.norm(X, axis=1, keepdims=True))
     old, new = units[:60], units[60:]
     plain = fitted(old)
@@ -374,9 +374,9 @@ def test_new_entities_with_a_kernel_of_constant_diagonal():
 
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_new_entities_with_a_kernel_of_one_view(weights):
+def test_predict_from_kernel_of_one_view(weights):
     """How similar an entity is to itself cancels out of its posterior where there is one view."""
-    X = some_views(90, 1, separation=4, seed=2)[0]["view0"] + 3
+    X = make_views(90, 1, separation=4, seed=2)[0]["view0"] + 3
     plain, model = (
         fitted(own, weights=weights, divergence=divergence)
         for own, divergence in ((X[:60], "squared-euclidean"), (X[:60] @ X[:60].T, "kernel"))
@@ -400,7 +400,7 @@ def test_asymmetric_distances_have_points_as_rows():
 
 
 def test_precomputed_with_missing_entities():
-    views, _ = some_views(60, 2, 0.3)
+    views, _ = make_views(60, 2, 0.3)
     blocks = squares(views.map(np.nan_to_num))
     for v, D in enumerate(blocks.values()):
         D[~views.present[:, v]] = D[:, ~views.present[:, v]] = np.nan
@@ -411,8 +411,8 @@ def test_precomputed_with_missing_entities():
     assert np.array_equal(model.predict(given), model.labels_)
 
 
-def test_rows_of_views_that_hold_matrices():
-    views, _ = some_views(60, separation=2)
+def test_selected_rows_of_matrix_views():
+    views, _ = make_views(60, separation=2)
     given = cs.Views(squares(views))
     for rows in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:40]):
         others = np.setdiff1d(np.arange(60), rows)
@@ -425,9 +425,9 @@ def test_rows_of_views_that_hold_matrices():
 @every_mode
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_rows_permuted(mode, missing):
-    views, _ = some_views(60, 2, missing, separation=3, seed=6)
+    views, _ = make_views(60, 2, missing, separation=3, seed=6)
     order = np.random.default_rng(0).permutation(60)
-    straight, turned = in_mode(mode, views), in_mode(mode, views[order])
+    straight, turned = fit_in_mode(mode, views), fit_in_mode(mode, views[order])
     assert np.array_equal(order[turned.exemplars_], straight.exemplars_)
     assert np.array_equal(turned.labels_, straight.labels_[order])
     np.testing.assert_allclose(turned.exemplar_weights_, straight.exemplar_weights_[order], atol=1e-5)
@@ -435,10 +435,10 @@ def test_rows_permuted(mode, missing):
 
 @every_mode
 def test_views_renamed_and_reordered(mode):
-    views, _ = some_views(60, 3, 0.2, separation=3)
-    straight = in_mode(mode, views)
+    views, _ = make_views(60, 3, 0.2, separation=3)
+    straight = fit_in_mode(mode, views)
     blocks = {"b": views["view2"], "z": views["view0"], "a": views["view1"]}
-    turned = in_mode(mode, cs.Views(blocks, present=views.present[:, [2, 0, 1]]))
+    turned = fit_in_mode(mode, cs.Views(blocks, present=views.present[:, [2, 0, 1]]))
     assert np.array_equal(turned.labels_, straight.labels_)
     assert np.array_equal(turned.exemplars_, straight.exemplars_)
     renamed = {{"b": "view2", "z": "view0", "a": "view1"}[name]: own for name, own in turned.view_weights_.items()}
@@ -480,14 +480,14 @@ SUITABLE = {
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 @pytest.mark.parametrize("divergence", SUITABLE)
-def test_divergences_on_what_they_are_made_for(divergence, weights):
+def test_divergences_on_suitable_data(divergence, weights):
     X, y = SUITABLE[divergence]()
     model = fitted({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
     assert adjusted_rand_score(y, model.labels_) > 0.94
     assert np.array_equal(model.predict({"a": X, "b": X[:, ::-1]}), model.labels_)
 
 
-def test_divergences_differ_from_view_to_view():
+def test_divergence_per_view():
     (a, y), (b, other) = places(), tags()
     b = b[np.argsort(other, kind="stable")][np.argsort(np.argsort(y, kind="stable"))]  # in the order of y
     model = fitted({"places": a, "tags": b}, divergence={"tags": "bernoulli", "places": Mahalanobis()})
@@ -505,7 +505,7 @@ def test_sparse_equals_dense(divergence, mode):
     if divergence == "bernoulli":
         whole = {name: (X > 1).astype(float) for name, X in whole.items()}
     views = cs.Views({name: sp.csr_array(X) for name, X in whole.items()})
-    sparse, dense = in_mode(mode, views, divergence=divergence), in_mode(mode, whole, divergence=divergence)
+    sparse, dense = fit_in_mode(mode, views, divergence=divergence), fit_in_mode(mode, whole, divergence=divergence)
     assert np.count_nonzero(dense.exemplar_weights_) < 40
     np.testing.assert_allclose(sparse.exemplar_weights_, dense.exemplar_weights_, atol=1e-6)
     assert np.array_equal(sparse.labels_, dense.labels_)
@@ -515,9 +515,9 @@ def test_sparse_equals_dense(divergence, mode):
 
 @every_mode
 def test_float32(mode):
-    views, _ = some_views(60, separation=4)
+    views, _ = make_views(60, separation=4)
     single = views.map(lambda X: X.astype(np.float32))
-    double, model = in_mode(mode, views), in_mode(mode, single)
+    double, model = fit_in_mode(mode, views), fit_in_mode(mode, single)
     assert np.array_equal(model.labels_, double.labels_)
     assert model.view_weights_ == pytest.approx(double.view_weights_, abs=1e-3)
     assert model.gap_ <= 1e-6
@@ -536,26 +536,26 @@ def assert_same_on_other_arrays(to_kind, views, **options):
 
 @every_mode
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_kinds_of_arrays(to_kind, mode, missing):
-    assert_same_on_other_arrays(to_kind, some_views(60, 3, missing)[0], **MODES[mode])
+def test_array_types(to_kind, mode, missing):
+    assert_same_on_other_arrays(to_kind, make_views(60, 3, missing)[0], **MODES[mode])
 
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 @pytest.mark.parametrize("divergence", ["cosine", "kl", "bernoulli", "itakura-saito", "mahalanobis"])
-def test_kinds_of_arrays_by_divergence(to_kind, divergence, weights):
-    views = some_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
+def test_array_types_by_divergence(to_kind, divergence, weights):
+    views = make_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
     assert_same_on_other_arrays(to_kind, views, divergence=divergence, weights=weights)
 
 
 @pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
-def test_kinds_of_matrices(to_kind, divergence):
-    views = cs.Views(squares(some_views(60)[0]))
+def test_array_types_of_matrices(to_kind, divergence):
+    views = cs.Views(squares(make_views(60)[0]))
     given = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
     assert_same_on_other_arrays(to_kind, given, divergence=divergence, refine="kernel-kmeans")
 
 
 @pytest.fixture
-def _gradients(monkeypatch):
+def _force_conjugate_gradients(monkeypatch):
     """A set of components is soon too large, and conjugate gradients take over."""
     monkeypatch.setattr("consilience.methods.convex.proportions.MANY", 5)
     monkeypatch.setattr("consilience.methods.convex.proportions.LARGEST_SET", 0.01)
@@ -563,13 +563,13 @@ def _gradients(monkeypatch):
 
 @pytest.mark.usefixtures("_gradients")
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_kinds_of_arrays_where_shares_are_not_sparse(to_kind, weights):
-    assert_same_on_other_arrays(to_kind, some_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
+def test_array_types_with_dense_solution(to_kind, weights):
+    assert_same_on_other_arrays(to_kind, make_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
 
 
 @pytest.mark.usefixtures("_gradients")
 @pytest.mark.parametrize("n_columns", [3, 5])
-def test_products_in_float32_reach_the_gap(to_kind, n_columns):
+def test_float32_products_reach_gap(to_kind, n_columns):
     X = np.random.default_rng(0).standard_normal((400, n_columns)).astype(np.float32)
     plain, other = (fitted([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
     assert other.gap_ <= 1e-6
@@ -577,14 +577,14 @@ def test_products_in_float32_reach_the_gap(to_kind, n_columns):
 
 
 def problem_on_device(n, missing, beta):
-    views, _ = some_views(n, 2, missing, separation=2)
+    views, _ = make_views(n, 2, missing, separation=2)
     kind = cs.Views({name: put_on_device(np.array(X)) for name, X in views.items()}, present=views.present)
     found, kept = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
     A = build_likelihoods(found, {name: beta * own.beta_0 for name, own in found.items()}, len(kept))
     return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
 
 
-def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
+def assert_long_arrays_stay_on_device(states, missing, n_rounds=3):
     given, _ = problem_on_device(n=300, missing=missing, beta=2.0)
     with count_transfers() as fetched:
         rounds = [state.record for state in islice(states(given), n_rounds)]
@@ -594,18 +594,18 @@ def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
-def test_a_device_keeps_what_is_long(states, missing):
-    assert_a_device_keeps_what_is_long(states, missing)
+def test_long_arrays_stay_on_device(states, missing):
+    assert_long_arrays_stay_on_device(states, missing)
 
 
 @pytest.mark.usefixtures("_gradients")
 @pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
-def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
-    assert_a_device_keeps_what_is_long(states, 0.3)
+def test_long_arrays_stay_on_device_with_dense_solution(states):
+    assert_long_arrays_stay_on_device(states, 0.3)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
+def test_long_arrays_stay_on_device_in_refinement(missing):
     _, found = problem_on_device(n=300, missing=missing, beta=1.0)
     spaces = [
         DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=True), 0.5)
@@ -618,14 +618,14 @@ def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
 
 
-def test_a_device_that_is_full(monkeypatch):
+def test_explains_full_device(monkeypatch):
     class OutOfMemoryError(RuntimeError):
         pass
 
     def too_large(self, left, right):
         raise OutOfMemoryError("tried to allocate 40 GiB")
 
-    views, _ = some_views(60)
+    views, _ = make_views(60)
     model = fitted(views)
     monkeypatch.setattr(EuclideanMeasure, "tile", too_large)
     advice = r"does not fit the device: give fewer entities \(views\[rows\]\), or numbers in float32"
@@ -636,11 +636,11 @@ def test_a_device_that_is_full(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
-def test_same_bits_whatever_the_threads(mode, monkeypatch):
+def test_result_does_not_depend_on_threads(mode, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
     monkeypatch.setattr("consilience.methods.convex.proportions.CHUNK", 500)
-    views, _ = some_views(90, 2, 0.2, separation=2)
-    first, *others = (in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
+    views, _ = make_views(90, 2, 0.2, separation=2)
+    first, *others = (fit_in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
     for other in others:
         assert np.array_equal(first.exemplar_weights_, other.exemplar_weights_)
         assert np.array_equal(first.labels_, other.labels_)
@@ -651,13 +651,13 @@ def test_same_bits_whatever_the_threads(mode, monkeypatch):
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
 @pytest.mark.parametrize("divergence", ["squared-euclidean", "precomputed"])
 def test_blocks_equal_whole(mode, divergence, monkeypatch):
-    views, _ = some_views(90, 2, separation=2)
+    views, _ = make_views(90, 2, separation=2)
     given = views if divergence == "squared-euclidean" else cs.Views(squares(views))
-    whole = in_mode(mode, given, divergence=divergence)
+    whole = fit_in_mode(mode, given, divergence=divergence)
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
     monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
-    blocks = in_mode(mode, given, divergence=divergence)
+    blocks = fit_in_mode(mode, given, divergence=divergence)
     np.testing.assert_allclose(blocks.exemplar_weights_, whole.exemplar_weights_, atol=1e-9)
     assert blocks.view_weights_ == pytest.approx(whole.view_weights_)
     assert np.array_equal(blocks.labels_, whole.labels_)
@@ -666,18 +666,18 @@ def test_blocks_equal_whole(mode, divergence, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "all"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_of_identical_rows_the_first_is_the_exemplar(mode, kind):
+def test_first_of_identical_rows_is_exemplar(mode, kind):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(kind)
     blocks = {"a": X, "b": X[:, ::-1] * 2 + 1}
-    model = in_mode(mode, blocks)
+    model = fit_in_mode(mode, blocks)
     for exemplar in np.flatnonzero(model.exemplar_weights_):
         assert np.flatnonzero((X[exemplar] == X).all(axis=1))[0] == exemplar
     for x in X:
         assert len(set(model.labels_[(x == X).all(axis=1)])) == 1
 
 
-def test_copies_of_an_exemplar_belong_to_it():
+def test_copies_of_exemplar_share_its_cluster():
     """Even where another exemplar, of a far larger share, has the higher posterior."""
     X = np.array([[0.0]] * 20 + [[0.5], [0.5], [4.0], [4.1], [3.9]])
     model = cs.ConvexMixture(beta=9.6, beta_unit="absolute").fit(X)
@@ -690,9 +690,9 @@ def test_copies_of_an_exemplar_belong_to_it():
 
 
 @pytest.mark.parametrize("lacking", [slice(0, 30), slice(30, 60)])
-def test_a_copy_that_lacks_a_view_is_no_copy(lacking):
+def test_copy_lacking_view_is_distinct(lacking):
     """Shares stay with whom they were found for: the likelihood is that of the shares that are returned."""
-    views, _ = some_views(30, seed=2)
+    views, _ = make_views(30, seed=2)
     blocks = {name: np.concatenate([X, X]) for name, X in views.items()}
     present = np.ones((60, 2), dtype=bool)
     present[lacking, 1] = False
@@ -709,9 +709,9 @@ def test_a_copy_that_lacks_a_view_is_no_copy(lacking):
 
 @every_mode
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_predict_repeats_the_labels(mode, missing):
-    views, _ = some_views(60, 3, missing, separation=2)
-    model = in_mode(mode, views)
+def test_predict_repeats_labels(mode, missing):
+    views, _ = make_views(60, 3, missing, separation=2)
+    model = fit_in_mode(mode, views)
     assert np.array_equal(model.predict(views), model.labels_)
     assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
     assert np.array_equal(clone(model).fit_predict(views), model.labels_)
@@ -720,8 +720,8 @@ def test_predict_repeats_the_labels(mode, missing):
 @pytest.mark.parametrize("mode", ["learned", "uniform", "normalizer", "bounded"])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_probabilities(mode, missing):
-    views, _ = some_views(90, 2, missing, separation=2)
-    model = in_mode(mode, views[:60])
+    views, _ = make_views(90, 2, missing, separation=2)
+    model = fit_in_mode(mode, views[:60])
     P = model.predict_proba(views)
     assert P.shape == (90, 3)
     np.testing.assert_allclose(P.sum(axis=1), 1)
@@ -731,8 +731,8 @@ def test_probabilities(mode, missing):
     assert np.count_nonzero(P.max(axis=1) < 0.99) > 5
 
 
-def test_probabilities_where_there_are_none():
-    views, _ = some_views()
+def test_refuses_probabilities():
+    views, _ = make_views()
     refined, every = fitted(views, refine="kernel-kmeans"), fitted(views, None)
     for model, why in (
         (refined, "refine='kernel-kmeans' leaves clusters without probabilities: use predict"),
@@ -750,9 +750,9 @@ def test_probabilities_where_there_are_none():
     assert np.array_equal(P.argmax(axis=1), every.labels_)
 
 
-def test_new_entities_with_some_of_the_views():
+def test_predict_with_some_views():
     """Eq 14 over the views that there are, from the attributes alone."""
-    views, _ = some_views(90, 3, separation=2, seed=3)
+    views, _ = make_views(90, 3, separation=2, seed=3)
     model = fitted(views[:60])
     order = model.exemplars_
 
@@ -781,13 +781,13 @@ def test_entities_with_only_one_view(mode):
     views, y = make_corrupted_views(90, n_views=2, n_corrupted=0, random_state=0)
     present = np.ones((90, 2), dtype=bool)
     present[::4, 0] = present[1::4, 1] = False
-    model = in_mode(mode, cs.Views(dict(views.items()), present=present))
+    model = fit_in_mode(mode, cs.Views(dict(views.items()), present=present))
     assert len(set(y[model.exemplars_[:3]])) == 3
     if mode != "all":
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
-def half_seen():
+def make_complementary_views():
     """Two clusters far apart in the first view; nobody of the second has the other view, which is noise."""
     X, other, noise = (np.random.default_rng(seed).standard_normal((n, 2)) for seed, n in enumerate((20, 20, 40)))
     present = np.ones((40, 2), dtype=bool)
@@ -797,9 +797,9 @@ def half_seen():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 @pytest.mark.parametrize("mode", ["learned", "refined"])
-def test_a_view_of_no_weight_does_not_bar_from_a_cluster(mode, scale):
-    views, y = half_seen()
-    model = in_mode(mode, views.map(lambda X: scale * X), n_clusters=2)
+def test_view_of_zero_weight_does_not_exclude_cluster(mode, scale):
+    views, y = make_complementary_views()
+    model = fit_in_mode(mode, views.map(lambda X: scale * X), n_clusters=2)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     new = {"a": scale * (views["a"][20:] + 0.1), "b": scale * np.random.default_rng(1).standard_normal((20, 2))}
     assert set(model.predict({"a": new["a"]})) == {model.labels_[20]}
@@ -807,26 +807,26 @@ def test_a_view_of_no_weight_does_not_bar_from_a_cluster(mode, scale):
 
 
 @every_mode
-def test_who_else_is_asked_about_does_not_matter(mode):
-    views, _ = half_seen()
-    model = in_mode(mode, views, n_clusters=2, beta=0.5)
+def test_predict_treats_rows_independently(mode):
+    views, _ = make_complementary_views()
+    model = fit_in_mode(mode, views, n_clusters=2, beta=0.5)
     rng = np.random.default_rng(3)
     new = {"a": rng.uniform(3, 6, (50, 2)), "b": rng.standard_normal((50, 2))}
     far = {name: np.concatenate([X, np.full((1, 2), 1e3)]) for name, X in new.items()}
     assert np.array_equal(model.predict(far)[:-1], model.predict(new))
 
 
-def test_two_who_share_no_view_stay_apart():
+def test_entities_without_shared_view_stay_apart():
     rng = np.random.default_rng(0)
     views = cs.Views([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))], present=np.eye(2, dtype=bool))
     for mode in ("learned", "refined"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            assert sorted(in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
+            assert sorted(fit_in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
 
 
-def test_a_weight_of_exactly_zero():
-    views, y = half_seen()
+def test_view_weight_of_zero():
+    views, y = make_complementary_views()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
@@ -834,18 +834,18 @@ def test_a_weight_of_exactly_zero():
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
-def test_what_lies_in_a_missing_row_does_not_matter():
-    views, _ = some_views(60, 2, 0.3)
+def test_values_of_missing_rows_do_not_matter():
+    views, _ = make_views(60, 2, 0.3)
     other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
     for mode in MODES:
-        assert np.array_equal(in_mode(mode, views).labels_, in_mode(mode, other).labels_)
+        assert np.array_equal(fit_in_mode(mode, views).labels_, fit_in_mode(mode, other).labels_)
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "bounded"])
 @pytest.mark.parametrize("far", [1e3, 1e8, 1e150])
-def test_an_entity_far_from_everything(mode, far):
-    views, _ = some_views()
-    model = in_mode(mode, views)
+def test_predict_distant_entity(mode, far):
+    views, _ = make_views()
+    model = fit_in_mode(mode, views)
     away = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
     assert set(model.predict(away)) <= {0, 1, 2}
     if mode != "refined":
@@ -854,23 +854,23 @@ def test_an_entity_far_from_everything(mode, far):
 
 
 @every_mode
-def test_an_outlier_in_the_fit(mode):
-    views, _ = some_views()
+def test_fit_with_outlier(mode):
+    views, _ = make_views()
     blocks = {name: np.array(X) for name, X in views.items()}
     for X in blocks.values():
         X[7] = 1e4
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = in_mode(mode, blocks, beta=100.0)
+        model = fit_in_mode(mode, blocks, beta=100.0)
     assert np.isfinite(model.exemplar_weights_).all()
     assert np.isfinite(weights_of(model)).all()
     assert model.gap_ <= 1e-6
     assert model.exemplar_weights_[7] > 0
 
 
-def test_strangers_are_told_of():
+def test_warns_of_entities_without_shared_view():
     """Two halves that share no view: whoever has none of the exemplars' views goes by their shares alone."""
-    X = np.concatenate([some_views(30, 1, separation=9)[0]["view0"], some_views(12, 1, seed=1)[0]["view0"]])
+    X = np.concatenate([make_views(30, 1, separation=9)[0]["view0"], make_views(12, 1, seed=1)[0]["view0"]])
     present = np.zeros((42, 2), dtype=bool)
     present[:30, 0] = present[30:, 1] = True
     with pytest.warns(UserWarning, match=r"entity 30 shares no view with any cluster's exemplar \(12 such\)"):
@@ -884,13 +884,13 @@ def test_strangers_are_told_of():
 
 
 @every_mode
-def test_no_entities_at_predict(mode):
-    views, _ = some_views()
-    assert in_mode(mode, views).predict(views[:0]).shape == (0,)
+def test_predict_without_entities(mode):
+    views, _ = make_views()
+    assert fit_in_mode(mode, views).predict(views[:0]).shape == (0,)
 
 
 def test_unfitted():
-    views, _ = some_views()
+    views, _ = make_views()
     with pytest.raises(NotFittedError, match="not fitted yet"):
         cs.ConvexMixture(3).predict(views)
     with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -900,7 +900,7 @@ def test_unfitted():
 # weights of views
 
 
-def test_least_weights_are_kept():
+def test_min_weight_is_respected():
     views, _ = make_corrupted_views(200, n_views=2, n_noisy=2, n_corrupted=15, random_state=0)
     assert min(fitted(views).view_weights_.values()) < 0.01
     for least in (0.05, 0.1, 0.25):
@@ -916,7 +916,7 @@ def test_least_weights_are_kept():
 @given(st.integers(0, 2**20))
 @example(27)
 @example(14975)
-def test_of_all_posteriors_with_least_weights_the_nearest_are_taken(seed):
+def test_min_weight_projects_posteriors(seed):
     """The optimum of a convex problem: floors hold, lifts are not negative, only views at their floor are lifted."""
     rng = np.random.default_rng(seed)
     n, n_views = int(rng.integers(2, 30)), int(rng.integers(2, 5))
@@ -930,7 +930,7 @@ def test_of_all_posteriors_with_least_weights_the_nearest_are_taken(seed):
     assert np.abs(lift * spare).max() < 1e-6
 
 
-def test_least_weights_are_kept_to_the_sixth_digit():
+def test_min_weight_is_accurate():
     rng = np.random.default_rng(117)
     n, n_views = rng.integers(4, 60), rng.integers(2, 6)
     blocks = [
@@ -941,7 +941,7 @@ def test_least_weights_are_kept_to_the_sixth_digit():
     assert min(model.view_weights_.values()) >= 0.5 / n_views - 1e-6
 
 
-def test_entities_are_placed_by_the_weights_that_hold_the_least():
+def test_min_weight_applies_to_placement():
     """Eq 14 with weights of the views under which one explains exactly its least share of the entities."""
     views, _ = make_corrupted_views(120, n_views=1, n_noisy=1, n_corrupted=10, random_state=1)
     model = fitted(views, min_weight=0.3, tol=1e-9)
@@ -957,7 +957,7 @@ def test_entities_are_placed_by_the_weights_that_hold_the_least():
     np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
 
 
-def test_a_least_weight_that_no_view_needs_changes_nothing():
+def test_inactive_min_weight_changes_nothing():
     views, _ = make_corrupted_views(200, n_views=3, n_corrupted=15, random_state=0)
     free, bounded = fitted(views), fitted(views, min_weight=0.2)
     assert min(free.view_weights_.values()) > 0.2
@@ -970,7 +970,7 @@ def test_a_least_weight_that_no_view_needs_changes_nothing():
 
 @pytest.mark.parametrize("n_clusters", [3, None])
 def test_beta_by_separation(n_clusters):
-    views, y = some_views(separation=5, seed=3)
+    views, y = make_views(separation=5, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = fitted(views, n_clusters, beta="auto")
@@ -992,8 +992,8 @@ def test_beta_by_separation(n_clusters):
 @pytest.mark.parametrize(
     "options", [{"beta": "auto"}, {"normalizer": True}, {}, {"min_weight": 0.5}, {"weights": "uniform"}]
 )
-def test_a_view_that_one_entity_has(options):
-    views, _ = some_views(30)
+def test_view_of_one_entity(options):
+    views, _ = make_views(30)
     present = np.ones((30, 2), dtype=bool)
     present[1:, 1] = False
     model = fitted(cs.Views(dict(views.items()), present=present), **options)
@@ -1003,16 +1003,16 @@ def test_a_view_that_one_entity_has(options):
     )
 
 
-def test_separation_is_that_of_calinski_and_harabasz():
-    X = some_views(60, 1, separation=3)[0]["view0"]
+def test_separation_equals_calinski_harabasz():
+    X = make_views(60, 1, separation=3)[0]["view0"]
     table = fitted(X, None, beta="auto").beta_search_
     for beta, separation in zip(table["beta"], table["separation"], strict=True):
         expected = calinski_harabasz_score(X, cs.ConvexMixture(beta=beta).fit(X).labels_)
         assert separation == pytest.approx(expected, rel=1e-9)
 
 
-def test_beta_search_of_an_earlier_fit_does_not_linger():
-    views, _ = some_views()
+def test_refit_removes_beta_search():
+    views, _ = make_views()
     model = fitted(views, beta="auto")
     assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
 
@@ -1020,8 +1020,8 @@ def test_beta_search_of_an_earlier_fit_does_not_linger():
 # conduct
 
 
-def test_parameters_data_and_global_randomness_are_left_alone():
-    views, _ = some_views(60, 2, 0.2)
+def test_fit_does_not_change_parameters_data_or_randomness():
+    views, _ = make_views(60, 2, 0.2)
     beta, init = {"view0": 1.0, "view1": 2.0}, {"view0": 1.0, "view1": 3.0}
     model = cs.ConvexMixture(3, beta=beta, init=init, divergence=["cosine", "squared-euclidean"])
     before = {name: np.array(X) for name, X in views.items()}
@@ -1037,8 +1037,8 @@ def test_parameters_data_and_global_randomness_are_left_alone():
 
 
 @pytest.mark.parametrize("divergence", ["precomputed", "kernel", "itakura-saito", "kl"])
-def test_arrays_that_are_used_as_they_are_stay_as_they_are(divergence):
-    X = np.exp(some_views(40, 1)[0]["view0"] / 4)
+def test_fit_does_not_change_arrays(divergence):
+    X = np.exp(make_views(40, 1)[0]["view0"] / 4)
     X = cdist(X, X, "sqeuclidean") if divergence == "precomputed" else X @ X.T if divergence == "kernel" else X
     before = X.copy()
     fitted({"a": X}, divergence=divergence).predict({"a": X})
@@ -1046,9 +1046,9 @@ def test_arrays_that_are_used_as_they_are_stay_as_they_are(divergence):
 
 
 @every_mode
-def test_survives_pickling_and_cloning(mode):
-    views, _ = some_views(60, 2, 0.2)
-    model = in_mode(mode, views)
+def test_pickle_and_clone(mode):
+    views, _ = make_views(60, 2, 0.2)
+    model = fit_in_mode(mode, views)
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(views), model.labels_)
     assert again.view_weights_ == model.view_weights_
@@ -1059,15 +1059,15 @@ def test_survives_pickling_and_cloning(mode):
 
 
 def test_pickled_matrices():
-    views, _ = some_views()
+    views, _ = make_views()
     for divergence, blocks in (("precomputed", squares(views)), ("kernel", {n: X @ X.T for n, X in views.items()})):
         model = fitted(blocks, divergence=divergence, refine="kernel-kmeans")
         again = pickle.loads(pickle.dumps(model))
         assert np.array_equal(again.predict(blocks), model.predict(blocks))
 
 
-def test_a_failed_fit_leaves_the_old_one():
-    views, _ = some_views()
+def test_failed_fit_keeps_earlier_fit():
+    views, _ = make_views()
     model = fitted(views)
     labels = model.labels_
     with pytest.raises(ValueError, match="view 'view0': init=-1 must be a weight"):
@@ -1076,8 +1076,8 @@ def test_a_failed_fit_leaves_the_old_one():
     assert np.array_equal(model.predict(views), labels)
 
 
-def test_verbose_reports_and_quiet_is_quiet(capfd):
-    views, _ = some_views()
+def test_verbose(capfd):
+    views, _ = make_views()
     fitted(views, refine="kernel-kmeans")
     assert capfd.readouterr() == ("", "")
     model = fitted(views, refine="kernel-kmeans", verbose=True)
@@ -1090,7 +1090,7 @@ def test_verbose_reports_and_quiet_is_quiet(capfd):
     assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", said.err)
 
 
-def interrupted_at(call, function):
+def interrupt_at(call, function):
     """The function, interrupted by hand the so-manieth time that it is called, and that time only."""
     calls = []
 
@@ -1103,10 +1103,10 @@ def interrupted_at(call, function):
     return wrapped
 
 
-def test_interrupt_leaves_the_last_whole_round(monkeypatch):
-    views, _ = some_views()
+def test_interrupt_keeps_last_round(monkeypatch):
+    views, _ = make_views()
     straight = fitted(views)
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(4, convex_mixture.mixture_proportions))
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, convex_mixture.mixture_proportions))
     model = cs.ConvexMixture(3)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
@@ -1116,28 +1116,28 @@ def test_interrupt_leaves_the_last_whole_round(monkeypatch):
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_interrupt_in_the_first_round_leaves_the_model_as_it_was(monkeypatch):
-    views, _ = some_views()
+def test_interrupt_in_first_round_leaves_model_unchanged(monkeypatch):
+    views, _ = make_views()
     model = fitted(views)
     labels = model.labels_
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(1, convex_mixture.mixture_proportions))
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, convex_mixture.mixture_proportions))
     with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.fit(views)
     assert model.labels_ is labels
 
 
 @pytest.mark.parametrize("call", [3, 40])
-def test_interrupt_while_betas_are_tried(call, monkeypatch):
-    views, _ = some_views()
-    wrapped = interrupted_at(call, convex_mixture.mixture_proportions)
+def test_interrupt_of_beta_search(call, monkeypatch):
+    views, _ = make_views()
+    wrapped = interrupt_at(call, convex_mixture.mixture_proportions)
     monkeypatch.setattr(convex_mixture, "mixture_proportions", wrapped)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         fitted(views, beta="auto")
 
 
-def test_interrupt_while_clusters_are_refined(monkeypatch):
-    views, _ = some_views(separation=2)
-    monkeypatch.setattr(kernel_kmeans, "compute_kernel_means", interrupted_at(3, kernel_kmeans.compute_kernel_means))
+def test_interrupt_of_refinement(monkeypatch):
+    views, _ = make_views(separation=2)
+    monkeypatch.setattr(kernel_kmeans, "compute_kernel_means", interrupt_at(3, kernel_kmeans.compute_kernel_means))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         fitted(views, refine="kernel-kmeans")
 
@@ -1209,7 +1209,7 @@ def test_interrupt_while_clusters_are_refined(monkeypatch):
 )
 def test_refuses(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(some_views()[0])
+        cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(make_views()[0])
 
 
 @pytest.mark.parametrize(
@@ -1220,7 +1220,7 @@ def test_refuses(options, message):
         ("itakura-saito", r"ItakuraSaito\(\)"),
     ],
 )
-def test_refuses_to_refine_where_clusters_have_no_means(divergence, shown):
+def test_refuses_refinement_without_means(divergence, shown):
     X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
     message = (
         f"view 'b': refine='kernel-kmeans' needs squared distances, which the divergence {shown} is not: use "
@@ -1248,7 +1248,7 @@ def test_refuses_to_refine_where_clusters_have_no_means(divergence, shown):
         ),
     ],
 )
-def test_refuses_a_normalizer_where_there_is_none(divergence, make, message):
+def test_refuses_missing_normalizer(divergence, make, message):
     X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
     with pytest.raises(ValueError, match=message):
         fitted({"a": X, "b": make(X)}, divergence=["squared-euclidean", divergence], normalizer=True)
@@ -1263,8 +1263,8 @@ def test_normalizers_outweigh():
     assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
 
 
-def test_refuses_views_that_say_nothing():
-    X = some_views()[0]["view0"]
+def test_refuses_uninformative_views():
+    X = make_views()[0]["view0"]
     for constant in (np.full((60, 2), 3.0), sp.csr_array(np.full((60, 2), 3.0)), np.zeros((60, 2))):
         with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
             fitted({"a": X, "b": constant})
@@ -1278,13 +1278,13 @@ def test_refuses_views_that_say_nothing():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_refuses_rows_that_differ_in_length_alone(seed):
+def test_refuses_parallel_rows(seed):
     rng = np.random.default_rng(seed)
     with pytest.raises(ValueError, match="view 'view0' does not distinguish any two entities: leave the view out"):
         fitted(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
 
 
-def test_rows_of_zeros_have_no_direction():
+def test_warns_of_zero_rows():
     blocks = {"view0": counts()[0], "view1": counts(seed=1)[0]}
     for X in blocks.values():
         X[[5, 20]] = 0
@@ -1301,15 +1301,15 @@ def test_rows_of_zeros_have_no_direction():
     assert np.array_equal(model.exemplars_, keep[without.exemplars_])
 
 
-def test_new_rows_of_zeros_are_told_of_once():
+def test_warns_once_of_new_zero_rows():
     X = counts()[0]
     model = fitted(X, divergence="cosine")
     with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it takes no part"):
         assert model.predict(np.concatenate([np.zeros((2, 24)), X]))[:2].tolist() == [0, 0]
 
 
-def test_refuses_matrices_that_are_none():
-    X = some_views(30, 1)[0]["view0"]
+def test_refuses_invalid_matrices():
+    X = make_views(30, 1)[0]["view0"]
     D, K = cdist(X, X, "sqeuclidean"), X @ X.T
     negative = D.copy()
     negative[0, 1] = negative[1, 0] = -5.0
@@ -1337,7 +1337,7 @@ def test_refuses_matrices_that_are_none():
         model.predict({"a": D[:, :20]})
 
 
-def test_a_kernel_that_is_none_is_told_of():
+def test_warns_of_indefinite_kernel():
     K = np.eye(30)
     K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = 0.9
     with pytest.warns(UserWarning, match=r"view 'view0': the matrix of similarities is not positive semidefinite"):
@@ -1347,8 +1347,8 @@ def test_a_kernel_that_is_none_is_told_of():
 
 @pytest.mark.parametrize("beta", [1e3, 1e10, 1e300])
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_beta_so_large_that_nobody_is_like_another(beta, weights):
-    views, _ = some_views()
+def test_warns_of_large_beta(beta, weights):
+    views, _ = make_views()
     with pytest.warns(
         UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
     ):
@@ -1359,7 +1359,7 @@ def test_beta_so_large_that_nobody_is_like_another(beta, weights):
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_what_is_too_large_may_be_less_than_beta_0():
+def test_beta_0_may_be_too_large():
     """Texts of many words are about equally far from each other: less than beta_0 already tells all apart."""
     views, _ = make_text_views(60, n_clusters=3, random_state=0)
     assert np.count_nonzero(fitted(views, divergence="cosine", beta=0.5).exemplar_weights_) < 20
@@ -1370,16 +1370,16 @@ def test_what_is_too_large_may_be_less_than_beta_0():
 
 
 @pytest.mark.parametrize("beta", [1e-4, 1e-8, 1e-12])
-def test_beta_so_small_that_everybody_is_alike(beta):
+def test_warns_of_small_beta(beta):
     """Whether one share is found or equal ones lie within the gap already: the way out is the same."""
-    views, _ = some_views()
+    views, _ = make_views()
     with pytest.warns(UserWarning, match="[Rr]aise beta"):
         model = fitted(views, beta=beta)
     assert np.isfinite(weights_of(model)).all()
 
 
-def test_fewer_shares_than_clusters_are_told_of():
-    views, _ = some_views()
+def test_warns_of_fewer_exemplars_than_clusters():
+    views, _ = make_views()
     with pytest.warns(
         UserWarning, match="only 1 exemplars have positive weight, so only 1 of the n_clusters=3 requested"
     ):
@@ -1391,8 +1391,8 @@ def test_fewer_shares_than_clusters_are_told_of():
 
 
 @pytest.mark.parametrize(("weights", "rounds"), [("learned", 2), ("uniform", 2)])
-def test_too_few_rounds_are_told_of(weights, rounds):
-    views, _ = some_views()
+def test_warns_of_too_few_rounds(weights, rounds):
+    views, _ = make_views()
     with pytest.warns(
         ConvergenceWarning, match=rf"no convergence in {rounds} rounds, the gap is .*: raise max_iter, or"
     ):
@@ -1401,15 +1401,15 @@ def test_too_few_rounds_are_told_of(weights, rounds):
     assert not model.converged_
 
 
-def test_shares_solved_as_far_as_rounding_goes_are_solved():
-    views, _ = some_views()
+def test_gap_limited_by_rounding_converges():
+    views, _ = make_views()
     model = fitted(views, weights="uniform", tol=0.0)
     assert model.gap_ < 1e-12
     assert model.converged_
 
 
-def test_rounds_end_where_nothing_changes():
-    views, _ = half_seen()
+def test_rounds_end_without_change():
+    views, _ = make_complementary_views()
     model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0)
     assert model.n_iter_ < 200
     assert model.converged_
@@ -1418,8 +1418,8 @@ def test_rounds_end_where_nothing_changes():
 @pytest.mark.parametrize(
     "options", [{"max_iter": 1, "weights": "uniform"}, {"beta": 1e6}, {"beta": 0.01, "weights": "uniform"}]
 )
-def test_warnings_point_to_the_users_line(options):
-    views, _ = some_views()
+def test_warnings_point_to_caller(options):
+    views, _ = make_views()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         cs.ConvexMixture(3, **options).fit(views)
@@ -1427,8 +1427,8 @@ def test_warnings_point_to_the_users_line(options):
     assert {own.filename for own in told} == {__file__}
 
 
-def test_other_warnings_point_to_the_users_line():
-    X = some_views(30, 1)[0]["view0"]
+def test_other_warnings_point_to_caller():
+    X = make_views(30, 1)[0]["view0"]
     D = cdist(X, X, "sqeuclidean") * np.random.default_rng(0).uniform(0.5, 1, (30, 30))
     with pytest.warns(UserWarning, match="is not symmetric") as told:
         cs.ConvexMixture(3, divergence="precomputed").fit(D)
@@ -1441,17 +1441,17 @@ def test_other_warnings_point_to_the_users_line():
 @pytest.mark.parametrize("n", [1, 2, 3])
 @every_mode
 def test_few_entities(mode, n):
-    views, _ = some_views(n)
+    views, _ = make_views(n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
+        model = fit_in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
     assert model.exemplar_weights_.sum() == pytest.approx(1)
     assert np.isfinite(weights_of(model)).all()
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_a_plain_array_and_its_columns():
-    views, _ = some_views()
+def test_plain_array_with_columns_per_view():
+    views, _ = make_views()
     X = np.hstack([X for _, X in views.items()])
     model = cs.ConvexMixture(3, views={"view0": slice(0, 2), "view1": [2, 3, 4]}).fit(X)
     assert np.array_equal(model.labels_, fitted(views).labels_)
@@ -1459,8 +1459,8 @@ def test_a_plain_array_and_its_columns():
     assert model.n_features_in_ == 5
 
 
-def test_scale_and_place_do_not_matter():
-    views, _ = some_views(seed=1)
+def test_scale_and_offset_do_not_matter():
+    views, _ = make_views(seed=1)
     plain = fitted(views)
     for scale, shift in ((1e-100, 0.0), (1e100, 0.0), (1.0, 1e6)):
         moved = fitted({name: scale * X + shift for name, X in views.items()})
@@ -1471,13 +1471,13 @@ def test_scale_and_place_do_not_matter():
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_beta_beyond_rounding_is_refused_without_warnings(seed):
+def test_refuses_beta_beyond_rounding(seed):
     X = np.random.default_rng(seed).random((1, 2)) * 1e15  # by rounding, not even the entity is like itself
     with pytest.raises(ValueError, match="point 0 has no likelihood under any component"):
         cs.ConvexMixture(1, divergence="kl", beta=1e6).fit([X])
 
 
-def test_view_without_any_finite_score_needs_no_share():
+def test_view_without_finite_score_needs_no_weight():
     scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
     P, lift = convex_mixture.compute_view_posteriors(scores, 0.01)
     np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
@@ -1487,8 +1487,8 @@ def test_view_without_any_finite_score_needs_no_share():
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("mode", sorted(set(MODES) - {"bounded"}))  # with a bound on the weights, the cost is another
 def test_score_on_training_data_is_minus_cost(mode, missing):
-    views, _ = some_views(missing=missing)
-    model = in_mode(mode, views)
+    views, _ = make_views(missing=missing)
+    model = fit_in_mode(mode, views)
     assert model.score(views) == pytest.approx(-model.cost_, rel=1e-9)
     assert model.score(views[:30]) != model.score(views[30:])
 

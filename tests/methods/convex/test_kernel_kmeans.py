@@ -30,7 +30,7 @@ def partition(n, k, seed=0):
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_linear_kernel_is_kmeans(k, seed):
+def test_linear_kernel_equals_kmeans(k, seed):
     X, start = rows(seed=seed), partition(80, k, seed)
     centres = np.array([X[start == c].mean(axis=0) for c in range(k)])
     theirs = KMeans(k, init=centres, n_init=1, algorithm="lloyd", tol=0, max_iter=300).fit(X)
@@ -43,7 +43,7 @@ def test_a_linear_kernel_is_kmeans(k, seed):
 
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
-def test_a_gaussian_kernel_against_two_loops(k, gamma):
+def test_gaussian_kernel_matches_literal(k, gamma):
     X, start = rows(40), partition(40, k)
     K = rbf_kernel(X, gamma=gamma)
     labels, costs = literal.kernel_kmeans(K, start, k)
@@ -58,7 +58,7 @@ def test_a_gaussian_kernel_against_two_loops(k, gamma):
         assert some.converged == (n_rounds == len(costs))
 
 
-def test_a_shift_of_the_kernel_does_not_matter():
+def test_shift_of_kernel_does_not_matter():
     """Distances are those of a kernel's space, wherever its origin lies."""
     X, start = rows(50), partition(50, 3)
     plain = cs.kernel_kmeans(X @ X.T, start)
@@ -71,7 +71,7 @@ def test_a_shift_of_the_kernel_does_not_matter():
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 25), st.integers(1, 6), st.integers(0, 2**20), st.booleans())
 @example(18, 6, 6, False)  # two entities that rounding would send to and fro
-def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whole):
+def test_cost_never_rises_with_missing_views(n, k, seed, whole):
     rng = np.random.default_rng(seed)
     blocks = [rng.integers(0, 5, (n, d)).astype(float) for d in (1, 2, 3)]  # with ties and duplicates
     present = rng.random((n, 3)) < (1.0 if whole else 0.6)
@@ -93,7 +93,7 @@ def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whol
 
 
 @pytest.mark.parametrize("weights", [(0.9, 0.1), (0.3, 0.7), (5.0, 1.0)])
-def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
+def test_views_equal_weighted_sum_of_kernels(weights):
     blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
     labels, costs = literal.kernel_kmeans(literal.combined_kernel(blocks, weights), start, 4)
     spaces = [
@@ -107,7 +107,7 @@ def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
     assert len(costs) > 2
 
 
-def test_means_are_where_they_should_be():
+def test_kernel_means():
     X, labels = rows(30), partition(30, 3)
     found, away = compute_kernel_means(DistanceSpace(np.arange(30), KernelDistances(X @ X.T), 1.0), labels, 3)
     centres = np.array([X[labels == c].mean(axis=0) for c in range(3)])
@@ -121,14 +121,14 @@ def test_means_are_where_they_should_be():
     )
 
 
-def test_a_cluster_that_nobody_is_in_is_farther_than_all_others():
+def test_empty_cluster_is_farthest():
     X = rows(20)
     _, away = compute_kernel_means(DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2)
     np.testing.assert_allclose(away[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
     assert (away[:, 1] > away[:, 0]).all()
 
 
-def test_an_empty_cluster_gets_whoever_lies_farthest_out():
+def test_empty_cluster_gets_farthest_entity():
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
     found = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 2, 2, 2])  # nobody is in 1
     assert found.labels.tolist() == [0, 0, 0, 2, 2, 1]
@@ -145,14 +145,14 @@ def test_more_clusters_than_entities():
     assert found.converged
 
 
-def test_identical_entities_stay_where_they_are():
+def test_identical_entities_do_not_move():
     found = cs.kernel_kmeans(np.ones((6, 6)), [0, 1, 0, 1, 1, 0])
     assert found.labels.tolist() == [0, 1, 0, 1, 1, 0]
     assert found.converged
     assert found.n_iter == 1
 
 
-def test_a_tie_is_no_reason_to_move():
+def test_ties_do_not_move():
     X = np.array([[0.0], [1.0], [2.0]])
     for start in ([0, 0, 1], [0, 1, 1]):
         assert cs.kernel_kmeans(X @ X.T, start).labels.tolist() == start
@@ -170,7 +170,7 @@ def test_max_iter():
     assert np.array_equal(first.labels, start)
 
 
-def test_what_is_given_stays_as_it_is():
+def test_arguments_are_not_changed():
     X, start = rows(30), partition(30, 3)
     K, before, labels = X @ X.T, X @ X.T, start.copy()
     found = cs.kernel_kmeans(K, start)
@@ -180,7 +180,7 @@ def test_what_is_given_stays_as_it_is():
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int64])
-def test_kinds_of_numbers(kind):
+def test_dtypes(kind):
     X = np.round(rows(40)).astype(kind)
     start = partition(40, 3).astype(np.uint8)
     plain = cs.kernel_kmeans((X.astype(float) @ X.T).tolist(), start.tolist())
@@ -211,6 +211,6 @@ def test_refuses(kernel, init, message):
 
 
 @pytest.mark.parametrize("max_iter", [0, 1.5, None])
-def test_refuses_no_or_half_a_round(max_iter):
+def test_refuses_max_iter(max_iter):
     with pytest.raises(ValueError, match=f"max_iter={max_iter} must be a whole number from 1 on"):
         cs.kernel_kmeans(np.eye(3), [0, 1, 1], max_iter=max_iter)

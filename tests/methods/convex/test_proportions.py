@@ -96,7 +96,7 @@ def assert_solved(found, A, w, tol=1e-6):
 
 @every_problem
 @pytest.mark.parametrize("solver", [sequential_quadratic, multiplicative])
-def test_equals_another_solver(solver, seed):
+def test_matches_general_solver(solver, seed):
     A, w = problem(seed)
     found = mixture_proportions(A, w)
     assert_solved(found, A, w)
@@ -109,7 +109,7 @@ def test_equals_another_solver(solver, seed):
 
 
 @every_problem
-def test_the_certificate_holds_all_along(seed):
+def test_gap_is_bound_in_every_round(seed):
     A, w = problem(seed)
     m = A.shape[1]
     best = objective(A, w, sequential_quadratic(A, w))
@@ -129,7 +129,7 @@ def test_the_certificate_holds_all_along(seed):
     sets=st.booleans(),
 )
 @settings(deadline=None, max_examples=60, derandomize=True)
-def test_the_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
+def test_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
     rng = np.random.default_rng(seed)
     A = np.exp(spread * rng.standard_normal((n, m)))
     w = rng.random(n) * (rng.random(n) < 0.8) + np.eye(n)[0] if weighted else np.ones(n)
@@ -158,7 +158,7 @@ def test_the_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
     digits=st.floats(0, 6),
 )
 @settings(deadline=None, max_examples=60, derandomize=True)
-def test_the_maximum_is_found_whatever_the_entries(n, m, seed, digits):
+def test_solves_random_problems(n, m, seed, digits):
     rng = np.random.default_rng(seed)
     A = 10 ** rng.uniform(-digits, digits, (n, m))
     assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
@@ -167,7 +167,7 @@ def test_the_maximum_is_found_whatever_the_entries(n, m, seed, digits):
 @pytest.mark.parametrize("sharpness", [0.3, 1.0, 3.0, 10.0])
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("n", [40, 100, 300, 600])
-def test_points_that_are_their_own_components(n, d, sharpness):
+def test_points_as_components(n, d, sharpness):
     A = likelihoods(n, sharpness, seed=n, d=d)
     assert_solved(mixture_proportions(A, max_iter=200), A, np.full(n, 1 / n))
 
@@ -198,7 +198,7 @@ def test_tiny_problems(A, q):
     assert found.converged
 
 
-def test_components_that_are_all_the_same_share_as_they_like():
+def test_equal_components():
     A = np.outer(np.arange(1.0, 6.0), np.ones(7))
     found = mixture_proportions(A)
     assert found.n_iter == 1
@@ -206,7 +206,7 @@ def test_components_that_are_all_the_same_share_as_they_like():
 
 
 @pytest.mark.parametrize("n", [30, 600])
-def test_shares_of_disjoint_components_are_the_weights(n):
+def test_proportions_of_disjoint_components(n):
     w = np.random.default_rng(0).random(n)
     found = mixture_proportions(np.eye(n), w, tol=1e-9)
     np.testing.assert_allclose(found.q, w / w.sum(), atol=1e-9)
@@ -224,12 +224,12 @@ def test_weights_are_relative(seed):
         assert found.objective == pytest.approx(other.objective, abs=2e-9)
 
 
-def test_no_weights_are_equal_weights():
+def test_default_weights_are_equal():
     A = likelihoods(30)
     assert np.array_equal(mixture_proportions(A).q, mixture_proportions(A, np.full(30, 4.0)).q)
 
 
-def test_a_weight_of_two_is_a_point_twice():
+def test_weight_of_two_equals_duplicate_point():
     A = likelihoods(25, 5.0)
     w = np.random.default_rng(0).integers(0, 4, 25)
     weighted, repeated = mixture_proportions(A, w, tol=1e-10), mixture_proportions(np.repeat(A, w, axis=0), tol=1e-10)
@@ -239,7 +239,7 @@ def test_a_weight_of_two_is_a_point_twice():
 
 @pytest.mark.parametrize("n", [30, 600])
 @pytest.mark.parametrize("start", ["all", "one"])
-def test_a_point_of_no_weight_may_be_impossible(n, start):
+def test_point_of_zero_weight_may_be_impossible(n, start):
     A, w = likelihoods(n), np.ones(n)
     A[3], w[3] = 0, 0
     found = mixture_proportions(A, w, start=None if start == "all" else np.eye(n)[5])
@@ -259,7 +259,7 @@ def test_weights_of_very_different_size(sharpness, digits):
 @pytest.mark.parametrize("start", [None, [1, 0]])
 @pytest.mark.parametrize("likelihood", [1e-10, 1e-30, 1e-100])
 @pytest.mark.parametrize("weight", [1e-3, 1e-5, 1e-8])
-def test_a_point_of_little_weight_is_not_given_up(weight, likelihood, start):
+def test_point_of_small_weight_stays_possible(weight, likelihood, start):
     A = np.array([[1.0, likelihood], [likelihood, 1.0]])
     w = np.array([1 - weight, weight])
     found = mixture_proportions(A, w, start=start, tol=1e-9, max_iter=100)
@@ -271,7 +271,7 @@ def test_a_point_of_little_weight_is_not_given_up(weight, likelihood, start):
 
 
 @every_problem
-def test_the_start_does_not_matter(seed):
+def test_start_does_not_matter(seed):
     A, w = problem(seed)
     rng = np.random.default_rng(seed)
     m = A.shape[1]
@@ -288,7 +288,7 @@ def test_the_start_does_not_matter(seed):
 
 @pytest.mark.parametrize("digits", [10, 20, 50, 100])
 @pytest.mark.parametrize("n", [20, 200])
-def test_a_start_under_which_points_are_next_to_impossible(n, digits):
+def test_start_with_nearly_impossible_points(n, digits):
     A = likelihoods(n)
     A **= digits * np.log(10) / -np.log(A.min())
     start = np.eye(n)[np.unravel_index(A.argmin(), A.shape)[1]]
@@ -296,7 +296,7 @@ def test_a_start_under_which_points_are_next_to_impossible(n, digits):
     assert_solved(mixture_proportions(A, start=start, max_iter=200), A, np.full(n, 1 / n))
 
 
-def test_the_solution_is_a_start_with_nothing_left_to_do():
+def test_start_from_solution():
     A = likelihoods(40, 3.0)
     first = mixture_proportions(A)
     again = mixture_proportions(A, start=first.q)
@@ -304,7 +304,7 @@ def test_the_solution_is_a_start_with_nothing_left_to_do():
     np.testing.assert_allclose(again.q, first.q, atol=1e-15)
 
 
-def test_arguments_stay_as_they_are():
+def test_arguments_are_not_changed():
     A, w = problem(1)
     start = np.full(A.shape[1], 2.0)
     copies = A.copy(), w.copy(), start.copy()
@@ -316,7 +316,7 @@ def test_arguments_stay_as_they_are():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_order_and_scale_change_nothing(seed):
+def test_order_and_scale_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     A, w = likelihoods(30, 5.0, seed), rng.random(30)
     found = mixture_proportions(A, w, tol=1e-10)
@@ -329,20 +329,20 @@ def test_order_and_scale_change_nothing(seed):
     assert scaled.objective == pytest.approx(found.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
 
 
-def test_a_component_twice_shares_what_it_had():
+def test_duplicate_component():
     A = likelihoods(25, 5.0)
     once, twice = mixture_proportions(A, tol=1e-10), mixture_proportions(np.hstack([A, A]), tol=1e-10)
     np.testing.assert_allclose(twice.q[:25] + twice.q[25:], once.q, atol=1e-6)
 
 
-def test_a_component_of_no_likelihood_has_no_share():
+def test_component_without_likelihood():
     A = np.column_stack([likelihoods(25, 5.0), np.zeros(25)])
     assert mixture_proportions(A).q[-1] <= 1e-6
     np.testing.assert_allclose(mixture_proportions(A).q[:-1], mixture_proportions(A[:, :-1]).q, atol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e300])
-def test_likelihoods_of_any_size(scale):
+def test_likelihoods_of_extreme_size(scale):
     A = likelihoods(20)
     found, expected = mixture_proportions(scale * A), mixture_proportions(A)
     assert found.converged
@@ -352,7 +352,7 @@ def test_likelihoods_of_any_size(scale):
 # many components that stay
 
 
-def counted_conjugate_steps(monkeypatch):
+def count_conjugate_steps(monkeypatch):
     steps, original = [], module.take_conjugate_step
     monkeypatch.setattr(module, "take_conjugate_step", lambda *given: steps.append(1) or original(*given))
     return steps
@@ -360,13 +360,13 @@ def counted_conjugate_steps(monkeypatch):
 
 @pytest.mark.parametrize("sharpness", [3.0, 30.0, 300.0])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_conjugate_steps_reach_the_certificate(sharpness, weighted, monkeypatch):
+def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch):
     A = likelihoods(200, sharpness)
     w = np.random.default_rng(0).random(200) if weighted else np.ones(200)
     w[:40] = 0 if weighted else 1
     w /= w.sum()
     best = objective(A, w, multiplicative(A, w, 3000))
-    steps = counted_conjugate_steps(monkeypatch)
+    steps = count_conjugate_steps(monkeypatch)
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     found = mixture_proportions(A, w)
     assert len(steps) >= found.n_iter - 2  # but for the last round, and one with a set of none
@@ -375,7 +375,7 @@ def test_conjugate_steps_reach_the_certificate(sharpness, weighted, monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_conjugate_steps_and_sets_find_the_same_shares(seed, monkeypatch):
+def test_conjugate_steps_match_sets(seed, monkeypatch):
     A = likelihoods(80, 60.0, seed)
     assert np.linalg.cond(A) < 1e4  # the shares are unique
     by_sets = mixture_proportions(A, tol=1e-10)
@@ -394,7 +394,7 @@ def test_conjugate_steps_and_sets_find_the_same_shares(seed, monkeypatch):
         ([[4, 2, 4, 1, 2], [1, 3, 2, 1, 4]], [1, 0, 0, 0, 0]),
     ],
 )
-def test_conjugate_steps_neither_break_nor_stall_among_more_components_than_points(A, start, monkeypatch):
+def test_conjugate_steps_with_more_components_than_points(A, start, monkeypatch):
     best = mixture_proportions(A).objective
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     found = mixture_proportions(A, start=start)
@@ -402,18 +402,18 @@ def test_conjugate_steps_neither_break_nor_stall_among_more_components_than_poin
     assert found.objective == pytest.approx(best, abs=1e-4)
 
 
-def test_a_set_that_grows_too_large_is_left_for_conjugate_steps(monkeypatch):
+def test_large_sets_switch_to_conjugate_steps(monkeypatch):
     A = likelihoods(700, 100.0)
     expected = mixture_proportions(A).objective
     monkeypatch.setattr(module, "LARGEST_SET", 20.0)
-    steps = counted_conjugate_steps(monkeypatch)
+    steps = count_conjugate_steps(monkeypatch)
     found = mixture_proportions(A)
     assert 0 < len(steps) < found.n_iter - 1
     assert_solved(found, A, np.full(700, 1 / 700))
     assert found.objective == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_largest_set_is_bounded_by_time_and_by_memory():
+def test_set_size_is_limited():
     assert module.limit_set_size((100, 2000)) == 1000
     assert module.limit_set_size((10**9, 2000)) == module.MIN_NEW
     assert module.limit_set_size((1 << 20, 10**6)) == 64
@@ -436,7 +436,7 @@ class Products:
 
     @property
     def T(self):
-        return Turned(self)
+        return TransposedProducts(self)
 
     def squared_sums(self, r):
         return r @ self._matrix**2
@@ -446,7 +446,7 @@ class Products:
         return self._matrix[:, components]
 
 
-class Turned:
+class TransposedProducts:
     def __init__(self, whole):
         self.whole = whole
 
@@ -457,7 +457,7 @@ class Turned:
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 40), (700, 700), (100, 900), (900, 100)])
-def test_an_object_that_multiplies(n, m):
+def test_custom_likelihood_matrix(n, m):
     x = np.random.default_rng(0).standard_normal((max(n, m), 3))
     A = np.exp(-2 * cdist(x[:n], x[:m], "sqeuclidean"))
     operator = Products(A)
@@ -467,7 +467,7 @@ def test_an_object_that_multiplies(n, m):
     assert found.n_iter == expected.n_iter
 
 
-def test_few_columns_are_asked_for():
+def test_requests_few_columns():
     A = likelihoods(1000, 0.5)
     operator = Products(A)
     found = mixture_proportions(operator)
@@ -481,7 +481,7 @@ def test_few_columns_are_asked_for():
 
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), KullbackLeibler()])
-def test_the_matrix_of_a_divergence(divergence, held):
+def test_divergence_matrix(divergence, held):
     X = np.random.default_rng(0).poisson(3.0, (600, 4)).astype(float)
     measure = divergence.learn(X)
     points, exemplars = measure.points(X), measure.exemplars(X)
@@ -495,7 +495,7 @@ def test_the_matrix_of_a_divergence(divergence, held):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("span", [16, 100, 1000])
-def test_products_are_summed_up_in_float64(to_kind, held, dtype, span, monkeypatch):
+def test_products_are_summed_in_float64(to_kind, held, dtype, span, monkeypatch):
     monkeypatch.setattr(convex_mixture, "FLOAT32_SPAN", span)
     monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", 3000)
     rng = np.random.default_rng(0)
@@ -528,7 +528,7 @@ def test_rounds_are_counted_and_limited(max_iter):
     assert found.gap > 1e-6
 
 
-def test_more_rounds_and_smaller_tolerances_come_nearer():
+def test_more_rounds_and_smaller_tol_improve():
     A = likelihoods(600, 2.0)
     gaps = [mixture_proportions(A, tol=tol).gap for tol in (1e-1, 1e-4, 1e-8)]
     assert all(gap <= tol for gap, tol in zip(gaps, (1e-1, 1e-4, 1e-8), strict=True))
@@ -538,7 +538,7 @@ def test_more_rounds_and_smaller_tolerances_come_nearer():
 
 
 @pytest.mark.parametrize("largest", [0.01, 500.0])
-def test_what_rounding_forbids_ends_and_says_so(largest, monkeypatch):
+def test_stops_at_rounding_without_convergence(largest, monkeypatch):
     monkeypatch.setattr(module, "LARGEST_SET", largest)
     A = likelihoods(30, 3.0)
     found = mixture_proportions(A, tol=-1.0)
@@ -591,13 +591,13 @@ def test_refuses_weights_and_starts(given, shape):
         mixture_proportions(np.ones((2, 3)), start=given)
 
 
-def test_refuses_a_start_that_makes_a_point_impossible():
+def test_refuses_start_with_impossible_point():
     with pytest.raises(ValueError, match="point 2 has no likelihood under any component of the start"):
         mixture_proportions(np.eye(3), start=[1, 1, 0])
     assert mixture_proportions(np.eye(3), [1, 1, 0], start=[1, 1, 0]).converged
 
 
-def test_refuses_weights_and_starts_that_are_no_numbers():
+def test_refuses_non_numeric_weights_and_starts():
     with pytest.raises(ValueError, match="weights must hold real numbers: could not convert string to float"):
         mixture_proportions(np.ones((2, 2)), ["a", "b"])
     with pytest.raises(ValueError, match="start must hold real numbers: could not convert string to float"):
@@ -605,6 +605,6 @@ def test_refuses_weights_and_starts_that_are_no_numbers():
 
 
 @pytest.mark.parametrize("tol", [None, "small", float("nan")])
-def test_refuses_tolerances_that_are_no_numbers(tol):
+def test_refuses_tolerances(tol):
     with pytest.raises(ValueError, match=f"tol={tol!r} must be a number"):
         mixture_proportions(np.ones((2, 2)), tol=tol)

@@ -93,17 +93,17 @@ def test_units_do_not_matter(digits):
     np.testing.assert_allclose(found * units, expected, atol=1e-8)
 
 
-def test_a_minimum_without_bounds_is_that_of_the_equations():
+def test_interior_minimum_solves_equations():
     B, _ = tall(np.random.default_rng(0), 10)
     H = B.T @ B
     p = np.arange(1.0, 11.0)
     np.testing.assert_allclose(minimize_nonnegative(H, H @ p, np.zeros(10, bool)), p, rtol=1e-9)
 
 
-def test_nothing_to_gain_anywhere():
+def test_zero_solution():
     assert np.array_equal(minimize_nonnegative(np.eye(3), -np.ones(3), np.ones(3, bool)), np.zeros(3))
     assert np.array_equal(minimize_nonnegative(np.eye(3), np.zeros(3), np.ones(3, bool)), np.zeros(3))
 
 
-def test_a_function_that_is_zero_everywhere():
+def test_zero_function():
     assert np.array_equal(minimize_nonnegative(np.zeros((2, 2)), np.zeros(2), np.ones(2, bool)), np.zeros(2))
