@@ -1,25 +1,25 @@
-"""Constrained clustering in views, as Eaton, desJardins & Jacob 2010 and the papers under it print it.
+"""Constrained clustering in views, exactly as Eaton, desJardins & Jacob 2010 and the papers it builds on print it.
 
-Pair by pair, slow, and no code of the library. Links are triples (i, j, w), each unordered pair once. Pairs come back
-as {(i, j): weight} with i < j. A label of -1 says: not yet assigned.
+Pair by pair, slow, and without library code. Links are triples (i, j, w), each unordered pair once. Pairs are returned
+as {(i, j): weight} with i < j. A label of -1 means not assigned yet.
 """
 
 import numpy as np
 
 
 def triples(links):
-    """(i, j, w) with whole row numbers, from a list or from an array of floats."""
+    """Return (i, j, w) with integer rows, from a list or from an array of floats."""
     return [(int(i), int(j), float(w)) for i, j, w in links]
 
 
 def keep_largest(pairs, i, j, weight):
-    """The max-union of the paper (Step 9), for one pair."""
+    """Apply the max-union of the paper (Step 9) to one pair."""
     pair = (min(i, j), max(i, j))
     pairs[pair] = max(weight, pairs.get(pair, weight))
 
 
 def bottlenecks(n, must):
-    """Of the best path of must-links from i to j the weakest link (Floyd-Warshall); -inf where there is no path."""
+    """Return the weakest link of the best path of must-links from i to j (Floyd-Warshall); -inf without a path."""
     b = np.full((n, n), -np.inf)
     for i in range(n):
         b[i, i] = np.inf
@@ -33,13 +33,13 @@ def bottlenecks(n, must):
 
 
 def conflicts(n, must, cannot):
-    """Pairs (i, j), i < j, that are cannot-linked and lie in one component of must-links."""
+    """Return pairs (i, j), i < j, with a cannot-link that are in one component of must-links."""
     b = bottlenecks(n, must)
     return sorted({(min(i, j), max(i, j)) for i, j, _ in triples(cannot) if b[i, j] > -np.inf})
 
 
 def closure(n, must, cannot):
-    """Step 1: (must-links, cannot-links), given and implied. A conflict stays as given and implies nothing."""
+    """Return the given and implied must-links and cannot-links (Step 1). A conflict stays and implies nothing."""
     b = bottlenecks(n, must)
     implied_must, implied_cannot = {}, {}
     for i in range(n):
@@ -59,19 +59,19 @@ def closure(n, must, cannot):
 
 
 def neighborhoods(n, must):
-    """Components of must-links with two members or more: the largest first, of equal ones that of the lowest row."""
+    """Return components of must-links with at least two members, largest first, ties by the lowest row."""
     b = bottlenecks(n, must)
     members = {tuple(int(j) for j in range(n) if b[i, j] > -np.inf) for i in range(n)}
     return [list(rows) for rows in sorted(members, key=lambda rows: (-len(rows), rows[0])) if len(rows) > 1]
 
 
 def squared_distance(x, y, metric):
-    """(x - y)' M (x - y)."""
+    """Return (x - y)' M (x - y)."""
     return (x - y) @ metric @ (x - y)
 
 
 def farthest_pair(X, metric):
-    """Rows (i, j), i < j, that lie farthest apart under the metric; of equal pairs the first."""
+    """Return the rows (i, j), i < j, farthest apart under the metric; the first in case of ties."""
     best, pair = -np.inf, None
     for i in range(len(X)):
         for j in range(i + 1, len(X)):
@@ -82,30 +82,30 @@ def farthest_pair(X, metric):
 
 
 def diameters(X, metrics):
-    """Squared distance of the farthest pair, one for each metric."""
+    """Return the squared distance of the farthest pair under each metric."""
     pairs = [farthest_pair(X, metric) for metric in metrics]
     return [squared_distance(X[i], X[j], metric) for (i, j), metric in zip(pairs, metrics, strict=True)]
 
 
-def pck_objective(X, labels, centres, must, cannot):
-    """J of PCK-Means (Basu, Banerjee & Mooney 2004)."""
+def pck_objective(X, labels, centers, must, cannot):
+    """Return J of PCK-Means (Basu, Banerjee & Mooney 2004)."""
     assert min(labels) >= 0, "J is that of a full assignment"
-    J = sum(((x - centres[h]) ** 2).sum() for x, h in zip(X, labels, strict=True))
+    J = sum(((x - centers[h]) ** 2).sum() for x, h in zip(X, labels, strict=True))
     J += sum(w for i, j, w in triples(must) if labels[i] != labels[j])
     J += sum(w for i, j, w in triples(cannot) if labels[i] == labels[j])
     return float(J)
 
 
-def mpck_objective(X, labels, centres, metrics, must, cannot):
-    """J of MPCK-Means (Bilenko, Basu & Mooney 2004), natural logarithm."""
+def mpck_objective(X, labels, centers, metrics, must, cannot):
+    """Return J of MPCK-Means (Bilenko, Basu & Mooney 2004), with the natural logarithm."""
     assert min(labels) >= 0, "J is that of a full assignment"
     J = 0.0
     for x, h in zip(X, labels, strict=True):
-        J += squared_distance(x, centres[h], metrics[h]) - np.log(np.linalg.det(metrics[h]))
+        J += squared_distance(x, centers[h], metrics[h]) - np.log(np.linalg.det(metrics[h]))
     for i, j, w in triples(must):
         if labels[i] != labels[j]:
-            one, other = metrics[labels[i]], metrics[labels[j]]
-            J += w * (squared_distance(X[i], X[j], one) / 2 + squared_distance(X[i], X[j], other) / 2)
+            first, other = metrics[labels[i]], metrics[labels[j]]
+            J += w * (squared_distance(X[i], X[j], first) / 2 + squared_distance(X[i], X[j], other) / 2)
     widest = diameters(X, metrics)
     for i, j, w in triples(cannot):
         if labels[i] == labels[j]:
@@ -114,18 +114,18 @@ def mpck_objective(X, labels, centres, metrics, must, cannot):
 
 
 def partners(i, links, labels):
-    """(other end, weight) of the links of row i whose other end is assigned."""
+    """Return (other end, weight) of the links of row i whose other end is assigned."""
     ends = [(q if p == i else p, w) for p, q, w in triples(links) if i in (p, q)]
     return [(j, w) for j, w in ends if labels[j] >= 0]
 
 
-def sweep(X, labels, centres, must, cannot, order):
-    """E-step of PCK-Means: row after row to the cheapest cluster given the labels by then, the lowest of equal ones."""
+def sweep(X, labels, centers, must, cannot, order):
+    """Run the E-step of PCK-Means: move row after row to the cheapest cluster given the current labels."""
     labels = np.array(labels)
     for i in order:
         costs = []
-        for h, centre in enumerate(centres):
-            cost = ((X[i] - centre) ** 2).sum()
+        for h, center in enumerate(centers):
+            cost = ((X[i] - center) ** 2).sum()
             cost += sum(w for j, w in partners(i, must, labels) if labels[j] != h)
             cost += sum(w for j, w in partners(i, cannot, labels) if labels[j] == h)
             costs.append(cost)
@@ -133,14 +133,14 @@ def sweep(X, labels, centres, must, cannot, order):
     return labels
 
 
-def mpck_sweep(X, labels, centres, metrics, must, cannot, order):
-    """E-step of MPCK-Means, likewise."""
+def mpck_sweep(X, labels, centers, metrics, must, cannot, order):
+    """Run the E-step of MPCK-Means."""
     labels = np.array(labels)
     widest = diameters(X, metrics)
     for i in order:
         costs = []
-        for h, centre in enumerate(centres):
-            cost = squared_distance(X[i], centre, metrics[h]) - np.log(np.linalg.det(metrics[h]))
+        for h, center in enumerate(centers):
+            cost = squared_distance(X[i], center, metrics[h]) - np.log(np.linalg.det(metrics[h]))
             for j, w in partners(i, must, labels):
                 if labels[j] != h:
                     cost += w * squared_distance(X[i], X[j], metrics[h]) / 2
@@ -154,47 +154,47 @@ def mpck_sweep(X, labels, centres, metrics, must, cannot, order):
 
 
 def members_of(labels, h):
-    """Rows of cluster h."""
+    """Return the rows of cluster h."""
     rows = [i for i, label in enumerate(labels) if label == h]
     assert rows, "a cluster has no rows: this literal version has no answer to that"
     return rows
 
 
 def means(X, labels, k):
-    """Centres, (k, d)."""
+    """Return the centers, (k, d)."""
     return np.array([sum(X[i] for i in rows) / len(rows) for rows in (members_of(labels, h) for h in range(k))])
 
 
 def outer(x, y):
-    """(x - y)(x - y)'."""
+    """Return (x - y)(x - y)'."""
     return np.outer(x - y, x - y)
 
 
-def mpck_scatter(X, labels, centres, metrics_before, must, cannot, h):
-    """What the metric update of cluster h inverts."""
-    S = sum(outer(X[i], centres[h]) for i in members_of(labels, h))
+def mpck_scatter(X, labels, centers, metrics_before, must, cannot, h):
+    """Return the matrix that the metric update of cluster h inverts."""
+    S = sum(outer(X[i], centers[h]) for i in members_of(labels, h))
     for i, j, w in triples(must):
         if labels[i] != labels[j] and h in (labels[i], labels[j]):
             S = S + w * outer(X[i], X[j]) / 2
-    far, away = farthest_pair(X, metrics_before[h])
+    far, end = farthest_pair(X, metrics_before[h])
     for i, j, w in triples(cannot):
         if labels[i] == labels[j] == h:
-            S = S + w * (outer(X[far], X[away]) - outer(X[i], X[j]))
+            S = S + w * (outer(X[far], X[end]) - outer(X[i], X[j]))
     return S
 
 
 def inverted(S):
-    """Of a scatter whose negative eigenvalues count as 0; one that is then singular has no answer here."""
+    """Invert a scatter after clipping negative eigenvalues; it must not be singular then."""
     values, vectors = np.linalg.eigh(S)
     values = np.maximum(values, 0)
     assert values.min() > 1e-8 * values.max(), "the scatter is singular: this literal version has no answer to that"
     return vectors @ np.diag(1 / values) @ vectors.T
 
 
-def mpck_metrics(X, labels, centres, metrics_before, must, cannot, diagonal=False, shared=False):
-    """Metric update, (k, d, d). Shared: one scatter over all clusters; a violated must-link counts 1/2 + 1/2 in it."""
-    k = len(centres)
-    scatters = [mpck_scatter(X, labels, centres, metrics_before, must, cannot, h) for h in range(k)]
+def mpck_metrics(X, labels, centers, metrics_before, must, cannot, diagonal=False, shared=False):
+    """Update the metrics, (k, d, d). Shared: one scatter over all clusters; a violated must-link counts 1/2 + 1/2."""
+    k = len(centers)
+    scatters = [mpck_scatter(X, labels, centers, metrics_before, must, cannot, h) for h in range(k)]
     sizes = [len(members_of(labels, h)) for h in range(k)]
     if shared:
         scatters, sizes = [sum(scatters)] * k, [len(X)] * k
@@ -203,43 +203,43 @@ def mpck_metrics(X, labels, centres, metrics_before, must, cannot, diagonal=Fals
     return np.array([size * inverted(S) for size, S in zip(sizes, scatters, strict=True)])
 
 
-def pck_means(X, centres, must, cannot, order, max_iter=100):
-    """From centres and no labels, sweep and means until a sweep moves nobody: (labels, centres, J)."""
+def pck_means(X, centers, must, cannot, order, max_iter=100):
+    """Repeat sweep and means, from centers, until no row moves; return (labels, centers, J)."""
     labels = np.full(len(X), -1)
     for _ in range(max_iter):
-        moved = sweep(X, labels, centres, must, cannot, order)
+        moved = sweep(X, labels, centers, must, cannot, order)
         if (moved == labels).all():
             break
         labels = moved
-        centres = means(X, labels, len(centres))
-    return labels, centres, pck_objective(X, labels, centres, must, cannot)
+        centers = means(X, labels, len(centers))
+    return labels, centers, pck_objective(X, labels, centers, must, cannot)
 
 
-def mpck_means(X, centres, must, cannot, order, max_iter=100, diagonal=False, shared=False):
-    """Likewise, from identity metrics: (labels, centres, metrics, J). The sweep that moves nobody is the last step."""
+def mpck_means(X, centers, must, cannot, order, max_iter=100, diagonal=False, shared=False):
+    """Repeat sweep, means and metrics, from identity metrics, until no row moves: (labels, centers, metrics, J)."""
     labels = np.full(len(X), -1)
-    metrics = np.array([np.eye(X.shape[1])] * len(centres))
+    metrics = np.array([np.eye(X.shape[1])] * len(centers))
     for _ in range(max_iter):
-        moved = mpck_sweep(X, labels, centres, metrics, must, cannot, order)
+        moved = mpck_sweep(X, labels, centers, metrics, must, cannot, order)
         if (moved == labels).all():
             break
         labels = moved
-        centres = means(X, labels, len(centres))
-        metrics = mpck_metrics(X, labels, centres, metrics, must, cannot, diagonal, shared)
-    return labels, centres, metrics, mpck_objective(X, labels, centres, metrics, must, cannot)
+        centers = means(X, labels, len(centers))
+        metrics = mpck_metrics(X, labels, centers, metrics, must, cannot, diagonal, shared)
+    return labels, centers, metrics, mpck_objective(X, labels, centers, metrics, must, cannot)
 
 
-def covariances(X, labels, centres, gamma=1e-6):
-    """Empirical covariances about the centres, divided by the size of the cluster, + gamma I."""
+def covariances(X, labels, centers, gamma=1e-6):
+    """Return empirical covariances about the centers, divided by the cluster sizes, plus gamma I."""
     result = []
-    for h, centre in enumerate(centres):
+    for h, center in enumerate(centers):
         rows = members_of(labels, h)
-        result.append(sum(outer(X[i], centre) for i in rows) / len(rows) + gamma * np.eye(X.shape[1]))
+        result.append(sum(outer(X[i], center) for i in rows) / len(rows) + gamma * np.eye(X.shape[1]))
     return np.array(result)
 
 
 def rescaled(metrics, covariances):
-    """sigma_h M_h^-1, whose largest eigenvalue is that of the empirical covariance."""
+    """Return sigma_h M_h^-1, scaled to the largest eigenvalue of the empirical covariance."""
     result = []
     for metric, covariance in zip(metrics, covariances, strict=True):
         inverse = np.linalg.inv(metric)
@@ -248,20 +248,20 @@ def rescaled(metrics, covariances):
     return np.array(result)
 
 
-def endpoint_weight(x, centre, sigma):
-    """Eq 4: g(x)."""
-    return np.exp(-squared_distance(x, centre, np.linalg.inv(sigma)) / 2)
+def endpoint_weight(x, center, sigma):
+    """Return g(x) (Eq 4)."""
+    return np.exp(-squared_distance(x, center, np.linalg.inv(sigma)) / 2)
 
 
-def reach(X, labels, centres, sigmas, u, v, i, j):
-    """Eq 6 without w, for one order: the Gaussian in 2d dimensions around (x_u, x_v), at (x_i, x_j).
+def reach(X, labels, centers, sigmas, u, v, i, j):
+    """Return Eq 6 without w for one order: the Gaussian in 2d dimensions around (x_u, x_v), at (x_i, x_j).
 
     Where g has underflown the Gaussian of that end is a point mass, and its block falls out of the covariance.
     """
     steps, blocks = [], []
     for end, target in ((u, i), (v, j)):
         c = labels[end]
-        g = endpoint_weight(X[end], centres[c], sigmas[c])
+        g = endpoint_weight(X[end], centers[c], sigmas[c])
         if g < 1e-200:  # long before 1 / g overflows; no two rows lie that close without being equal
             if (X[target] != X[end]).any():
                 return 0.0
@@ -278,8 +278,8 @@ def reach(X, labels, centres, sigmas, u, v, i, j):
     return float(np.exp(-(step @ np.linalg.inv(S) @ step) / 2))
 
 
-def propagate(X, labels, centres, sigmas, must, cannot, targets, threshold):
-    """Step 11: (must-links, cannot-links) between targets, the largest weight over orders and constraints."""
+def propagate(X, labels, centers, sigmas, must, cannot, targets, threshold):
+    """Return must-links and cannot-links between targets (Step 11), with the largest weight over orders and links."""
     targets = sorted({int(t) for t in targets})
     kinds = []
     for links in (must, cannot):
@@ -288,18 +288,18 @@ def propagate(X, labels, centres, sigmas, must, cannot, targets, threshold):
             for i in targets:
                 for j in targets:  # (i, j) and (j, i): both orders
                     if i != j:
-                        share = reach(X, labels, centres, sigmas, u, v, i, j)
+                        share = reach(X, labels, centers, sigmas, u, v, i, j)
                         keep_largest(pairs, i, j, w * share if share > 0 else 0.0)
         kinds.append({pair: weight for pair, weight in pairs.items() if weight >= threshold})
     return tuple(kinds)
 
 
 def transfer(pairs, mapping):
-    """f_{V -> U}: pairs there, by a mapping of (row here, row there); many-to-many, no self pairs, largest weight."""
-    there = {}
+    """Map pairs to another view (f_{V -> U}): many-to-many, no self pairs, largest weight."""
+    images = {}
     for (i, j), weight in pairs.items():
         for here_i, a in mapping:
             for here_j, b in mapping:
                 if (here_i, here_j) == (i, j) and a != b:
-                    keep_largest(there, int(a), int(b), weight)
-    return there
+                    keep_largest(images, int(a), int(b), weight)
+    return images

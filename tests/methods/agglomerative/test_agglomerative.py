@@ -1,4 +1,4 @@
-"""Multi-view agglomerative clustering: equal to scipy on one view, and to Table 2 written out on several."""
+"""Tests of multi-view agglomerative clustering: against scipy with one view, against a literal Table 2 with several."""
 
 import subprocess
 import sys
@@ -47,28 +47,28 @@ def overlapping_views(n=40, n_views=2, missing=0.0, seed=0):
 
 
 def square_distances(views, metric="euclidean"):
-    """(n, n) distances of each view, NaN where one of the two lacks it."""
+    """Return the (n, n) distances of each view, NaN where one of the two lacks it."""
     return [squareform(pdist(np.asarray(block), metric)) for _, block in views.items()]
 
 
 def literal(distances, present, linked):
-    """Table 2 with every linkage distance taken anew from the members, and missing views as the estimator says."""
+    """Run Table 2 with every linkage distance recomputed from the members, and missing views as documented."""
     n, n_views = present.shape
     of = {"single": np.min, "complete": np.max, "average": np.mean}[linked]
     clusters = {i: [i] for i in range(n)}
     merges = []
     for t in range(n - 1):
-        found = None
+        best = None
         for v in [(t + turn) % n_views for turn in range(n_views)]:
             for a, b in combinations(sorted(clusters, key=lambda c: min(clusters[c])), 2):
                 mine, others = ([i for i in clusters[c] if present[i, v]] for c in (a, b))
                 if mine and others:
                     distance = of(distances[v][np.ix_(mine, others)])
-                    if found is None or distance < found[0]:
-                        found = distance, v, a, b
-            if found is not None:
+                    if best is None or distance < best[0]:
+                        best = distance, v, a, b
+            if best is not None:
                 break
-        distance, v, a, b = found or (np.nan, -1, *sorted(clusters)[:2])
+        distance, v, a, b = best or (np.nan, -1, *sorted(clusters)[:2])
         clusters[n + t] = clusters.pop(a) + clusters.pop(b)
         merges.append((min(a, b), max(a, b), distance, v, len(clusters[n + t])))
     return merges
@@ -116,13 +116,13 @@ def test_matches_literal_table_2(linked, n_views, missing):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(LINKAGES), st.integers(1, 3), st.integers(2, 14))
 def test_ties_go_to_first_entities(seed, linked, n_views, n):
-    """Distances of 1, 2 or 4 are full of ties; that average linkage is the same to the bit is not to be had."""
+    """Distances of 1, 2 or 4 have many ties; average linkage cannot be identical to the last bit."""
     rng = np.random.default_rng(seed)
     linked = "single" if linked == "average" else linked
     half = [np.triu(2 ** rng.integers(3, size=(n, n)), 1).astype(float) for _ in range(n_views)]
     present = rng.random((n, n_views)) < 0.7
     present[np.arange(n), rng.integers(n_views, size=n)] = True
-    present[0] = True  # every view has somebody
+    present[0] = True  # every view has an entity
     views = cs.Views([(D + D.T).astype(np.float32 if seed % 2 else np.float64) for D in half], present=present)
     model = cs.MultiViewAgglomerative(1, linkage=linked, metric="precomputed").fit(views)
     assert_equals_literal(model, views, [D + D.T for D in half])
@@ -130,7 +130,7 @@ def test_ties_go_to_first_entities(seed, linked, n_views, n):
 
 @every_linkage
 def test_compacting_table_changes_nothing(linked, monkeypatch):
-    """Small steps and many moves: 300 entities, in slices of seven merges, equal one slice."""
+    """With 300 entities, slices of seven merges give the same result as one slice."""
     views = overlapping_views(300, 3, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 7)
@@ -143,8 +143,8 @@ def test_compacting_table_changes_nothing(linked, monkeypatch):
 def test_precomputed_equals_computed(metric):
     views = overlapping_views(50, 3, missing=0.3)
     computed = cs.MultiViewAgglomerative(4, metric=metric).fit(views)
-    given = cs.Views(dict(zip(views.names, square_distances(views, metric), strict=True)), present=views.present)
-    model = cs.MultiViewAgglomerative(4, metric="precomputed").fit(given)
+    precomputed = cs.Views(dict(zip(views.names, square_distances(views, metric), strict=True)), present=views.present)
+    model = cs.MultiViewAgglomerative(4, metric="precomputed").fit(precomputed)
     assert np.array_equal(model.children_, computed.children_)
     np.testing.assert_allclose(model.distances_, computed.distances_, rtol=1e-9)
     assert np.array_equal(model.labels_, computed.labels_)
@@ -154,10 +154,10 @@ def test_precomputed_equals_computed(metric):
 
 def test_precomputed_distances_follow_selected_entities():
     views = overlapping_views(30)
-    given = cs.Views(dict(zip(views.names, square_distances(views), strict=True)))
+    precomputed = cs.Views(dict(zip(views.names, square_distances(views), strict=True)))
     for rows in (np.random.default_rng(0).permutation(30), np.arange(5, 25), slice(0, 12)):
         expected = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views[rows])
-        model = cs.MultiViewAgglomerative(3, metric="precomputed").fit(given[rows])
+        model = cs.MultiViewAgglomerative(3, metric="precomputed").fit(precomputed[rows])
         assert np.array_equal(model.children_, expected.children_)
 
 
@@ -250,9 +250,9 @@ def test_rows_permuted(linked):
 def test_views_renamed():
     views = overlapping_views()
     named = cs.Views({f"a view called {name}": block for name, block in views.items()})
-    one, other = (cs.MultiViewAgglomerative(3).fit(X) for X in (views, named))
-    assert np.array_equal(one.children_, other.children_)
-    assert [f"a view called {name}" for name in one.merge_views_] == other.merge_views_.tolist()
+    first, other = (cs.MultiViewAgglomerative(3).fit(X) for X in (views, named))
+    assert np.array_equal(first.children_, other.children_)
+    assert [f"a view called {name}" for name in first.merge_views_] == other.merge_views_.tolist()
 
 
 def test_views_take_turns():
@@ -361,14 +361,14 @@ def test_only_entity_with_view_keeps_cluster():
 
 def test_finds_clear_clusters():
     views, y = make_gaussian_views(200, n_clusters=4, n_features=(4, 6), separation=20, missing=0.2, random_state=0)
-    for linked in ("complete", "average"):  # single linkage keeps an entity far out from its cluster to the last
+    for linked in ("complete", "average"):  # single linkage merges an outlier last
         model = cs.MultiViewAgglomerative(4, linkage=linked, metric="euclidean").fit(views)
         assert adjusted_rand_score(y, model.labels_) > 0.99, linked
     assert model.agreement_.min() > 0.95
 
 
 def test_incomparable_clusters_are_merged_last():
-    """Entities 0 to 3 have one view, 4 to 6 the other: nothing tells how far the two groups are apart."""
+    """Entities 0 to 3 have one view, 4 to 6 the other, so the two groups cannot be compared."""
     present = np.array([[True, False]] * 4 + [[False, True]] * 3)
     rng = np.random.default_rng(0)
     views = cs.Views([rng.random((7, 2)), rng.random((7, 2))], present=present)
@@ -441,9 +441,9 @@ def test_fit_does_not_change_parameters_or_data():
     model.fit(views)
     assert repr(model.get_params()) == parameters
     assert all(np.array_equal(before[name], block, equal_nan=True) for name, block in views.items())
-    kept = [own.copy() for own in D]
+    kept = [matrix.copy() for matrix in D]
     cs.MultiViewAgglomerative(3, metric="precomputed").fit(D)
-    assert all(np.array_equal(own, was) for own, was in zip(D, kept, strict=True))
+    assert all(np.array_equal(matrix, was) for matrix, was in zip(D, kept, strict=True))
 
 
 def test_verbose(capfd):
@@ -499,7 +499,7 @@ def test_refuses_tables_larger_than_memory(monkeypatch):
 
 
 def test_table_and_free_memory_are_in_bytes():
-    """Rows that take no memory, whose distances would take more than any machine has."""
+    """The rows take no memory, but their distances would take more than any machine has."""
     X = np.broadcast_to(np.ones((1, 1), np.float32), (10**8, 1))
     wanted = count_table_bytes([PrecomputedDistances(X, X[:, 0])])
     assert wanted == 4 * (10**8 * (10**8 - 1) // 2)
@@ -508,7 +508,7 @@ def test_table_and_free_memory_are_in_bytes():
 
 
 REFUSED = {
-    "a metric nobody knows": (
+    "unknown metric": (
         {"metric": {"view0": "cosine", "view1": "manhattan"}},
         overlapping_views(),
         "view 'view1': no metric 'manhattan'; choose from 'cosine', 'euclidean', 'precomputed'",
@@ -627,7 +627,7 @@ def test_import_does_not_import_numba():
 
 @pytest.mark.parametrize("linked", ["average", "complete"])
 def test_reproduces_negative_finding_of_paper(linked):
-    """The views side by side are clustered better: so says the paper, and so it is."""
+    """Concatenated views are clustered better, as the paper says."""
     wins = 0
     for seed in range(6):
         views, y = make_text_views(200, n_clusters=4, topic_share=0.3, random_state=seed)

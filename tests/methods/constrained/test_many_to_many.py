@@ -1,4 +1,4 @@
-"""Views mapped to each other by more than one pair a row."""
+"""Views whose rows are mapped to several rows of another view."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ IMAGES = 8 * np.repeat(Y, 2)[:, None] + RNG.normal(size=(80, 2))  # two of each 
 EACH_TWO = [(i // 2, i) for i in range(0, 80, 1)]
 
 
-def fitted(mapping, constraints, **options):
+def fit_model(mapping, constraints, **options):
     views = cs.align({"page": PAGES, "image": IMAGES}, {("page", "image"): mapping})
     return views, cs.MultiViewConstrainedKMeans(2, random_state=0, **options).fit(views, constraints=constraints)
 
 
 def test_shared_row_is_one_point():
-    """Each page is there twice: its view is clustered as if it were there once."""
-    centres = {"page": PAGES[[0, 39]], "image": IMAGES[[0, 79]]}
-    views, model = fitted(EACH_TWO, {}, transfer="direct", init=centres)
+    """Each page belongs to two entities, but is clustered as one point."""
+    centers = {"page": PAGES[[0, 39]], "image": IMAGES[[0, 79]]}
+    views, model = fit_model(EACH_TWO, {}, transfer="direct", init=centers)
     assert len(views) == 80
-    alone = cs.PCKMeans(2, init=centres["page"]).fit(PAGES)
+    alone = cs.PCKMeans(2, init=centers["page"]).fit(PAGES)
     np.testing.assert_allclose(
         np.sort(model.cluster_centers_["page"], axis=0), np.sort(alone.cluster_centers_, axis=0), rtol=1e-12
     )
@@ -32,7 +32,7 @@ def test_shared_row_is_one_point():
 
 
 def test_rows_mapped_to_same_row_are_tied():
-    _, model = fitted(EACH_TWO[:8], {}, transfer="direct")
+    _, model = fit_model(EACH_TWO[:8], {}, transfer="direct")
     images = model.constraints_["image"]
     assert images.must_link.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert images.must_weights.tolist() == [1.0] * 4
@@ -40,32 +40,32 @@ def test_rows_mapped_to_same_row_are_tied():
 
 
 def test_constraint_reaches_all_mapped_rows():
-    given = {"page": Constraints([(0, 1)], [(0, 39)], by="row")}
-    views, model = fitted(EACH_TWO, given, transfer="direct")
+    constraints = {"page": Constraints([(0, 1)], [(0, 39)], by="row")}
+    views, model = fit_model(EACH_TWO, constraints, transfer="direct")
     rows = views.rows[:, 1]
     images = model.constraints_["image"]
     must = {frozenset(pair) for pair in rows[images.must_link].tolist()}
     assert {frozenset((i, j)) for i in (0, 1) for j in (2, 3)} <= must
     cannot = {frozenset(pair) for pair in rows[images.cannot_link].tolist()}
-    # what follows is there, too: page 1 is tied to page 0
+    # including what follows: page 1 is tied to page 0
     assert cannot == {frozenset((i, j)) for i in (0, 1, 2, 3) for j in (78, 79)}
 
 
 def test_pairs_that_coincide_are_dropped():
-    """Two images of one page: what is said of them is nothing that could be said of the page."""
-    given = {"image": Constraints([(0, 1), (0, 2)], by="row")}
-    views, model = fitted(EACH_TWO, given, transfer="direct")
+    """A constraint between two images of one page says nothing about the page."""
+    constraints = {"image": Constraints([(0, 1), (0, 2)], by="row")}
+    views, model = fit_model(EACH_TWO, constraints, transfer="direct")
     rows = views.rows[:, 0]
     assert {frozenset(pair) for pair in rows[model.constraints_["page"].must_link].tolist()} == {frozenset((0, 1))}
 
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
 def test_finds_clusters_by_propagation(base):
-    given = {"page": Constraints.sample(Y, 12, random_state=0)}
-    given = {"page": Constraints(given["page"].must_link, given["page"].cannot_link, by="row")}
-    views, model = fitted(EACH_TWO, given, base=base)
+    constraints = {"page": Constraints.sample(Y, 12, random_state=0)}
+    constraints = {"page": Constraints(constraints["page"].must_link, constraints["page"].cannot_link, by="row")}
+    views, model = fit_model(EACH_TWO, constraints, base=base)
     y = Y[views.rows[:, 0]]
     assert cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9
-    assert model.propagated_["page"].size > given["page"].size
+    assert model.propagated_["page"].size > constraints["page"].size
     assert min(model.propagated_["page"].precision(y)) > 0.95
     assert cs.metrics.agreement_rate(model.view_labels_) > 0.9

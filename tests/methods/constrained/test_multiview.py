@@ -1,4 +1,4 @@
-"""Constrained clustering of views that are partly mapped: what it promises, what it says, and what it refuses."""
+"""Tests of constrained clustering of partly mapped views: results, warnings and errors."""
 
 import pickle
 import warnings
@@ -27,22 +27,22 @@ every_base = pytest.mark.parametrize("base", BASES)
 every_transfer = pytest.mark.parametrize("transfer", TRANSFERS)
 
 
-def sampled(views, y, n=20, seed=0, names=None):
-    """Constraints in each view between entities that have it."""
-    found = {}
+def sample_constraints(views, y, n=20, seed=0, names=None):
+    """Sample constraints in each view between entities that have it."""
+    constraints = {}
     for v, name in enumerate(views.names):
         if names is None or name in names:
-            own = views.present[:, v].nonzero()[0]
-            found[name] = cs.Constraints.sample(y[own], n, random_state=seed).renumber(own)
-    return found
+            rows = views.present[:, v].nonzero()[0]
+            constraints[name] = cs.Constraints.sample(y[rows], n, random_state=seed).renumber(rows)
+    return constraints
 
 
 def quadrants(seed=0, n=20, mapped=0.5, n_samples=200):
     views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
-    return views, y, sampled(views, y, n, seed)
+    return views, y, sample_constraints(views, y, n, seed)
 
 
-def fitted(views, constraints=None, n_clusters=2, **options):
+def fit_model(views, constraints=None, n_clusters=2, **options):
     options = {"random_state": 0} | options
     return cs.MultiViewConstrainedKMeans(n_clusters, **options).fit(views, constraints=constraints)
 
@@ -50,20 +50,22 @@ def fitted(views, constraints=None, n_clusters=2, **options):
 def fit_without_warnings(views, constraints=None, n_clusters=2, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return fitted(views, constraints, n_clusters, **options)
+        return fit_model(views, constraints, n_clusters, **options)
 
 
 def mean_view_f(y, model):
-    """The pairwise F, averaged over views, as in the paper."""
-    return np.mean([cs.metrics.pairwise_scores(y[own >= 0], own[own >= 0]).f for own in model.view_labels_.values()])
+    """Return the pairwise F averaged over views, as in the paper."""
+    return np.mean(
+        [cs.metrics.pairwise_scores(y[labels >= 0], labels[labels >= 0]).f for labels in model.view_labels_.values()]
+    )
 
 
-def same_partition(one, other):
-    return adjusted_rand_score(one, other) == 1.0
+def same_partition(labels, others):
+    return adjusted_rand_score(labels, others) == 1.0
 
 
 def constraints_by_row(constraints, views, name):
-    """The same constraints, by rows of the view's own block."""
+    """Convert constraints to rows of the view's block."""
     row = views.rows[:, views.names.index(name)]
     return cs.Constraints(
         row[constraints.must_link],
@@ -74,35 +76,35 @@ def constraints_by_row(constraints, views, name):
     )
 
 
-def assert_same_model(one, other):
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == other.cost_
-    assert one.n_iter_ == other.n_iter_
-    for name, own in one.view_labels_.items():
-        assert np.array_equal(own, other.view_labels_[name])
-        assert np.array_equal(one.cluster_centers_[name], other.cluster_centers_[name])
-        assert np.array_equal(one.metrics_[name], other.metrics_[name])
-    assert one.propagated_ == other.propagated_
-    assert one.constraints_ == other.constraints_
-    assert one.thresholds_ == other.thresholds_
+def assert_same_model(model, other):
+    assert np.array_equal(model.labels_, other.labels_)
+    assert model.cost_ == other.cost_
+    assert model.n_iter_ == other.n_iter_
+    for name, labels in model.view_labels_.items():
+        assert np.array_equal(labels, other.view_labels_[name])
+        assert np.array_equal(model.cluster_centers_[name], other.cluster_centers_[name])
+        assert np.array_equal(model.metrics_[name], other.metrics_[name])
+    assert model.propagated_ == other.propagated_
+    assert model.constraints_ == other.constraints_
+    assert model.thresholds_ == other.thresholds_
 
 
-# what a model holds
+# attributes
 
 
 @every_base
 def test_attributes(base):
     views, _, constraints = quadrants()
-    model = fitted(views, constraints, **BASES[base])
+    model = fit_model(views, constraints, **BASES[base])
     n = len(views)
     assert model.labels_.shape == (n,)
     assert set(model.labels_) == {0, 1}
     assert list(model.view_labels_) == list(model.propagated_) == list(model.constraints_) == ["a", "b"]
-    for v, own in enumerate(model.view_labels_.values()):
-        assert np.array_equal(own >= 0, views.present[:, v]), "-1 where the entity lacks the view, and only there"
-    assert {name: own.shape for name, own in model.cluster_centers_.items()} == {"a": (2, 2), "b": (2, 2)}
+    for v, values in enumerate(model.view_labels_.values()):
+        assert np.array_equal(values >= 0, views.present[:, v]), "-1 where the entity lacks the view, and only there"
+    assert {name: values.shape for name, values in model.cluster_centers_.items()} == {"a": (2, 2), "b": (2, 2)}
     shape = (2, 2, 2) if base == "mpck full" else (2, 2)
-    assert {own.shape for own in model.metrics_.values()} == {shape}
+    assert {values.shape for values in model.metrics_.values()} == {shape}
     assert model.thresholds_ == {"a": 0.5, "b": 0.5}
     assert model.converged_
     assert model.n_features_in_ == 4
@@ -113,25 +115,25 @@ def test_attributes(base):
 
 def test_history():
     views, _, constraints = quadrants()
-    model = fitted(views, constraints)
+    model = fit_model(views, constraints)
     history = model.history_
     assert list(history) == ["round", "objective", "objective_a", "objective_b", "violations", "propagated"]
     assert history["round"].tolist() == list(range(1, model.n_iter_ + 1))
     np.testing.assert_allclose(history["objective"], history["objective_a"] + history["objective_b"])
     assert history["objective"][-1] == model.cost_
     assert history["violations"][-1] == model.n_violations_
-    assert history["propagated"][-1] == sum(own.size for own in model.propagated_.values())
+    assert history["propagated"][-1] == sum(links.size for links in model.propagated_.values())
     assert abs(history["objective_a"][-1] - history["objective_a"][-2]) <= 1e-6 * history["objective_a"][-1]
 
 
 def test_cost_and_violations_follow_from_constraints():
     views, _, constraints = quadrants(3)
-    model = fitted(views, constraints)
+    model = fit_model(views, constraints)
     J, n_violations = 0.0, 0
     for name, X in views.items():
-        labels, centres, links = model.view_labels_[name], model.cluster_centers_[name], model.constraints_[name]
-        there = labels >= 0
-        J += np.sum((X[there] - centres[labels[there]]) ** 2)
+        labels, centers, links = model.view_labels_[name], model.cluster_centers_[name], model.constraints_[name]
+        present = labels >= 0
+        J += np.sum((X[present] - centers[labels[present]]) ** 2)
         for pairs, weights, together in (
             (links.must_link, links.must_weights, True),
             (links.cannot_link, links.cannot_weights, False),
@@ -145,7 +147,7 @@ def test_cost_and_violations_follow_from_constraints():
 
 def test_constraints_include_closure_and_received():
     views, _, constraints = quadrants()
-    model = fitted(views, constraints)
+    model = fit_model(views, constraints)
     for name, other in (("a", "b"), ("b", "a")):
         links = model.constraints_[name]
         assert links | constraints[name] == links
@@ -160,7 +162,7 @@ def test_constraints_include_closure_and_received():
 
 def test_labels_are_majority_of_views():
     views, y = make_gaussian_views(90, n_clusters=3, n_features=(2, 2, 2), separation=3, missing=0.3, random_state=1)
-    model = fit_without_warnings(views, sampled(views, y, 10), 3)
+    model = fit_without_warnings(views, sample_constraints(views, y, 10), 3)
     labels = np.array(list(model.view_labels_.values()))
     votes = np.array([(labels == h).sum(axis=0) for h in range(3)])
     assert (votes[model.labels_, np.arange(90)] == votes.max(axis=0)).all()
@@ -170,21 +172,21 @@ def test_labels_are_majority_of_views():
     assert np.array_equal(model.labels_[tied], costs.argmin(axis=1)[tied])
 
 
-# ways to say the same constraints
+# equivalent forms of constraints
 
 
 def test_common_constraints_apply_in_every_view():
     views, y, _ = quadrants()
     both = views.present.all(axis=1).nonzero()[0]
     common = cs.Constraints.sample(y[both], 20, random_state=0).renumber(both)
-    assert_same_model(fitted(views, common), fitted(views, {"a": common, "b": common}))
+    assert_same_model(fit_model(views, common), fit_model(views, {"a": common, "b": common}))
 
 
 def test_common_constraints_between_entities_without_shared_view():
     views, y, _ = quadrants(mapped=0.5)
     common = cs.Constraints.sample(y, 40, random_state=0)
     assert (~(views.present[common.must_link].all(axis=1)).any(axis=1)).any(), "some ends share no view"
-    assert mean_view_f(y, fitted(views, common)) > 0.9
+    assert mean_view_f(y, fit_model(views, common)) > 0.9
 
 
 def test_by_id():
@@ -192,21 +194,21 @@ def test_by_id():
     ids = [f"e{i}" for i in range(len(views))]
     named = cs.Views(dict(views.items()), present=views.present, ids=ids)
     by_id = {
-        name: cs.Constraints(np.array(ids)[own.must_link], np.array(ids)[own.cannot_link])
-        for name, own in constraints.items()
+        name: cs.Constraints(np.array(ids)[links.must_link], np.array(ids)[links.cannot_link])
+        for name, links in constraints.items()
     }
     assert by_id["a"].by == "id"
-    assert_same_model(fitted(named, by_id), fitted(views, constraints))
+    assert_same_model(fit_model(named, by_id), fit_model(views, constraints))
 
 
 def test_by_row_after_align():
     views, _, constraints = quadrants()
-    rows = {name: constraints_by_row(own, views, name) for name, own in constraints.items()}
+    rows = {name: constraints_by_row(links, views, name) for name, links in constraints.items()}
     assert rows["b"].must_link.max() < 100
-    assert_same_model(fitted(views, rows), fitted(views, constraints))
+    assert_same_model(fit_model(views, rows), fit_model(views, constraints))
     order = np.random.default_rng(0).permutation(len(views))
-    turned = fitted(views[order], rows, order="index")
-    assert same_partition(turned.labels_, fitted(views, constraints, order="index").labels_[order])
+    turned = fit_model(views[order], rows, order="index")
+    assert same_partition(turned.labels_, fit_model(views, constraints, order="index").labels_[order])
 
 
 @pytest.mark.parametrize("name", ["a", "b"])
@@ -214,7 +216,7 @@ def test_constraints_in_one_view_help_other_view(name):
     scores = []
     for seed in range(3):
         views, y, _ = quadrants(seed, mapped=1.0)
-        model = fitted(views, sampled(views, y, 30, seed, [name]), init="farthest")
+        model = fit_model(views, sample_constraints(views, y, 30, seed, [name]), init="farthest")
         assert model.propagated_[name].size
         (other,) = {"a", "b"} - {name}
         scores.append(cs.metrics.pairwise_scores(y, model.view_labels_[other]).f)
@@ -223,12 +225,12 @@ def test_constraints_in_one_view_help_other_view(name):
 
 def test_missing_view_means_no_constraints():
     views, _, constraints = quadrants()
-    only = fitted(views, {"a": constraints["a"]})
+    only = fit_model(views, {"a": constraints["a"]})
     for nothing in (None, cs.Constraints()):
-        assert_same_model(only, fitted(views, {"a": constraints["a"], "b": nothing}))
+        assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": nothing}))
 
 
-# against simpler things
+# comparison with simpler estimators
 
 
 def draw_centers(views, seed=0, k=2):
@@ -242,17 +244,17 @@ def draw_centers(views, seed=0, k=2):
 @pytest.mark.parametrize("base", ["pck", "mpck"])
 def test_no_transfer_equals_single_view_estimators(base):
     views, _, constraints = quadrants(2)
-    centres = draw_centers(views)
-    model = fitted(views, constraints, init=centres, order="index", transfer="none", base=base)
+    centers = draw_centers(views)
+    model = fit_model(views, constraints, init=centers, order="index", transfer="none", base=base)
     total = 0.0
     for v, (name, X) in enumerate(views.items()):
-        there = views.present[:, v]
-        place = np.cumsum(there) - 1
-        single = {"pck": cs.PCKMeans, "mpck": cs.MPCKMeans}[base](2, init=centres[name], order="index")
+        present = views.present[:, v]
+        place = np.cumsum(present) - 1
+        single = {"pck": cs.PCKMeans, "mpck": cs.MPCKMeans}[base](2, init=centers[name], order="index")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            single.fit(X[there], constraints=constraints[name].closure().renumber(place))
-        assert same_partition(model.view_labels_[name][there], single.labels_)
+            single.fit(X[present], constraints=constraints[name].closure().renumber(place))
+        assert same_partition(model.view_labels_[name][present], single.labels_)
         assert model.history_[f"objective_{name}"][-1] == pytest.approx(single.cost_)
         assert model.propagated_[name].size == 0
         assert model.constraints_[name] == constraints[name].closure()
@@ -265,7 +267,7 @@ def test_no_transfer_equals_single_view_estimators(base):
 def test_one_view_equals_pckmeans(transfer):
     X = quadrants()[0]["a"][:100]
     constraints = cs.Constraints.sample(np.arange(100) % 2, 10, random_state=0).closure()
-    model = fitted(X, constraints, init={"view0": X[:2]}, order="index", transfer=transfer)
+    model = fit_model(X, constraints, init={"view0": X[:2]}, order="index", transfer=transfer)
     single = cs.PCKMeans(2, init=X[:2], order="index").fit(X, constraints=constraints)
     assert np.array_equal(model.labels_, single.labels_)
     assert model.cost_ == pytest.approx(single.cost_)
@@ -276,12 +278,12 @@ def test_one_view_equals_pckmeans(transfer):
 
 def test_direct_transfers_only_constraints_between_mapped_entities():
     views, y, constraints = quadrants()
-    model = fitted(views, constraints, transfer="direct")
+    model = fit_model(views, constraints, transfer="direct")
     both = views.present.all(axis=1)
-    for name, own in model.propagated_.items():
+    for name, links in model.propagated_.items():
         for handed, had in (
-            (own.must_link, model.constraints_[name].must_link),
-            (own.cannot_link, model.constraints_[name].cannot_link),
+            (links.must_link, model.constraints_[name].must_link),
+            (links.cannot_link, model.constraints_[name].cannot_link),
         ):
             assert {tuple(pair) for pair in handed} <= {tuple(pair) for pair in had}
             assert both[handed].all()
@@ -290,58 +292,58 @@ def test_direct_transfers_only_constraints_between_mapped_entities():
         for v, name in enumerate(views.names)
         for rows in [np.flatnonzero(views.present[:, v] & ~both)]
     }
-    centres = draw_centers(views)
-    one, other = (
-        fitted(views, outside, init=centres, order="index", transfer=transfer) for transfer in ("direct", "none")
+    centers = draw_centers(views)
+    direct, other = (
+        fit_model(views, outside, init=centers, order="index", transfer=transfer) for transfer in ("direct", "none")
     )
-    assert_same_model(one, other)
-    assert not any(own.size for own in one.propagated_.values())
+    assert_same_model(direct, other)
+    assert not any(links.size for links in direct.propagated_.values())
 
 
 def test_membership_links_all_pairs_of_mapped_entities():
     views, _, constraints = quadrants(n_samples=80)
-    model = fitted(views, constraints, transfer="membership")
+    model = fit_model(views, constraints, transfer="membership")
     both = views.present.all(axis=1).nonzero()[0].tolist()
-    for name, own in model.propagated_.items():
+    for name, links in model.propagated_.items():
         labels = model.view_labels_[name]
         pairs = list(combinations(both, 2))
-        assert [tuple(p) for p in own.must_link] == [(i, j) for i, j in pairs if labels[i] == labels[j]]
-        assert [tuple(p) for p in own.cannot_link] == [(i, j) for i, j in pairs if labels[i] != labels[j]]
+        assert [tuple(p) for p in links.must_link] == [(i, j) for i, j in pairs if labels[i] == labels[j]]
+        assert [tuple(p) for p in links.cannot_link] == [(i, j) for i, j in pairs if labels[i] != labels[j]]
 
 
 def test_propagation_helps_on_quadrants():
-    """What is safe to demand of the paper's experiment: PCK-Means from the largest groups, half of the rows mapped."""
+    """A safe version of the paper's experiment: PCK-Means from the largest groups, half of the rows mapped."""
     scores = {"propagate": [], "direct": []}
     precision = []
     for seed in range(6):
         views, y, constraints = quadrants(seed)
-        for transfer, own in scores.items():
+        for transfer, values in scores.items():
             model = fit_without_warnings(views, constraints, init="largest", transfer=transfer)
-            own.append(mean_view_f(y, model))
+            values.append(mean_view_f(y, model))
             if transfer == "propagate":
                 precision += [model.propagated_[name].precision(y) for name in views.names]
-    propagated, direct = (np.mean(own) for own in scores.values())
+    propagated, direct = (np.mean(values) for values in scores.values())
     assert propagated > 0.9
     assert propagated - direct > 0.05
     assert np.min(np.mean(precision, axis=0)) > 0.95
 
 
 def test_three_views():
-    """The third is mapped to the second alone."""
+    """The third view is mapped only to the second."""
     y = {"a": np.arange(60) % 2, "b": np.arange(50) % 2, "c": np.arange(40) % 2}
     rng = np.random.default_rng(0)
-    blocks = {name: rng.standard_normal((len(own), 2)) + [[6, 0]] * own[:, None] for name, own in y.items()}
+    blocks = {name: rng.standard_normal((len(classes), 2)) + [[6, 0]] * classes[:, None] for name, classes in y.items()}
     views = cs.align(
         blocks, {("a", "b"): [(i, i) for i in range(30)], ("b", "c"): [(i, i - 20) for i in range(20, 50)]}
     )
     assert sorted(views.present.sum(axis=1))[-1] == 3
     truth = np.zeros(len(views), int)
     for v, name in enumerate(views.names):
-        there = views.present[:, v]
-        truth[there] = y[name][views.rows[there, v]]
+        present = views.present[:, v]
+        truth[present] = y[name][views.rows[present, v]]
     constraints = {"a": cs.Constraints.sample(y["a"], 20, random_state=0)}
     rows = {"a": cs.Constraints(constraints["a"].must_link, constraints["a"].cannot_link, by="row")}
-    model = fitted(views, rows, init="farthest")
+    model = fit_model(views, rows, init="farthest")
     assert same_partition(model.labels_, truth)
     assert model.agreement_.shape == (3, 3)
     np.testing.assert_allclose(model.agreement_, 1)
@@ -351,41 +353,41 @@ def test_three_views():
     assert np.isin(model.propagated_["a"].must_link, np.flatnonzero(views.present.sum(axis=1) > 1)).all()
 
 
-# the same data in other clothes
+# invariance
 
 
 def test_view_names_do_not_matter():
     views, _, constraints = quadrants()
     renamed = cs.Views({"z": views["a"], "y": views["b"]}, present=views.present)
-    one = fitted(views, constraints)
-    other = fitted(renamed, {"z": constraints["a"], "y": constraints["b"]})
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.propagated_["a"] == other.propagated_["z"]
-    assert one.cost_ == other.cost_
+    model = fit_model(views, constraints)
+    other = fit_model(renamed, {"z": constraints["a"], "y": constraints["b"]})
+    assert np.array_equal(model.labels_, other.labels_)
+    assert model.propagated_["a"] == other.propagated_["z"]
+    assert model.cost_ == other.cost_
 
 
 @every_base
 def test_view_order_does_not_matter_with_given_centers(base):
     views, _, constraints = quadrants(1, mapped=1.0)
-    centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
-    options = {"init": centres, "order": "index"} | BASES[base]
-    one, other = fitted(views, constraints, **options), fitted(views[["b", "a"]], constraints, **options)
-    assert other.labels_.tolist() == one.labels_.tolist()
+    centers = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
+    options = {"init": centers, "order": "index"} | BASES[base]
+    model, other = fit_model(views, constraints, **options), fit_model(views[["b", "a"]], constraints, **options)
+    assert other.labels_.tolist() == model.labels_.tolist()
     assert list(other.propagated_) == ["b", "a"]
     for name in "ab":
-        assert one.propagated_[name] == other.propagated_[name]
-        assert np.array_equal(one.view_labels_[name], other.view_labels_[name])
-    assert other.cost_ == pytest.approx(one.cost_)
+        assert model.propagated_[name] == other.propagated_[name]
+        assert np.array_equal(model.view_labels_[name], other.view_labels_[name])
+    assert other.cost_ == pytest.approx(model.cost_)
 
 
 def test_rows_permuted():
     views, _, constraints = quadrants(1)
     order = np.random.default_rng(0).permutation(len(views))
-    centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
-    one = fitted(views, constraints, init=centres)
-    turned = {name: own.renumber(np.argsort(order)) for name, own in constraints.items()}
-    other = fitted(views[order], turned, init=centres)
-    assert np.array_equal(other.labels_, one.labels_[order])
+    centers = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
+    model = fit_model(views, constraints, init=centers)
+    turned = {name: links.renumber(np.argsort(order)) for name, links in constraints.items()}
+    other = fit_model(views[order], turned, init=centers)
+    assert np.array_equal(other.labels_, model.labels_[order])
 
 
 def three_views(separation, seed=0, missing=0.3):
@@ -396,12 +398,12 @@ def three_views(separation, seed=0, missing=0.3):
 
 
 def permute_rows(views, constraints, order):
-    """Rows in another order, with constraints between the same entities."""
+    """Return rows in another order, with constraints between the same entities."""
     return views[order], {name: links.renumber(np.argsort(order)) for name, links in constraints.items()}
 
 
 def assert_same_clusters(model, other, order=None):
-    """Equality of the labels, the objectives and the number of rounds, to the bit."""
+    """Assert that labels, objectives and numbers of rounds are identical."""
     order = np.arange(len(model.labels_)) if order is None else order
     assert np.array_equal(other.labels_, model.labels_[order])
     for name, labels in model.view_labels_.items():
@@ -416,7 +418,7 @@ def assert_same_clusters(model, other, order=None):
 @every_base
 def test_view_order_does_not_matter(base, n_constraints, separation):
     views, y = three_views(separation)
-    constraints = sampled(views, y, n_constraints) if n_constraints else None
+    constraints = sample_constraints(views, y, n_constraints) if n_constraints else None
     model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
     for names in (["view2", "view0", "view1"], ["view1", "view0", "view2"]):
         other = fit_without_warnings(views[names], constraints, 4, max_iter=5, **BASES[base])
@@ -430,7 +432,7 @@ def test_view_order_does_not_matter(base, n_constraints, separation):
 @every_base
 def test_row_order_does_not_matter(base, n_constraints, separation):
     views, y = three_views(separation)
-    constraints = sampled(views, y, n_constraints) if n_constraints else {}
+    constraints = sample_constraints(views, y, n_constraints) if n_constraints else {}
     model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(y))
@@ -442,7 +444,7 @@ def test_row_order_does_not_matter(base, n_constraints, separation):
 @every_transfer
 def test_orders_do_not_matter_for_any_transfer(transfer):
     views, y = three_views(5, missing=0.5)
-    constraints = sampled(views, y, 10)
+    constraints = sample_constraints(views, y, 10)
     model = fit_without_warnings(views, constraints, 4, transfer=transfer)
     order = np.random.default_rng(0).permutation(len(y))
     turned, links = permute_rows(views, constraints, order)
@@ -467,7 +469,7 @@ def test_row_order_does_not_matter_with_equal_rows():
     views, y = three_views(4, missing=0.0)
     rounded = cs.Views({name: X.round() if name == "view2" else X for name, X in views.items()})
     assert len(np.unique(rounded["view2"], axis=0)) < len(y)
-    constraints = sampled(rounded, y, 40)
+    constraints = sample_constraints(rounded, y, 40)
     order = np.random.default_rng(0).permutation(len(y))
     model = fit_without_warnings(rounded, constraints, 4)
     assert_same_clusters(model, fit_without_warnings(*permute_rows(rounded, constraints, order), 4), order)
@@ -484,7 +486,7 @@ def test_row_order_does_not_matter_with_sparse_rows():
 
 
 def list_clustered_views(monkeypatch, views, constraints, **options):
-    """Names of the views in the order in which they were clustered."""
+    """Return the names of the views in the order in which they were clustered."""
     names, cluster = [], ViewClusterer.cluster
 
     def record(self, name, *args):
@@ -511,7 +513,7 @@ def test_view_order(monkeypatch):
 
 def test_given_view_order():
     views, y = three_views(3, seed=1)
-    constraints = sampled(views, y, 6)
+    constraints = sample_constraints(views, y, 6)
     reordered = views[["view2", "view0", "view1"]]
     model, other = (fit_without_warnings(data, constraints, 4, view_order="given") for data in (views, reordered))
     assert not np.array_equal(model.labels_, other.labels_)
@@ -520,7 +522,7 @@ def test_given_view_order():
 def test_values_of_missing_rows_do_not_matter():
     views, _, constraints = quadrants()
     filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
-    assert_same_model(fitted(filled, constraints), fitted(views, constraints))
+    assert_same_model(fit_model(filled, constraints), fit_model(views, constraints))
 
 
 def test_columns_of_one_array():
@@ -528,20 +530,20 @@ def test_columns_of_one_array():
     both = cs.Constraints.sample(y, 20, random_state=0)
     X = np.hstack([views["a"], views["b"]])
     columns = {"a": slice(0, 2), "b": [2, 3]}
-    one = cs.MultiViewConstrainedKMeans(2, views=columns, random_state=0).fit(X, constraints=both)
-    other = fitted(views, both)
-    assert_same_model(one, other)
-    assert np.array_equal(one.predict(X), other.predict(views))
+    model = cs.MultiViewConstrainedKMeans(2, views=columns, random_state=0).fit(X, constraints=both)
+    other = fit_model(views, both)
+    assert_same_model(model, other)
+    assert np.array_equal(model.predict(X), other.predict(views))
 
 
 @every_base
 def test_float32(base):
     views, _, constraints = quadrants()
     single = views.map(lambda X: X.astype(np.float32))
-    one, other = fitted(views, constraints, **BASES[base]), fitted(single, constraints, **BASES[base])
-    assert np.array_equal(one.labels_, other.labels_)
-    assert other.cost_ == pytest.approx(one.cost_, rel=1e-4)
-    assert np.array_equal(other.predict(single), one.predict(views))
+    model, other = fit_model(views, constraints, **BASES[base]), fit_model(single, constraints, **BASES[base])
+    assert np.array_equal(model.labels_, other.labels_)
+    assert other.cost_ == pytest.approx(model.cost_, rel=1e-4)
+    assert np.array_equal(other.predict(single), model.predict(views))
 
 
 def test_array_types(to_kind):
@@ -560,19 +562,19 @@ def test_arrays_of_other_libraries_without_missing_rows():
     views, y = make_gaussian_views(40, n_clusters=2, n_features=(2, 3), separation=6, random_state=0)
     blocks = {name: array_api_strict.asarray(np.array(X)) for name, X in views.items()}
     common = cs.Constraints.sample(y, 6, random_state=0)
-    assert_same_model(fitted(blocks, common), fitted(views, common))
+    assert_same_model(fit_model(blocks, common), fit_model(views, common))
 
 
 @pytest.mark.parametrize("rows", [3, 64])
 def test_result_does_not_depend_on_threads(rows, monkeypatch):
     views, _, constraints = quadrants()
-    one = fitted(views, constraints)
+    model = fit_model(views, constraints)
     monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
     for n_jobs in (1, 2, 5, -1):
-        assert_same_model(one, fitted(views, constraints, n_jobs=n_jobs))
+        assert_same_model(model, fit_model(views, constraints, n_jobs=n_jobs))
 
 
-# predicting
+# predict and transform
 
 
 @every_base
@@ -588,7 +590,7 @@ def test_predict_repeats_labels_without_constraints(base):
 @pytest.mark.parametrize("names", [["view0"], ["view1"], ["view2", "view0"], ["view0", "view1", "view2"]])
 def test_predict_with_some_views(names):
     views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3, 2), separation=9, random_state=0)
-    model = fitted(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
+    model = fit_model(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
     assert same_partition(model.predict(views[80:][names]), y[80:])
     assert same_partition(np.append(model.labels_, model.predict(views[80:][names])), y)
 
@@ -597,20 +599,20 @@ def test_predict_with_different_views_per_entity():
     views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3), separation=3, random_state=0)
     model = fit_without_warnings(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
     present = np.tile([[True, False], [False, True], [True, True]], (14, 1))[:40]
-    found = model.predict(cs.Views(dict(views[80:].items()), present=present))
+    predicted = model.predict(cs.Views(dict(views[80:].items()), present=present))
     for kind, names in enumerate((["view0"], ["view1"], ["view0", "view1"])):
-        assert np.array_equal(found[kind::3], model.predict(views[80:][names])[kind::3])
+        assert np.array_equal(predicted[kind::3], model.predict(views[80:][names])[kind::3])
 
 
 def test_transform_returns_standardized_squared_distances():
     views, _, constraints = quadrants()
-    model = fitted(views, constraints)
+    model = fit_model(views, constraints)
     total = np.zeros((len(views), 2))
     for name, X in views.items():
-        labels, centres = model.view_labels_[name], model.cluster_centers_[name]
-        there = labels >= 0
-        squares = cdist(X[there], centres, "sqeuclidean")
-        total[there] += squares / (squares[np.arange(there.sum()), labels[there]].mean() / 2)
+        labels, centers = model.view_labels_[name], model.cluster_centers_[name]
+        present = labels >= 0
+        squares = cdist(X[present], centers, "sqeuclidean")
+        total[present] += squares / (squares[np.arange(present.sum()), labels[present]].mean() / 2)
     np.testing.assert_allclose(model.transform(views), total)
     new = {"a": [[-3.0, 0.0]], "b": [[3.0, 0.0]]}
     nearer = {name: cdist(X, model.cluster_centers_[name]).argmin() for name, X in new.items()}
@@ -625,24 +627,24 @@ def test_transform_returns_standardized_squared_distances():
 
 
 def test_scale_of_view_does_not_matter_for_votes():
-    """Where two views disagree, costs are compared in each view's own variance."""
+    """If two views disagree, costs are compared in units of each view's variance."""
     views, _, _ = quadrants(mapped=1.0)
     constraints = cs.Constraints.sample((views["a"][:, 0] > 0).astype(int), 30, random_state=0)
-    one = fitted(views, constraints, init="farthest", transfer="none")
+    model = fit_model(views, constraints, init="farthest", transfer="none")
     large = cs.Views({"a": views["a"], "b": 32 * views["b"]})
     stronger = {"a": constraints, "b": 32.0**2 * constraints}
-    other = fitted(large, stronger, init="farthest", transfer="none")
-    assert np.array_equal(one.labels_, other.labels_)
-    np.testing.assert_allclose(other.transform(large), one.transform(views))
+    other = fit_model(large, stronger, init="farthest", transfer="none")
+    assert np.array_equal(model.labels_, other.labels_)
+    np.testing.assert_allclose(other.transform(large), model.transform(views))
 
 
 @pytest.mark.parametrize("scale", [2.0**-40, 1e-9, 1e-3, 1e3, 1e9, 2.0**40])
 @pytest.mark.parametrize("base", ["mpck", "mpck full"])
 def test_units_of_view_do_not_matter_with_learned_metrics(base, scale):
     views, _, constraints = quadrants()
-    plain = fitted(views, constraints, **BASES[base])
+    plain = fit_model(views, constraints, **BASES[base])
     small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
-    scaled = fitted(small, constraints, **BASES[base])
+    scaled = fit_model(small, constraints, **BASES[base])
     assert np.array_equal(scaled.labels_, plain.labels_)
     assert scaled.n_iter_ == plain.n_iter_
     assert scaled.propagated_["a"].must_link.tolist() == plain.propagated_["a"].must_link.tolist()
@@ -652,9 +654,9 @@ def test_units_of_view_do_not_matter_with_learned_metrics(base, scale):
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
 def test_units_of_view_do_not_matter_to_pck_with_scaled_weights(scale):
     views, _, constraints = quadrants()
-    plain = fitted(views, constraints, transfer="none")
+    plain = fit_model(views, constraints, transfer="none")
     small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
-    scaled = fitted(small, {"a": scale**2 * constraints["a"], "b": constraints["b"]}, transfer="none")
+    scaled = fit_model(small, {"a": scale**2 * constraints["a"], "b": constraints["b"]}, transfer="none")
     assert np.array_equal(scaled.labels_, plain.labels_)
     assert scaled.n_iter_ == plain.n_iter_
 
@@ -666,7 +668,7 @@ def test_not_fitted():
 
 def test_refuses_unknown_views():
     views, _, constraints = quadrants()
-    model = fitted(views, constraints)
+    model = fit_model(views, constraints)
     with pytest.raises(ValueError, match="view 'c' was not in fit: leave it out; the fitted views are 'a', 'b'"):
         model.predict({"a": np.eye(2), "c": np.eye(2)})
     with pytest.raises(ValueError, match="view 'a' has 3 columns, but had 2 in fit"):
@@ -678,18 +680,18 @@ def test_refuses_unknown_views():
 
 def test_threshold_per_view():
     views, _, constraints = quadrants()
-    model = fitted(views, constraints, threshold={"b": 0.4, "a": 0.8})
+    model = fit_model(views, constraints, threshold={"b": 0.4, "a": 0.8})
     assert model.thresholds_ == {"a": 0.8, "b": 0.4}
     for name, least in model.thresholds_.items():
         weights = np.concatenate([model.propagated_[name].must_weights, model.propagated_[name].cannot_weights])
         assert least <= weights.min() < least + 0.1
-    assert_same_model(model, fitted(views, constraints, threshold=[0.8, 0.4]))
+    assert_same_model(model, fit_model(views, constraints, threshold=[0.8, 0.4]))
 
 
 def test_lower_threshold_propagates_more():
     views, _, constraints = quadrants(mapped=1.0)
     sizes = [
-        sum(own.size for own in fit_without_warnings(views, constraints, threshold=t).propagated_.values())
+        sum(links.size for links in fit_without_warnings(views, constraints, threshold=t).propagated_.values())
         for t in (0.9, 0.7, 0.5, 0.3)
     ]
     assert sizes == sorted(sizes)
@@ -698,11 +700,11 @@ def test_lower_threshold_propagates_more():
 
 def test_automatic_threshold():
     views, _, constraints = quadrants(mapped=1.0, n_samples=80)
-    one, other = (fitted(views, constraints, threshold="auto", max_iter=10) for _ in range(2))
-    chosen = one.thresholds_["a"]
+    model, other = (fit_model(views, constraints, threshold="auto", max_iter=10) for _ in range(2))
+    chosen = model.thresholds_["a"]
     assert chosen in CANDIDATES
-    assert one.thresholds_ == {"a": chosen, "b": chosen}
-    assert_same_model(one, other)
+    assert model.thresholds_ == {"a": chosen, "b": chosen}
+    assert_same_model(model, other)
 
 
 @pytest.mark.parametrize("transfer", ["direct", "none"])
@@ -716,7 +718,7 @@ def test_automatic_threshold_without_propagation(transfer):
 def test_automatic_threshold_with_too_few_constraints(constraints):
     views, _, _ = quadrants()
     with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views"):
-        fitted(views, constraints, threshold="auto")
+        fit_model(views, constraints, threshold="auto")
 
 
 BAD_THRESHOLDS = {
@@ -736,10 +738,10 @@ BAD_THRESHOLDS = {
 def test_refuses_thresholds(threshold, message):
     views, _, constraints = quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
-        fitted(views, constraints, threshold=threshold)
+        fit_model(views, constraints, threshold=threshold)
 
 
-# what it refuses, and what it says
+# errors and warnings
 
 
 def sparse_views(n=40):
@@ -754,7 +756,7 @@ def test_refuses_to_propagate_in_sparse_views():
         match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few columns\. Reduce it first, "
         r"PerView\(SpectralFeatures\(\)\), or use transfer='direct'",
     ):
-        fitted(sparse, cs.Constraints.sample(y, 10, random_state=0))
+        fit_model(sparse, cs.Constraints.sample(y, 10, random_state=0))
 
 
 @pytest.mark.parametrize("base", ["pck", "mpck"])
@@ -762,10 +764,12 @@ def test_refuses_to_propagate_in_sparse_views():
 def test_sparse_views_transfer_without_propagation(transfer, base):
     sparse, dense, y = sparse_views()
     constraints = cs.Constraints.sample(y, 10, random_state=0)
-    one, other = (fit_without_warnings(own, constraints, transfer=transfer, base=base) for own in (sparse, dense))
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == pytest.approx(other.cost_)
-    assert np.array_equal(one.predict(sparse), other.predict(dense))
+    model, other = (
+        fit_without_warnings(blocks, constraints, transfer=transfer, base=base) for blocks in (sparse, dense)
+    )
+    assert np.array_equal(model.labels_, other.labels_)
+    assert model.cost_ == pytest.approx(other.cost_)
+    assert np.array_equal(model.predict(sparse), other.predict(dense))
 
 
 def test_refuses_views_without_common_entity():
@@ -775,8 +779,8 @@ def test_refuses_views_without_common_entity():
         match=r"no entity has two views, so nothing can be transferred between them: give consilience\.align a "
         r"mapping, Views with ids in common, or cluster each by itself with transfer='none'",
     ):
-        fitted(views, constraints)
-    alone = fitted(views, constraints, transfer="none")
+        fit_model(views, constraints)
+    alone = fit_model(views, constraints, transfer="none")
     assert set(alone.labels_) == {0, 1}
     assert np.isnan(alone.agreement_[0, 1])
 
@@ -792,7 +796,7 @@ def test_refuses_constraint_in_missing_view():
         r"that both have, or for all views at once, constraints=Constraints\(\.\.\.\); rows of the view's own block "
         r"are Constraints\(\.\.\., by='row'\)",
     ):
-        fitted(views, {"b": cs.Constraints(cannot_link=[(lacking, having)])})
+        fit_model(views, {"b": cs.Constraints(cannot_link=[(lacking, having)])})
 
 
 BAD_CONSTRAINTS = {
@@ -822,7 +826,7 @@ BAD_CONSTRAINTS = {
 def test_refuses_constraints(constraints, error, message):
     views, _, _ = quadrants()
     with pytest.raises(error, match=message):
-        fitted(views, constraints)
+        fit_model(views, constraints)
 
 
 def test_refuses_more_clusters_than_entities_in_view():
@@ -835,11 +839,11 @@ def test_refuses_more_clusters_than_entities_in_view():
         match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for fewer clusters, or leave the "
         r"view out",
     ):
-        fitted(views, n_clusters=4)
+        fit_model(views, n_clusters=4)
 
 
 BAD_STARTS = {
-    "centres of another shape": (
+    "centers of another shape": (
         {"a": np.zeros((3, 2))},
         r"init for view 'a' has shape \(3, 2\): give centers \(2, 2\)",
     ),
@@ -853,7 +857,7 @@ BAD_STARTS = {
 def test_refuses_starts(init, message):
     views, _, constraints = quadrants(n_samples=40, n=6)
     with pytest.raises(ValueError, match=message):
-        fitted(views, constraints, init=init)
+        fit_model(views, constraints, init=init)
 
 
 @pytest.mark.parametrize(
@@ -861,14 +865,14 @@ def test_refuses_starts(init, message):
 )
 def test_refuses_parameters(parameter, value):
     with pytest.raises(ValueError, match=f"The '{parameter}' parameter of MultiViewConstrainedKMeans must be"):
-        fitted(np.eye(4), **{parameter: value})
+        fit_model(np.eye(4), **{parameter: value})
 
 
 def test_centers_for_some_views():
     views, _, constraints = quadrants()
-    centres = draw_centers(views)
+    centers = draw_centers(views)
     model, given_both, largest = (
-        fitted(views, constraints, init=init, transfer="none") for init in ({"a": centres["a"]}, centres, "largest")
+        fit_model(views, constraints, init=init, transfer="none") for init in ({"a": centers["a"]}, centers, "largest")
     )
     assert model.history_["objective_a"].tolist() == given_both.history_["objective_a"].tolist()
     assert model.history_["objective_b"].tolist() == largest.history_["objective_b"].tolist()
@@ -877,26 +881,26 @@ def test_centers_for_some_views():
 
 def test_warns_of_conflict_across_views():
     views, _, _ = quadrants()
-    one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
-    constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
+    first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
+    constraints = {"a": cs.Constraints([(first, other)]), "b": cs.Constraints(cannot_link=[(first, other)])}
     with pytest.warns(
         UserWarning,
-        match=rf"cannot-links contradict must-links \(1 such\), as \({one}, {other}\), which must-links tie together: "
-        r"they count as they are, and nothing is inferred from them",
+        match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\), which must-links tie "
+        r"together: they count as they are, and nothing is inferred from them",
     ):
-        model = fitted(views, constraints)
-    assert model.constraints_["b"].cannot_link.tolist()[0] == [one, other]
-    assert [one, other] in model.constraints_["b"].must_link.tolist(), "what was given in the other view holds here"
+        model = fit_model(views, constraints)
+    assert model.constraints_["b"].cannot_link.tolist()[0] == [first, other]
+    assert [first, other] in model.constraints_["b"].must_link.tolist(), "what was given in the other view holds here"
 
 
 @pytest.mark.filterwarnings("ignore:cannot-links contradict must-links")
 @pytest.mark.parametrize("transfer", ["direct", "propagate"])
 def test_conflict_counts_only_in_its_view(transfer):
     views, _, _ = quadrants()
-    one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
-    constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
-    model = fitted(views, constraints, transfer=transfer)
-    assert model.constraints_["b"].cannot_link.tolist() == [[one, other]]
+    first, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
+    constraints = {"a": cs.Constraints([(first, other)]), "b": cs.Constraints(cannot_link=[(first, other)])}
+    model = fit_model(views, constraints, transfer=transfer)
+    assert model.constraints_["b"].cannot_link.tolist() == [[first, other]]
     assert model.propagated_["b"].cannot_link.tolist() == [], "a view hands on what the others contradict"
     assert model.constraints_["a"].cannot_link.tolist() == []
 
@@ -906,7 +910,7 @@ def test_warns_when_rounds_run_out():
     with pytest.warns(
         ConvergenceWarning, match=r"the views still changed each other after 1 rounds; the round of lowest cost"
     ):
-        model = fitted(views, constraints, max_iter=1)
+        model = fit_model(views, constraints, max_iter=1)
     assert not model.converged_
     assert model.n_iter_ == len(model.history_["round"]) == 1
 
@@ -920,7 +924,7 @@ def test_warns_if_nothing_is_propagated():
         match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
         r"the views \(view 'a' has 2 columns\) to a few columns, PerView\(SpectralFeatures\(5\)\)",
     ):
-        fitted(views, constraints, threshold=0.9999999)
+        fit_model(views, constraints, threshold=0.9999999)
 
 
 def test_warns_of_empty_clusters():
@@ -929,7 +933,7 @@ def test_warns_of_empty_clusters():
         r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
     )
     with pytest.warns(UserWarning, match=message):
-        fitted({"a": X}, n_clusters=3)
+        fit_model({"a": X}, n_clusters=3)
 
 
 # rounds
@@ -937,7 +941,7 @@ def test_warns_of_empty_clusters():
 
 def test_max_iter_truncates_rounds():
     views, _, constraints = quadrants(4)
-    whole = fitted(views, constraints)
+    whole = fit_model(views, constraints)
     assert whole.n_iter_ > 2
     short = fit_without_warnings(views, constraints, max_iter=2)
     assert short.n_iter_ == 2
@@ -946,7 +950,7 @@ def test_max_iter_truncates_rounds():
 
 def test_tol_matters():
     views, _, constraints = quadrants(4)
-    tight, loose = fitted(views, constraints), fitted(views, constraints, tol=10.0)
+    tight, loose = fit_model(views, constraints), fit_model(views, constraints, tol=10.0)
     assert loose.n_iter_ == 2 < tight.n_iter_
     assert loose.converged_
 
@@ -957,11 +961,11 @@ def test_interrupt_in_second_round_keeps_first(turn, monkeypatch):
     first = fit_without_warnings(views, constraints, max_iter=1)
     infer, turns = TRANSFERS["propagate"].infer, []
 
-    def until(own):
-        turns.append(own)
+    def until(view):
+        turns.append(view)
         if len(turns) == turn:
             raise KeyboardInterrupt
-        return infer(own)
+        return infer(view)
 
     monkeypatch.setitem(TRANSFERS, "propagate", Transfer(until, propagates=True))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0)
@@ -985,38 +989,38 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
     assert not hasattr(model, "labels_")
 
 
-# a good scikit-learn citizen
+# scikit-learn conventions
 
 
 @every_base
 def test_reproducible(base):
     views, _, constraints = quadrants()
     for state in (lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)):
-        one, other = (fitted(views, constraints, random_state=state(), **BASES[base]) for _ in range(2))
-        assert_same_model(one, other)
+        model, other = (fit_model(views, constraints, random_state=state(), **BASES[base]) for _ in range(2))
+        assert_same_model(model, other)
 
 
 def test_fit_does_not_change_parameters_or_global_randomness():
     views, _, constraints = quadrants()
-    centres = draw_centers(views)
-    options = {"init": centres, "threshold": {"a": 0.5, "b": 0.6}, "tol": 1e-5}
+    centers = draw_centers(views)
+    options = {"init": centers, "threshold": {"a": 0.5, "b": 0.6}, "tol": 1e-5}
     model = cs.MultiViewConstrainedKMeans(2, **options)
     before = model.get_params()
-    kept = {name: own.copy() for name, own in centres.items()}
-    given_before = {name: own | own for name, own in constraints.items()}
+    kept = {name: values.copy() for name, values in centers.items()}
+    given_before = {name: values | values for name, values in constraints.items()}
     with np.errstate(all="raise"):
         state = np.random.get_state()[1].tolist()  # noqa: NPY002
         model.fit(views, constraints=constraints)
         assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
     assert model.get_params() == before
-    assert all(np.array_equal(kept[name], centres[name]) for name in kept)
+    assert all(np.array_equal(kept[name], centers[name]) for name in kept)
     assert constraints == given_before
 
 
 @every_base
 def test_pickle_and_clone(base):
     views, _, constraints = quadrants()
-    model = fitted(views, constraints, **BASES[base])
+    model = fit_model(views, constraints, **BASES[base])
     copy = pickle.loads(pickle.dumps(model))
     assert_same_model(copy, model)
     assert np.array_equal(copy.predict(views), model.predict(views))
@@ -1033,16 +1037,16 @@ def test_in_a_pipeline():
         cs.PerView(StandardScaler()), cs.MultiViewConstrainedKMeans(2, init="farthest", random_state=0)
     )
     pipeline.fit(scaled, multiviewconstrainedkmeans__constraints=constraints)
-    model = fitted(cs.PerView(StandardScaler()).fit_transform(scaled), constraints, init="farthest")
+    model = fit_model(cs.PerView(StandardScaler()).fit_transform(scaled), constraints, init="farthest")
     assert_same_model(pipeline[-1], model)
     assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
 
 
 def test_verbose_shows_progress(capsys):
     views, _, constraints = quadrants()
-    quiet = fitted(views, constraints)
+    quiet = fit_model(views, constraints)
     assert capsys.readouterr().out == ""
-    assert_same_model(fitted(views, constraints, verbose=True), quiet)
+    assert_same_model(fit_model(views, constraints, verbose=True), quiet)
 
 
 # the quadrants
@@ -1056,19 +1060,19 @@ def test_quadrant_sizes(n, mapped, n_mapped):
     assert views.present.all(axis=1).sum() == n_mapped
     assert len(views) == len(y) == n - n_mapped
     for v, name in enumerate(views.names):
-        there = views.present[:, v]
-        assert sorted(views.rows[there, v]) == list(range(n // 2)), "every row is there once"
+        present = views.present[:, v]
+        assert sorted(views.rows[present, v]) == list(range(n // 2)), "every row is there once"
         assert views[name].shape[1] == 2
-        assert (y[there] == 1).sum() == n // 4
+        assert (y[present] == 1).sum() == n // 4
 
 
 def test_quadrants_are_split_left_and_right():
     views, y = make_four_quadrants(800, mapped=0.5, random_state=1)
     for v, (_, X) in enumerate(views.items()):
-        there = views.present[:, v]
-        assert np.mean((X[there, 0] > 0) == (y[there] == 1)) > 0.99
+        present = views.present[:, v]
+        assert np.mean((X[present, 0] > 0) == (y[present] == 1)) > 0.99
         for side in (0, 1):
-            upper = X[there & (y == side), 1] > 0
+            upper = X[present & (y == side), 1] > 0
             assert 0.45 < upper.mean() < 0.55, "above and below say nothing"
 
 
@@ -1084,10 +1088,10 @@ def test_mapped_quadrant_points_share_quadrant():
 
 
 def test_quadrants_are_reproducible():
-    one, other, third = (make_four_quadrants(40, mapped=0.5, random_state=seed)[0] for seed in (0, 0, 1))
-    assert np.array_equal(one.rows, other.rows)
-    np.testing.assert_array_equal(one["a"], other["a"])
-    assert not np.array_equal(np.nan_to_num(one["a"][:15]), np.nan_to_num(third["a"][:15]))
+    first, other, third = (make_four_quadrants(40, mapped=0.5, random_state=seed)[0] for seed in (0, 0, 1))
+    assert np.array_equal(first.rows, other.rows)
+    np.testing.assert_array_equal(first["a"], other["a"])
+    assert not np.array_equal(np.nan_to_num(first["a"][:15]), np.nan_to_num(third["a"][:15]))
 
 
 @pytest.mark.parametrize("n", [0, 7, 12, 204])
@@ -1104,14 +1108,14 @@ def test_quadrants_refuse_shares(mapped):
 
 def test_constant_view_is_harmless():
     views = cs.Views({"a": np.ones((10, 2)), "b": np.random.default_rng(0).standard_normal((10, 2))})
-    given = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
-    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=given)
+    constraints = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
     assert np.isfinite(model.cost_)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
 def test_propagation_does_not_depend_on_units(scale):
-    """Collinear columns have a singular covariance, whatever is added to it must not drown it, nor be lost in it."""
+    """Collinear columns have a singular covariance; gamma must neither dominate it nor vanish in it."""
     views, y, constraints = quadrants()
     wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(wide, constraints=constraints)
@@ -1130,9 +1134,9 @@ def test_full_metric_refuses_sparse_views():
 def test_cannot_link_within_mapped_row_is_conflict():
     rng = np.random.default_rng(0)
     views = cs.align({"a": rng.random((6, 2)), "b": rng.random((5, 2))}, {("a", "b"): [(0, 0), (1, 0), (2, 1)]})
-    given = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
+    constraints = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
     with pytest.warns(UserWarning, match=r"cannot-links contradict must-links \(1 such\), as \(0, 1\)"):
-        cs.MultiViewConstrainedKMeans(2, transfer="direct", random_state=0).fit(views, constraints=given)
+        cs.MultiViewConstrainedKMeans(2, transfer="direct", random_state=0).fit(views, constraints=constraints)
 
 
 @pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
@@ -1147,8 +1151,8 @@ def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):
     real = ViewClusterer.cluster
     calls = iter(range(1000))
 
-    def restless(self, name, view, given, links):
-        state = real(self, name, view, given, links)
+    def restless(self, name, view, trusted, links):
+        state = real(self, name, view, trusted, links)
         return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
 
     monkeypatch.setattr(ViewClusterer, "cluster", restless)

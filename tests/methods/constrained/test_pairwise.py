@@ -1,4 +1,4 @@
-"""Constrained k-means against the papers written out pair by pair, and what it is made of."""
+"""Tests of constrained k-means against literal versions of the papers, and of its parts."""
 
 import warnings
 
@@ -28,7 +28,7 @@ K = 3
 
 
 def problem(seed, n=30, d=3, n_links=25, scale=1.0):
-    """Rows in overlapping groups, links of both kinds and of any weight (some against the groups), and centres."""
+    """Make overlapping groups, links of both kinds and any weight (some against the groups), and centers."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % K)
     X = rng.standard_normal((n, d)) * rng.uniform(0.5, 2, d) + 1.5 * rng.standard_normal((K, d))[y]
@@ -38,31 +38,31 @@ def problem(seed, n=30, d=3, n_links=25, scale=1.0):
     links = [(int(i), int(j), float(w)) for (i, j), w in zip(pairs, weights, strict=True)]
     must = [link for link, kept in zip(links, same, strict=True) if kept]
     cannot = [link for link, kept in zip(links, same, strict=True) if not kept]
-    centres = X[rng.choice(n, K, replace=False)] + 0.1 * rng.standard_normal((K, d))
-    return X, must, cannot, centres
+    centers = X[rng.choice(n, K, replace=False)] + 0.1 * rng.standard_normal((K, d))
+    return X, must, cannot, centers
 
 
-def fitted(model, X, must=(), cannot=()):
-    """Contradictions and rounds that run out are no matter here."""
+def fit_model(model, X, must=(), cannot=()):
+    """Fit without warnings of contradictions and missing convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X, constraints=Constraints(must, cannot))
 
 
 def matrices(metrics):
-    """(k, d, d), also of metrics that are weights of columns."""
-    return np.array([np.diag(own) for own in metrics]) if metrics.ndim == 2 else metrics
+    """Return metrics as matrices (k, d, d)."""
+    return np.array([np.diag(weights) for weights in metrics]) if metrics.ndim == 2 else metrics
 
 
-# --- against the papers
+# --- comparison with the papers
 
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
 def test_pck_matches_literal_paper(seed, scale):
-    X, must, cannot, centres = problem(seed, scale=scale)
-    labels, means, J = literal.pck_means(X, centres, must, cannot, range(len(X)))
-    model = fitted(cs.PCKMeans(K, init=centres, order="index"), X, must, cannot)
+    X, must, cannot, centers = problem(seed, scale=scale)
+    labels, means, J = literal.pck_means(X, centers, must, cannot, range(len(X)))
+    model = fit_model(cs.PCKMeans(K, init=centers, order="index"), X, must, cannot)
     assert np.array_equal(model.labels_, labels)
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
     assert model.cost_ == pytest.approx(J, rel=1e-9)
@@ -80,14 +80,16 @@ kinds_of_metric = pytest.mark.parametrize("shared", [False, True], ids=["each it
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 @kinds_of_metric
 def test_mpck_matches_literal_paper(seed, metric, shared):
-    X, must, cannot, centres = problem(seed, n=24, d=2, n_links=14, scale=0.2)
-    found = literal.mpck_means(
-        X, centres, must, cannot, range(len(X)), max_iter=60, diagonal=metric == "diagonal", shared=shared
+    X, must, cannot, centers = problem(seed, n=24, d=2, n_links=14, scale=0.2)
+    result = literal.mpck_means(
+        X, centers, must, cannot, range(len(X)), max_iter=60, diagonal=metric == "diagonal", shared=shared
     )
-    labels, means, metrics, J = found
+    labels, means, metrics, J = result
     again = literal.mpck_sweep(X, labels, means, metrics, must, cannot, range(len(X)))
     assert np.array_equal(again, labels), "the literal version has settled: there is one answer"
-    model = fitted(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centres, order="index"), X, must, cannot)
+    model = fit_model(
+        cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centers, order="index"), X, must, cannot
+    )
     assert np.array_equal(model.labels_, labels)
     assert model.cost_ == pytest.approx(J, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
@@ -99,11 +101,11 @@ def test_mpck_matches_literal_paper(seed, metric, shared):
 @kinds_of_metric
 @pytest.mark.parametrize("seed", range(3))
 def test_metric_of_indefinite_scatter(metric, shared, seed):
-    """Heavy cannot-links within a cluster subtract from its scatter; what falls below zero counts as nothing."""
-    X, _, _, centres = problem(seed, n=20, d=2)
+    """Heavy cannot-links within a cluster subtract from its scatter; negative eigenvalues are clipped."""
+    X, _, _, centers = problem(seed, n=20, d=2)
     rng = np.random.default_rng(seed)
     cannot = [(i, j, 2.0) for j in range(20) for i in range(j) if rng.random() < 0.2]
-    model = fitted(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centres, order="index"), X, (), cannot)
+    model = fit_model(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centers, order="index"), X, (), cannot)
     values = np.linalg.eigvalsh(matrices(model.metrics_))
     assert np.isfinite(values).all()
     assert (values > 0).all()
@@ -113,9 +115,9 @@ def test_metric_of_indefinite_scatter(metric, shared, seed):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_equals_kmeans_without_constraints(seed):
-    X, _, _, centres = problem(seed, n=200)
-    expected = KMeans(K, init=centres, n_init=1, tol=0).fit(X)
-    model = cs.PCKMeans(K, init=centres).fit(X)
+    X, _, _, centers = problem(seed, n=200)
+    expected = KMeans(K, init=centers, n_init=1, tol=0).fit(X)
+    model = cs.PCKMeans(K, init=centers).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
     assert model.cost_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-9)
@@ -127,8 +129,8 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(seed):
     X, must, cannot, _ = problem(seed)
     for init in ("largest", "farthest"):
         options = {"init": init, "random_state": seed, "n_init": 2}
-        pck = fitted(cs.PCKMeans(K, **options), X, must, cannot)
-        mpck = fitted(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
+        pck = fit_model(cs.PCKMeans(K, **options), X, must, cannot)
+        mpck = fit_model(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
         assert np.array_equal(pck.labels_, mpck.labels_)
         assert pck.cost_ == mpck.cost_
         assert pck.n_violations_ == mpck.n_violations_
@@ -137,25 +139,25 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_identity_metric_with_distance_penalty(seed):
-    X, must, cannot, centres = problem(seed, scale=0.1)
-    model = fitted(cs.MPCKMeans(K, metric="identity", init=centres, order="index"), X, must, cannot)
+    X, must, cannot, centers = problem(seed, scale=0.1)
+    model = fit_model(cs.MPCKMeans(K, metric="identity", init=centers, order="index"), X, must, cannot)
     J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
     assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
-# --- what falls
+# --- monotonicity
 
 MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
 
 
-def started(seed, metric, measured, scale=0.3):
-    """A problem, and the state after two rounds."""
-    X, must, cannot, centres = problem(seed, n=16, d=2, n_links=12, scale=scale)
+def start_problem(seed, metric, measured, scale=0.3):
+    """Return a problem and the state after two rounds."""
+    X, must, cannot, centers = problem(seed, n=16, d=2, n_links=12, scale=scale)
     given_links = Constraints(must, cannot)
-    own = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
-    states = iterate_constrained_kmeans(own, METRICS[metric](K, 2, False), centres, np.arange)
+    linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
+    states = iterate_constrained_kmeans(linked, METRICS[metric](K, 2, False), centers, np.arange)
     next(states)
-    return X, must, cannot, own, next(states)
+    return X, must, cannot, linked, next(states)
 
 
 def literal_objective(X, labels, state, must, cannot, measured):
@@ -167,22 +169,22 @@ def literal_objective(X, labels, state, must, cannot, measured):
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_visit_raises_objective(metric, measured, seed):
-    """Row after row, from labels at random."""
-    X, must, cannot, own, state = started(seed, metric, measured)
+    """Visit row after row, starting from random labels."""
+    X, must, cannot, linked, state = start_problem(seed, metric, measured)
     labels = np.random.default_rng(seed).integers(0, K, len(X))
-    prices = own.penalize(state.metric, None)
+    penalties = linked.penalize(state.metric, None)
     J, moves = literal_objective(X, labels, state, must, cannot, measured), 0
-    for visits in [[], *([place] for place in range(len(own.rows)))]:
+    for visits in [[], *([place] for place in range(len(linked.rows)))]:
         before = labels.copy()
         order = np.array(visits, dtype=int)
         moved, _ = assign_to_cheapest(
-            own,
+            linked,
             state.metric,
             state.centers,
-            prices,
+            penalties,
             labels,
             lambda _, order=order: order,
-            ClusterSumCollector(own.view, K),
+            ClusterSumCollector(linked.view, K),
         )
         after = literal_objective(X, labels, state, must, cannot, measured)
         assert after <= J + 1e-9 * abs(J)
@@ -194,7 +196,7 @@ def test_no_visit_raises_objective(metric, measured, seed):
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_objective_of_round_matches_literal_paper(metric, measured, seed):
-    X, must, cannot, _, state = started(seed, metric, measured)
+    X, must, cannot, _, state = start_problem(seed, metric, measured)
     J = literal_objective(X, state.labels, state, must, cannot, measured)
     assert state.cost == pytest.approx(J, rel=1e-9)
     assert state.n_violations == violations(state.labels, must, cannot)
@@ -209,9 +211,9 @@ def test_objective_of_round_matches_literal_paper(metric, measured, seed):
     order=st.sampled_from(["index", "random"]),
 )
 def test_no_pck_round_raises_objective(seed, scale, k, order):
-    """Nor where clusters run empty and move elsewhere."""
+    """This includes clusters that become empty and move."""
     X, must, cannot, _ = problem(seed, n=25, n_links=60, scale=scale)
-    model = fitted(cs.PCKMeans(k, order=order, random_state=seed), X, must, cannot)
+    model = fit_model(cs.PCKMeans(k, order=order, random_state=seed), X, must, cannot)
     costs = model.history_["objective"]
     assert (np.diff(costs) <= 1e-12 * costs[:-1]).all()
     assert model.cost_ <= costs[-1] * (1 + 1e-12)
@@ -222,38 +224,38 @@ def test_no_pck_round_raises_objective(seed, scale, k, order):
 
 @pytest.mark.parametrize("model", [cs.PCKMeans, cs.MPCKMeans])
 def test_labels_follow_from_centers_without_convergence(model):
-    X, must, _, centres = problem(1, n=200, n_links=60)
+    X, must, _, centers = problem(1, n=200, n_links=60)
     with pytest.warns(ConvergenceWarning, match="no convergence in 2 rounds: raise max_iter, or tol"):
-        found = model(K, init=centres, order="index", max_iter=2).fit(X, constraints=Constraints(must))
+        fitted_model = model(K, init=centers, order="index", max_iter=2).fit(X, constraints=Constraints(must))
     free = np.setdiff1d(np.arange(200), Constraints(must).must_link)
-    assert np.array_equal(found.labels_[free], found.predict(X)[free])
-    options = (X, found.labels_, found.cluster_centers_)
+    assert np.array_equal(fitted_model.labels_[free], fitted_model.predict(X)[free])
+    options = (X, fitted_model.labels_, fitted_model.cluster_centers_)
     if model is cs.PCKMeans:
         J = literal.pck_objective(*options, must, ())
     else:
-        J = literal.mpck_objective(*options, matrices(found.metrics_), must, ())
-    assert found.cost_ == pytest.approx(J, rel=1e-9)
+        J = literal.mpck_objective(*options, matrices(fitted_model.metrics_), must, ())
+    assert fitted_model.cost_ == pytest.approx(J, rel=1e-9)
 
 
 def test_unassigned_partners_do_not_count():
-    """The first of two that are tied goes where it is nearest, whatever the tie weighs; the second follows."""
+    """The first of two tied rows moves to the nearest cluster whatever the weight of the tie; the second follows."""
     X = np.array([[0.0], [10.0], [0.1], [9.9]])
-    centres = np.array([[0.0], [10.0]])
+    centers = np.array([[0.0], [10.0]])
     for must, expected in (([(0, 3, 1e6)], [0, 1, 0, 0]), ([(1, 2, 1e6)], [0, 1, 1, 1])):
         given_links = Constraints(must)
-        own = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=False)
-        state = next(iterate_constrained_kmeans(own, METRICS["identity"](2, 1, False), centres, np.arange))
+        linked = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=False)
+        state = next(iterate_constrained_kmeans(linked, METRICS["identity"](2, 1, False), centers, np.arange))
         assert state.labels.tolist() == expected
 
 
 # --- the farthest pair
 
 
-def assert_farthest(found, X, square):
+def assert_farthest(pair, X, square):
     dense = X.toarray() if sp.issparse(X) else X
-    assert found.square == pytest.approx(square, rel=1e-9)
-    assert found.bound == found.square
-    assert np.sum((dense[found.first] - dense[found.second]) ** 2) == pytest.approx(found.square, rel=1e-12)
+    assert pair.square == pytest.approx(square, rel=1e-9)
+    assert pair.bound == pair.square
+    assert np.sum((dense[pair.first] - dense[pair.second]) ** 2) == pytest.approx(pair.square, rel=1e-12)
 
 
 def literal_square(X):
@@ -269,7 +271,7 @@ kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
     kinds_of_rows, st.integers(2, 14), st.integers(1, 4), st.integers(0, 999), st.booleans(), st.sampled_from([0, 50.0])
 )
 def test_farthest_pair(kind, n, d, seed, sparse, shift):
-    """Ties, rows that are the same, rows on a sphere, where nothing can be left out."""
+    """Data with ties, equal rows, and rows on a sphere, where no pair can be pruned."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     if kind == "grid":
@@ -299,7 +301,7 @@ def test_farthest_pair_in_blocks(make, block, monkeypatch):
 
 
 def test_farthest_pair_on_sphere():
-    """Many rows are far out, and no walk from one to the farthest finds the farthest two by itself."""
+    """Many rows are outlying, and walking from row to farthest row does not find the farthest pair."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((150, 8))
@@ -309,8 +311,8 @@ def test_farthest_pair_on_sphere():
 
 def test_farthest_pair_of_equal_rows():
     for X in (np.full((5, 3), 0.1), np.ones((1, 2)), sp.csr_array(np.zeros((4, 2)))):
-        found = find_farthest_pair(X)
-        assert (found.square, found.bound) == (0.0, 0.0)
+        pair = find_farthest_pair(X)
+        assert (pair.square, pair.bound) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -321,35 +323,35 @@ def test_truncated_search_returns_bound(seed, sparse, monkeypatch):
     X = rng.standard_normal((60, 6))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     square = pdist(X, "sqeuclidean").max()
-    found = find_farthest_pair(sp.csr_array(X) if sparse else X)
-    assert found.square == pytest.approx(np.sum((X[found.first] - X[found.second]) ** 2))
-    assert found.square <= square * (1 + 1e-12)
-    assert square <= found.bound * (1 + 1e-12)
-    assert found.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
+    pair = find_farthest_pair(sp.csr_array(X) if sparse else X)
+    assert pair.square == pytest.approx(np.sum((X[pair.first] - X[pair.second]) ** 2))
+    assert pair.square <= square * (1 + 1e-12)
+    assert square <= pair.bound * (1 + 1e-12)
+    assert pair.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
 
 
 def test_hints_are_kept(monkeypatch):
-    """The farthest pair of the round before, if nothing farther turns up."""
+    """The farthest pair of the previous round is returned if no pair is farther."""
     monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
     hinted = find_farthest_pair(X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2)
 
 
-# --- where it starts
+# --- starting centers
 
 
-def groups_of(given, inferred):
-    return find_neighborhoods(given, given | inferred)
+def groups_of(trusted, inferred):
+    return find_neighborhoods(trusted, trusted | inferred)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
 def test_groups_follow_from_must_links(pairs):
-    found = groups_of(Constraints(pairs), Constraints())
-    assert [own.tolist() for own in found] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
-    found = groups_of(Constraints(), Constraints(pairs))
-    assert [own.tolist() for own in found] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
+    groups = groups_of(Constraints(pairs), Constraints())
+    assert [members.tolist() for members in groups] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
+    groups = groups_of(Constraints(), Constraints(pairs))
+    assert [members.tolist() for members in groups] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
 
 
 weighted = st.lists(
@@ -363,25 +365,27 @@ weighted = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(weighted, weighted, weighted, weighted)
 def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred, inferred_cannot):
-    found = groups_of(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
+    groups = groups_of(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
     group = np.arange(8) + 100
-    for g, own in enumerate(found):
-        group[own] = g
+    for g, members in enumerate(groups):
+        group[members] = g
     for i, j, _ in must:
         assert group[i] == group[j], "given must-links always tie"
     ties = literal.bottlenecks(8, [(i, j, 1e9) for i, j, _ in must] + inferred)
     for i, j, w in cannot + inferred_cannot:
         assert group[i] != group[j] or ties[i, j] > w, "a cannot-link that is at least as heavy keeps them apart"
     everything = literal.bottlenecks(8, must + inferred)
-    for own in found:
-        assert len(own) >= 2
-        assert own.tolist() == sorted(own)
-        assert all(everything[own[0], other] > -np.inf for other in own), "nothing else ties"
-    assert [(-len(own), own[0]) for own in found] == sorted((-len(own), own[0]) for own in found)
+    for members in groups:
+        assert len(members) >= 2
+        assert members.tolist() == sorted(members)
+        assert all(everything[members[0], other] > -np.inf for other in members), "nothing else ties"
+    assert [(-len(members), members[0]) for members in groups] == sorted(
+        (-len(members), members[0]) for members in groups
+    )
 
 
 def test_heaviest_links_tie_first():
-    """1 may be tied to 0 or to 2, which are kept apart."""
+    """Row 1 may be tied to 0 or to 2, which a cannot-link separates."""
     apart = [(0, 2, 0.7)]
     for weights, expected in (((0.9, 0.6), [[0, 1]]), ((0.6, 0.9), [[1, 2]]), ((0.9, 0.8), [[0, 1, 2]])):
         inferred = Constraints([(0, 1, weights[0]), (1, 2, weights[1])])
@@ -389,19 +393,19 @@ def test_heaviest_links_tie_first():
             (Constraints((), apart), inferred),
             (Constraints(), inferred | Constraints((), apart)),
         ):
-            assert [own.tolist() for own in groups_of(given_links, more)] == expected
+            assert [members.tolist() for members in groups_of(given_links, more)] == expected
 
 
 def test_given_link_overrides_inferred_weight():
     given_links, inferred = Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), Constraints([(0, 1, 0.9)])
-    assert [own.tolist() for own in groups_of(given_links, inferred)] == [[0, 1]]
+    assert [members.tolist() for members in groups_of(given_links, inferred)] == [[0, 1]]
     assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
 
 
 def test_lighter_tie_counts_after_refused_ones():
-    """1 is kept apart from 0 and from 2; that does not part 0 and 2."""
+    """Row 1 is separated from 0 and from 2, which does not separate 0 and 2."""
     inferred = Constraints([(0, 1, 0.9), (1, 2, 0.8), (0, 2, 0.5)], [(0, 1), (1, 2)])
-    assert [own.tolist() for own in groups_of(Constraints(), inferred)] == [[0, 2]]
+    assert [members.tolist() for members in groups_of(Constraints(), inferred)] == [[0, 2]]
 
 
 def view_of(X):
@@ -409,7 +413,7 @@ def view_of(X):
 
 
 def first_centers(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
-    must = [(own[0], other) for own in groups for other in own[1:]]
+    must = [(members[0], other) for members in groups for other in members[1:]]
     rng = np.random.default_rng(seed)
     return choose_first_centers(
         view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng
@@ -421,21 +425,21 @@ GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]
 
 def test_starts_from_largest_groups():
     X = np.random.default_rng(0).standard_normal((15, 2))
-    found = first_centers(X, GROUPS, 3)
-    np.testing.assert_allclose(found, [X[own].mean(axis=0) for own in GROUPS[:3]])
-    np.testing.assert_allclose(first_centers(X, GROUPS, 4), [X[own].mean(axis=0) for own in GROUPS])
+    centers = first_centers(X, GROUPS, 3)
+    np.testing.assert_allclose(centers, [X[members].mean(axis=0) for members in GROUPS[:3]])
+    np.testing.assert_allclose(first_centers(X, GROUPS, 4), [X[members].mean(axis=0) for members in GROUPS])
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_starts_from_large_distant_groups(seed):
-    """Weighted farthest-first: the next is the group of largest size times distance from those before."""
+    """Weighted farthest-first: next is the group with the largest size times distance from the previous ones."""
     X = 3 * np.random.default_rng(seed).standard_normal((15, 2))
-    means = [X[own].mean(axis=0) for own in GROUPS]
+    means = [X[members].mean(axis=0) for members in GROUPS]
     chosen = [0]
     while len(chosen) < 3:
         scores = {
-            g: len(own) * min(np.linalg.norm(means[g] - means[c]) for c in chosen)
-            for g, own in enumerate(GROUPS)
+            g: len(members) * min(np.linalg.norm(means[g] - means[c]) for c in chosen)
+            for g, members in enumerate(GROUPS)
             if g not in chosen
         }
         chosen.append(max(scores, key=scores.get))
@@ -452,25 +456,25 @@ def test_coinciding_groups_stay_separate():
 def test_separated_row_completes_start(strategy, seed):
     X = np.random.default_rng(seed).standard_normal((15, 2))
     cannot = [(12, 0), (13, 1), (13, 5), (14, 2), (14, 4), (0, 5)]
-    found = first_centers(X, GROUPS[:2], 4, strategy, cannot, seed)
-    np.testing.assert_allclose(found[:2], [X[own].mean(axis=0) for own in GROUPS[:2]])
-    np.testing.assert_array_equal(found[2], X[13])
-    assert (found[3] == X).all(axis=1).any(), "the rest are rows"
-    np.testing.assert_array_equal(first_centers(X, GROUPS[:2], 3, strategy, cannot, seed), found[:3])
+    centers = first_centers(X, GROUPS[:2], 4, strategy, cannot, seed)
+    np.testing.assert_allclose(centers[:2], [X[members].mean(axis=0) for members in GROUPS[:2]])
+    np.testing.assert_array_equal(centers[2], X[13])
+    assert (centers[3] == X).all(axis=1).any(), "the rest are rows"
+    np.testing.assert_array_equal(first_centers(X, GROUPS[:2], 3, strategy, cannot, seed), centers[:3])
 
 
 def test_distant_rows_complete_start():
     X = np.array([[0.0], [0.2], [5.0], [5.2], [0.1], [5.1], [100.0]])
     for seed in range(10):
-        found = first_centers(X, [[0, 1], [2, 3]], 3, seed=seed)
-        assert found.ravel() == pytest.approx([0.1, 5.1, 100.0])
+        centers = first_centers(X, [[0, 1], [2, 3]], 3, seed=seed)
+        assert centers.ravel() == pytest.approx([0.1, 5.1, 100.0])
 
 
 def test_starts_from_rows_without_groups():
     X = np.repeat([[0.0, 0], [10, 0], [0, 10]], 5, axis=0)
     for cannot in ((), [(0, 1), (0, 5)]):
-        found = first_centers(X, [], 3, cannot=cannot)
-        assert sorted(map(tuple, found)) == [(0, 0), (0, 10), (10, 0)]
+        centers = first_centers(X, [], 3, cannot=cannot)
+        assert sorted(map(tuple, centers)) == [(0, 0), (0, 10), (10, 0)]
 
 
 def test_as_many_clusters_as_rows():

@@ -1,4 +1,4 @@
-"""PCKMeans and MPCKMeans as estimators: what goes in, what comes out, and what they refuse."""
+"""Tests of the estimators PCKMeans and MPCKMeans: inputs, results, warnings and errors."""
 
 import pickle
 import warnings
@@ -43,13 +43,13 @@ MODELS = {
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 every_sparse_model = pytest.mark.parametrize(
     "model",
-    [own for name, own in MODELS.items() if "full" not in name],
+    [model for name, model in MODELS.items() if "full" not in name],
     ids=[name for name in MODELS if "full" not in name],
 )
 
 
 def places(n=90, seed=0, d=3):
-    """Three groups that overlap, and their constraints."""
+    """Make three overlapping groups and constraints."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % 3)
     X = rng.standard_normal((n, d)) + 3 * rng.standard_normal((3, d))[y]
@@ -60,7 +60,7 @@ def with_options(model, **options):
     return clone(model).set_params(**{"random_state": 0, **options})
 
 
-# --- in scikit-learn
+# --- scikit-learn conventions
 
 
 @every_estimator
@@ -75,13 +75,15 @@ def test_check_estimator(estimator):
 @every_estimator
 def test_constraints_in_pipeline(estimator):
     X, _, constraints = places()
-    own = estimator(3, random_state=0)
+    clusterer = estimator(3, random_state=0)
     name = estimator.__name__.lower()
-    pipeline = make_pipeline(StandardScaler(), own).fit(100 * X, **{f"{name}__constraints": constraints})
-    expected = clone(own).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
+    pipeline = make_pipeline(StandardScaler(), clusterer).fit(100 * X, **{f"{name}__constraints": constraints})
+    expected = clone(clusterer).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
     assert np.array_equal(pipeline[-1].labels_, expected.labels_)
     assert pipeline[-1].input_constraints_ == constraints
-    labels = make_pipeline(StandardScaler(), clone(own)).fit_predict(100 * X, **{f"{name}__constraints": constraints})
+    labels = make_pipeline(StandardScaler(), clone(clusterer)).fit_predict(
+        100 * X, **{f"{name}__constraints": constraints}
+    )
     assert np.array_equal(labels, expected.labels_)
 
 
@@ -89,8 +91,8 @@ def test_constraints_in_pipeline(estimator):
 def test_constraints_with_metadata_routing(estimator):
     X, _, constraints = places()
     with sklearn.config_context(enable_metadata_routing=True):
-        own = estimator(3, random_state=0).set_fit_request(constraints=True)
-        pipeline = make_pipeline(StandardScaler(), own).fit(X, constraints=constraints)
+        clusterer = estimator(3, random_state=0).set_fit_request(constraints=True)
+        pipeline = make_pipeline(StandardScaler(), clusterer).fit(X, constraints=constraints)
         assert pipeline[-1].input_constraints_ == constraints
         assert pipeline[-1].get_metadata_routing().fit.requests == {"constraints": True}
 
@@ -112,9 +114,9 @@ def test_predict_minimizes_transform(model):
     assert np.array_equal(model.predict(X), costs.argmin(axis=1))
     assert model.score(X) == pytest.approx(-costs.min(axis=1).sum())
     metrics = getattr(model, "metrics_", np.ones((3, 3)))
-    for h, centre in enumerate(model.cluster_centers_):
+    for h, center in enumerate(model.cluster_centers_):
         M = np.diag(metrics[h]) if metrics.ndim == 2 else metrics[h]
-        expected = [(x - centre) @ M @ (x - centre) - np.log(np.linalg.det(M)) for x in X]
+        expected = [(x - center) @ M @ (x - center) - np.log(np.linalg.det(M)) for x in X]
         np.testing.assert_allclose(costs[:, h], expected, rtol=1e-7, atol=1e-9)
 
 
@@ -164,7 +166,7 @@ def test_pickle_and_refit(model):
     assert model.fit(X).input_constraints_.size == 0
 
 
-# --- what goes in
+# --- inputs
 
 
 @every_sparse_model
@@ -204,12 +206,12 @@ def test_float32(model):
 def test_array_types(estimator, make):
     X, _, constraints = places()
     expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    given = make(X.tolist()) if make is list else make(X)
-    model = estimator(3, random_state=0).fit(given, constraints=constraints)
+    array = make(X.tolist()) if make is list else make(X)
+    model = estimator(3, random_state=0).fit(array, constraints=constraints)
     assert np.array_equal(model.labels_, expected.labels_)
     assert isinstance(model.labels_, np.ndarray)
     assert isinstance(model.cluster_centers_, np.ndarray)
-    assert np.array_equal(model.predict(given), expected.predict(X))
+    assert np.array_equal(model.predict(array), expected.predict(X))
 
 
 @every_estimator
@@ -264,8 +266,8 @@ def test_constraints_by_id(estimator):
     names = np.array([f"entity {i}" for i in range(90)])[::-1]
     named = Constraints(names[constraints.must_link], names[constraints.cannot_link])
     expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    for given in (cs.Views({"a": X}, ids=names), pd.DataFrame(X, index=names), {"a": pd.DataFrame(X, index=names)}):
-        model = estimator(3, random_state=0).fit(given, constraints=named)
+    for data in (cs.Views({"a": X}, ids=names), pd.DataFrame(X, index=names), {"a": pd.DataFrame(X, index=names)}):
+        model = estimator(3, random_state=0).fit(data, constraints=named)
         assert np.array_equal(model.labels_, expected.labels_)
         assert model.input_constraints_ == constraints
 
@@ -287,8 +289,8 @@ def test_constraints_by_row():
     by_row = Constraints(constraints.must_link, constraints.cannot_link, by="row")
     model = cs.PCKMeans(3, random_state=0).fit(views, constraints=by_row)
     assert model.input_constraints_.by == "position"
-    found = views.rows[:, 0][model.input_constraints_.must_link]
-    assert sorted(map(sorted, found.tolist())) == sorted(map(sorted, constraints.must_link.tolist()))
+    block_rows = views.rows[:, 0][model.input_constraints_.must_link]
+    assert sorted(map(sorted, block_rows.tolist())) == sorted(map(sorted, constraints.must_link.tolist()))
 
 
 @pytest.mark.parametrize(
@@ -368,17 +370,17 @@ def test_violations_are_counted(model):
 
 
 def test_heavy_constraints_are_satisfied():
-    """0 and 1 are far apart, 2 and 3 lie in one place."""
+    """Rows 0 and 1 are far apart, 2 and 3 coincide."""
     X = np.array([[0.0], [10.0], [0.1], [0.1], [9.9]])
-    centres = [[0.0], [10.0]]
+    centers = [[0.0], [10.0]]
     for weight, violated in ((1e-3, 2), (1e6, 0)):
         constraints = weight * Constraints([(0, 1)], [(2, 3)])
-        model = cs.PCKMeans(2, init=centres, order="index").fit(X, constraints=constraints)
+        model = cs.PCKMeans(2, init=centers, order="index").fit(X, constraints=constraints)
         assert model.n_violations_ == violated
 
 
 def test_constraints_select_clustering():
-    """Left and right, not above and below; the metric learns it as well."""
+    """The constraints ask for left and right, not top and bottom; the metric learns it as well."""
     views, y = cs.datasets.make_four_quadrants(random_state=1)
     constraints = Constraints.sample(y, 30, 1)
     for estimator in ESTIMATORS:
@@ -386,17 +388,17 @@ def test_constraints_select_clustering():
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
-# --- where it starts, and how it goes on
+# --- starts and rounds
 
 
 @every_model
 def test_result_depends_on_seed_not_on_threads(model):
     X, _, constraints = places(n=3000)
-    one, two, again = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2, 2))
-    assert np.array_equal(one.labels_, two.labels_)
+    single, two, again = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2, 2))
+    assert np.array_equal(single.labels_, two.labels_)
     assert np.array_equal(two.labels_, again.labels_)
     assert two.cost_ == again.cost_
-    assert one.cost_ == pytest.approx(two.cost_, rel=1e-12)
+    assert single.cost_ == pytest.approx(two.cost_, rel=1e-12)
 
 
 @every_estimator
@@ -430,21 +432,21 @@ def test_starts_differ():
 
 @every_estimator
 def test_row_order_does_not_matter(estimator):
-    """Of rows that have constraints the order of visits does; it is kept."""
+    """The order of visits to rows with constraints does matter, so it is kept."""
     X, _, constraints = places()
     linked = np.unique(np.vstack([constraints.must_link, constraints.cannot_link]))
     order = np.random.default_rng(1).permutation(90)
     order[np.sort(np.flatnonzero(np.isin(order, linked)))] = linked
     assert sorted(order) == list(range(90))
     moved = constraints.renumber(np.argsort(order))
-    centres = X[:3] + 0.1
-    options = {"init": centres, "order": "index"}
+    centers = X[:3] + 0.1
+    options = {"init": centers, "order": "index"}
     plain = estimator(3, **options).fit(X, constraints=constraints)
     permuted = estimator(3, **options).fit(X[order], constraints=moved)
     assert np.array_equal(permuted.labels_, plain.labels_[order])
     assert permuted.cost_ == pytest.approx(plain.cost_, rel=1e-9)
     free = np.random.default_rng(2).permutation(90)
-    with_none, permuted = (estimator(3, init=centres).fit(own) for own in (X, X[free]))
+    with_none, permuted = (estimator(3, init=centers).fit(rows) for rows in (X, X[free]))
     assert np.array_equal(permuted.labels_, with_none.labels_[free])
 
 
@@ -463,7 +465,7 @@ def test_start_from_settled_labels(model):
     X, _, constraints = places()
     first = with_options(model, order="index").fit(X, constraints=constraints)
     if hasattr(first, "metrics_"):
-        start = cs.PCKMeans(3, random_state=0).fit(X).labels_  # nobody moves while all metrics are the identity
+        start = cs.PCKMeans(3, random_state=0).fit(X).labels_  # no entity moves while all metrics are the identity
         again = with_options(model, init=start).fit(X)
         assert (again.metrics_ != 1).any() or model.metric == "identity"
         assert again.cost_ == pytest.approx(-again.score(X))
@@ -484,10 +486,10 @@ def test_start_from_responsibilities(estimator):
 @every_estimator
 def test_start_from_centers(estimator):
     X, _, constraints = places()
-    centres = X[[5, 6, 7]]
+    centers = X[[5, 6, 7]]
     models = [
         estimator(3, init=init, order="index", n_init=7).fit(X, constraints=constraints)
-        for init in (centres, centres.tolist())
+        for init in (centers, centers.tolist())
     ]
     assert np.array_equal(models[0].labels_, models[1].labels_)
 
@@ -591,7 +593,7 @@ def test_verbose(estimator, capfd):
 
 
 def interrupt_after(n_rounds, monkeypatch):
-    """Ctrl-C when so many rounds are done; the rounds seen."""
+    """Press Ctrl-C after `n_rounds` rounds; return the list of rounds shown."""
     seen = []
 
     def interrupt(run, round_, record):
@@ -635,7 +637,7 @@ def test_interrupt_keeps_best_start(estimator, monkeypatch):
     assert model.cost_ <= first.cost_
 
 
-# --- odd data
+# --- degenerate data
 
 
 @every_model
@@ -662,16 +664,16 @@ def test_as_many_clusters_as_entities(model):
 def test_constant_column(model, value):
     X, y, constraints = places(seed=2)
     wide = np.column_stack([X, np.full(90, value)])
-    found = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
-    assert np.isfinite(found.cost_)
-    assert np.isfinite(found.transform(wide)).all()
-    assert np.isfinite(getattr(found, "metrics_", 0)).all()
-    assert adjusted_rand_score(found.labels_, y) > 0.5
+    fitted_model = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
+    assert np.isfinite(fitted_model.cost_)
+    assert np.isfinite(fitted_model.transform(wide)).all()
+    assert np.isfinite(getattr(fitted_model, "metrics_", 0)).all()
+    assert adjusted_rand_score(fitted_model.labels_, y) > 0.5
 
 
 @every_model
 def test_cluster_of_one_entity(model):
-    """It has no scatter: its metric stays."""
+    """Its scatter is zero, so it keeps its metric."""
     X, y, constraints = places(seed=2)
     X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
     model = with_options(model, init=y, order="index").fit(X, constraints=Constraints(constraints.must_link))
@@ -695,8 +697,8 @@ def test_fewer_distinct_entities_than_clusters(model):
 
 def test_empty_cluster_moves_to_distant_row():
     X, _, _ = places(n=60)
-    centres = np.vstack([X[:2], np.full((1, 3), 1e3)])
-    model = cs.PCKMeans(3, init=centres).fit(X)
+    centers = np.vstack([X[:2], np.full((1, 3), 1e3)])
+    model = cs.PCKMeans(3, init=centers).fit(X)
     assert len(set(model.labels_)) == 3
     assert (np.diff(model.history_["objective"]) <= 0).all()
 
@@ -743,7 +745,7 @@ def test_warnings_point_to_caller(odd):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         cs.PCKMeans(3, random_state=0, **options).fit(X, constraints=constraints)
-    assert {own.filename for own in told} == {__file__}
+    assert {warning.filename for warning in told} == {__file__}
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
@@ -798,12 +800,12 @@ def test_large_offset_does_not_matter(estimator):
 
 
 def test_penalties_are_nonnegative_after_truncated_search(monkeypatch):
-    """The two farthest rows are kept apart: were they not known, joining them would cost less than nothing."""
+    """A cannot-link joins the two farthest rows: if the search missed them, violating it would have a negative cost."""
     monkeypatch.setattr("consilience.methods.constrained.farthest.MAX_WORK", 0)
     for seed in range(20):
         X = np.random.default_rng(seed).standard_normal((30, 4))
-        away = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-        pair = np.unravel_index(away.argmax(), away.shape)
+        squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        pair = np.unravel_index(squares.argmax(), squares.shape)
         state = next(
             iterate_constrained_kmeans(
                 LinkedView(prepare_euclidean_rows(X), Links.empty(), Constraints((), [pair]).cannot, True),
@@ -829,9 +831,9 @@ def test_cross_validation_with_constraints_by_id():
     strict = Constraints(by_id.must_link, by_id.cannot_link)
     with pytest.raises(ValueError, match=r"constraints name entity 'p\d+', which is not among .* unknown='drop'"):
         cs.PCKMeans(3).fit(views[:30], constraints=strict)
-    some = cs.PCKMeans(3, random_state=0).fit(views[:30], constraints=by_id)
+    partial = cs.PCKMeans(3, random_state=0).fit(views[:30], constraints=by_id)
     inside = (constraints.must_link < 30).all(axis=1).sum(), (constraints.cannot_link < 30).all(axis=1).sum()
-    assert (len(some.input_constraints_.must_link), len(some.input_constraints_.cannot_link)) == inside
+    assert (len(partial.input_constraints_.must_link), len(partial.input_constraints_.cannot_link)) == inside
 
 
 def test_integer_ids():
@@ -854,20 +856,20 @@ def test_distant_start_keeps_objective_accurate(far):
 
 
 def test_metric_when_cannot_links_dominate():
-    """Clipped first, then summed: a scatter of (-89, 54) is not nothing."""
+    """Eigenvalues are clipped before they are summed: a scatter of (-89, 54) is not negligible."""
     metric = METRICS["diagonal"](1, 2, False).learn(np.array([[-89.0, 54.0]]), np.array([2.0]))
     little = SINGULAR * 54
     np.testing.assert_allclose(metric.values, [[2 / little, 2 / (54 + little)]])
 
 
 def test_unsettled_run_keeps_lowest_cost():
-    X, _, given = places()
-    problem = LinkedView(prepare_euclidean_rows(X), given.must, given.cannot, True)
+    X, _, constraints = places()
+    problem = LinkedView(prepare_euclidean_rows(X), constraints.must, constraints.cannot, True)
     rounds = list(islice(iterate_constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))
     lowest = min(rounds, key=lambda state: state.cost)
     restless = (replace(state, settled=False) for state in [lowest, *([rounds[0]] * 30)])
     done = run_until_settled(problem, restless, np.arange, 300, 0.0, lambda *_: None)
     assert lowest.cost < rounds[0].cost
     assert done.state.metric is lowest.metric
-    assert done.state.cost <= lowest.cost + 1e-9, "labels may follow from the centres, and that costs no more"
+    assert done.state.cost <= lowest.cost + 1e-9, "labels may follow from the centers, and that costs no more"
     assert done.n_iter == 11, "ten rounds without a lower cost are enough"

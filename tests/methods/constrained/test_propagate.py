@@ -1,4 +1,4 @@
-"""Constraints on their way from view to view: against the paper's equations, pair by pair."""
+"""Tests of propagation, transfer, matching and thresholds against the paper's equations, pair by pair."""
 
 from collections import Counter
 from itertools import combinations, permutations
@@ -37,13 +37,13 @@ def triples_of(pairs):
     return [(i, j, w) for (i, j), w in pairs.items()]
 
 
-def assert_same(found, wanted, tolerance=1e-12):
-    for one, other in zip(found, wanted, strict=True):
-        assert as_dict(one) == pytest.approx(other, abs=tolerance, rel=tolerance)
+def assert_same(propagated, all_expected, tolerance=1e-12):
+    for links, expected in zip(propagated, all_expected, strict=True):
+        assert as_dict(links) == pytest.approx(expected, abs=tolerance, rel=tolerance)
 
 
 def draw_links(rng, n, m, weights=(0.2, 2.0)):
-    """Triples, each pair once."""
+    """Draw weighted pairs, each pair once."""
     pairs = rng.permutation(np.array(list(combinations(range(n), 2))))[:m]
     return [(int(i), int(j), float(rng.uniform(*weights))) for i, j in pairs]
 
@@ -59,21 +59,21 @@ METRICS = {
 
 
 def gamma_of(X):
-    """The paper's gamma of 1e-6 in units of the mean variance of the columns."""
+    """Return the paper's gamma of 1e-6 in units of the mean variance of the columns."""
     return 1e-6 * X.var(axis=0).mean()
 
 
-def sigmas_of(X, labels, centres, metric):
-    """The literal covariances."""
-    covariances = literal.covariances(X, labels, centres, gamma_of(X))
+def sigmas_of(X, labels, centers, metric):
+    """Return the literal covariances."""
+    covariances = literal.covariances(X, labels, centers, gamma_of(X))
     if isinstance(metric, IdentityMetric):
         return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
     return literal.rescaled(matrices, covariances)
 
 
-def shapes_of(centres, sigmas):
-    return ClusterShapes(centres, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
+def shapes_of(centers, sigmas):
+    return ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
 
 
 @settings(max_examples=80, deadline=None)
@@ -89,16 +89,16 @@ def test_weights_match_literal_gaussian(seed, d, k, n, threshold, metric):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % k)
     X = (rng.standard_normal((n, d)) + 3 * labels[:, None]).round(1)  # some rows meet
-    centres = literal.means(X, labels, k)
+    centers = literal.means(X, labels, k)
     metric = METRICS[metric](rng, k, d)
     must, cannot = draw_links(rng, n, 4), draw_links(rng, n, 3)
     targets = np.sort(rng.permutation(n)[: rng.integers(0, n + 1)])
-    shapes = estimate_shapes(X, labels, centres, metric)
-    sigmas = sigmas_of(X, labels, centres, metric)
-    # a cluster of no more than d rows has no width but gamma in some directions: rounding shows a million times larger
+    shapes = estimate_shapes(X, labels, centers, metric)
+    sigmas = sigmas_of(X, labels, centers, metric)
+    # a cluster of at most d rows has only gamma as variance in some directions, which magnifies rounding errors
     tolerance = 1e-12 * max(1.0, max(map(np.linalg.cond, sigmas)) / 1e3)
-    found = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, threshold)
-    assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, threshold), tolerance)
+    propagated = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, threshold)
+    assert_same(propagated, literal.propagate(X, labels, centers, sigmas, must, cannot, targets, threshold), tolerance)
 
 
 @pytest.mark.parametrize("kind", METRICS)
@@ -106,29 +106,29 @@ def test_weights_match_literal_gaussian(seed, d, k, n, threshold, metric):
 def test_shapes_match_literal_covariances(kind, d):
     rng = np.random.default_rng(d)
     X, labels = rng.standard_normal((30, d)), np.arange(30) % 3
-    centres, metric = literal.means(X, labels, 3), METRICS[kind](rng, 3, d)
-    shapes = estimate_shapes(X, labels, centres, metric)
-    assert np.array_equal(shapes.centers, centres)
-    for turn, sigma in zip(shapes.whiteners, sigmas_of(X, labels, centres, metric), strict=True):
+    centers, metric = literal.means(X, labels, 3), METRICS[kind](rng, 3, d)
+    shapes = estimate_shapes(X, labels, centers, metric)
+    assert np.array_equal(shapes.centers, centers)
+    for turn, sigma in zip(shapes.whiteners, sigmas_of(X, labels, centers, metric), strict=True):
         np.testing.assert_allclose(turn @ turn.T, np.linalg.inv(sigma), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", METRICS)
 def test_single_row_cluster_has_variance_gamma(kind):
-    """Its covariance is singular but for gamma: only rows next to its own are reached."""
+    """Its covariance is only gamma, so only rows very close to it are reached."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((6, 2)), [[9, 9]], [[9, 9]], [[9 + 5e-4, 9]], [[9.01, 9]]])
     labels = np.array([0] * 6 + [1] + [0] * 3)
-    centres = np.stack([X[:6].mean(axis=0), X[6]])
+    centers = np.stack([X[:6].mean(axis=0), X[6]])
     metric = METRICS[kind](rng, 2, 2)
-    shapes = estimate_shapes(X, labels, centres, metric)
-    sigmas = sigmas_of(X, labels, centres, metric)
+    shapes = estimate_shapes(X, labels, centers, metric)
+    sigmas = sigmas_of(X, labels, centers, metric)
     assert sigmas[1].max() < 2 * gamma_of(X)
     targets = np.arange(10)
     must, cannot = [(0, 6, 1.0)], [(6, 9, 1.5)]
-    found = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
-    assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, 0.3), 1e-11)
-    reached = as_dict(found[0])
+    propagated = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
+    assert_same(propagated, literal.propagate(X, labels, centers, sigmas, must, cannot, targets, 0.3), 1e-11)
+    reached = as_dict(propagated[0])
     assert reached[0, 7] == reached[0, 6] == 1.0
     assert (0, 8) in reached
     assert (0, 9) not in reached
@@ -138,7 +138,7 @@ def test_single_row_cluster_has_variance_gamma(kind):
 @pytest.mark.parametrize("clusters", [1, 2])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
 def test_distant_endpoint_reaches_only_itself(d, clusters, far):
-    """exp(-far**2 / 2) underflows from 39 on. Copies of the endpoint lie at its position, too."""
+    """exp(-far**2 / 2) underflows from 39 on. Copies of the endpoint are at its position, too."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((12, d))
@@ -146,13 +146,15 @@ def test_distant_endpoint_reaches_only_itself(d, clusters, far):
         X[8] = X[3] + 1e-3
         labels = np.arange(12) // 4 % clusters  # the ends in one cluster, or in two
         A = rng.standard_normal((clusters, d, d))
-        centres, sigmas = np.zeros((clusters, d)), A @ A.transpose(0, 2, 1) / d + np.eye(d)
+        centers, sigmas = np.zeros((clusters, d)), A @ A.transpose(0, 2, 1) / d + np.eye(d)
         must, targets = [(3, 5, 0.8)], np.arange(12)
-        wanted = literal.propagate(X, labels, centres, sigmas, must, must, targets, 0.7)
+        wanted = literal.propagate(X, labels, centers, sigmas, must, must, targets, 0.7)
         assert wanted[0][3, 5] == wanted[0][5, 7] == 0.8
         assert (5, 8) not in wanted[0]
-        found = propagate_links(X, labels, shapes_of(centres, sigmas), links_of(must), links_of(must), targets, 0.7)
-        assert_same(found, wanted)
+        propagated = propagate_links(
+            X, labels, shapes_of(centers, sigmas), links_of(must), links_of(must), targets, 0.7
+        )
+        assert_same(propagated, wanted)
 
 
 @pytest.mark.parametrize("clusters", [1, 2])
@@ -164,8 +166,8 @@ def test_constraint_reaches_its_ends_at_threshold(d, clusters):
         X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
         i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
         shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric.first(clusters, d))
-        found, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.empty(), np.arange(31), 0.5)
-        lost += [seed] * (as_dict(found) != {(i, j): 0.5})
+        propagated, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.empty(), np.arange(31), 0.5)
+        lost += [seed] * (as_dict(propagated) != {(i, j): 0.5})
     assert not lost
 
 
@@ -173,10 +175,10 @@ def test_copies_of_ends_are_linked():
     rng = np.random.default_rng(1)
     once = rng.standard_normal((8, 3))
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
-    centres = literal.means(X, labels, 2)
-    shapes = estimate_shapes(X, labels, centres, IdentityMetric.first(2, 3))
-    found, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.empty(), np.arange(16), 0.9)
-    weights = as_dict(found)
+    centers = literal.means(X, labels, 2)
+    shapes = estimate_shapes(X, labels, centers, IdentityMetric.first(2, 3))
+    propagated, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.empty(), np.arange(16), 0.9)
+    weights = as_dict(propagated)
     assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
     assert not len(none.weights)
     assert (0, 8) not in weights, "an end and its copy say nothing of each other"
@@ -185,8 +187,8 @@ def test_copies_of_ends_are_linked():
 def test_row_is_not_linked_to_itself():
     X, labels = np.zeros((3, 1)), np.zeros(3, int)
     shapes = shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
-    found, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.empty(), np.array([1, 2]), 0.5)
-    assert as_dict(found) == {(1, 2): 1.0}
+    propagated, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.empty(), np.array([1, 2]), 0.5)
+    assert as_dict(propagated) == {(1, 2): 1.0}
 
 
 def test_largest_weight_counts():
@@ -199,20 +201,20 @@ def test_largest_weight_counts():
     both = propagate_links(
         X, labels, shapes, links_of([(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]), Links.empty(), np.arange(4), 0.1
     )
-    assert as_dict(both[0]) == {pair: max(own.get(pair, 0) for own in alone) for pair in set().union(*alone)}
+    assert as_dict(both[0]) == {pair: max(weights.get(pair, 0) for weights in alone) for pair in set().union(*alone)}
 
 
 def test_must_links_and_cannot_links_do_not_mix():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
     shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric.first(1, 2))
-    some, others = links_of(draw_links(rng, 20, 5)), links_of(draw_links(rng, 20, 5))
-    one, other = propagate_links(X, labels, shapes, some, others, np.arange(20), 0.3)
-    turned = propagate_links(X, labels, shapes, others, some, np.arange(20), 0.3)
-    assert as_dict(one) == as_dict(turned[1])
+    must, cannot = links_of(draw_links(rng, 20, 5)), links_of(draw_links(rng, 20, 5))
+    first, other = propagate_links(X, labels, shapes, must, cannot, np.arange(20), 0.3)
+    turned = propagate_links(X, labels, shapes, cannot, must, np.arange(20), 0.3)
+    assert as_dict(first) == as_dict(turned[1])
     assert as_dict(other) == as_dict(turned[0])
-    alone, nothing = propagate_links(X, labels, shapes, some, Links.empty(), np.arange(20), 0.3)
-    assert as_dict(alone) == as_dict(one)
+    alone, nothing = propagate_links(X, labels, shapes, must, Links.empty(), np.arange(20), 0.3)
+    assert as_dict(alone) == as_dict(first)
     assert not len(nothing.weights)
 
 
@@ -243,10 +245,10 @@ def test_result_does_not_depend_on_blocks_and_threads(rows, n_jobs, monkeypatch)
     assert len(wanted[0].weights) > 300
     monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
     with use_threads(n_jobs):
-        found = propagate_links(*problem)
-    for one, other in zip(found, wanted, strict=True):
-        assert np.array_equal(one.pairs, other.pairs)
-        assert np.array_equal(one.weights, other.weights)
+        propagated = propagate_links(*problem)
+    for links, other in zip(propagated, wanted, strict=True):
+        assert np.array_equal(links.pairs, other.pairs)
+        assert np.array_equal(links.weights, other.weights)
 
 
 def test_refuses_more_pairs_than_memory(monkeypatch):
@@ -265,15 +267,15 @@ def test_refuses_more_pairs_than_memory(monkeypatch):
     assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs, "where the system does not say"
 
 
-# what a view hands on
+# transfer
 
 
 def make_clustered_view(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
     state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric.first(2, 2), 0.0, 0, True, None)
-    own = Constraints(draw_links(rng, n, 12), draw_links(rng, n, 12))
-    return ClusteredView(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
+    constraints = Constraints(draw_links(rng, n, 12), draw_links(rng, n, 12))
+    return ClusteredView(X, state, constraints, np.flatnonzero(rng.random(n) < 0.6), threshold)
 
 
 def test_transfers_by_name():
@@ -282,32 +284,32 @@ def test_transfers_by_name():
 
 def test_transfer_by_propagation():
     turn = make_clustered_view()
-    found = TRANSFERS["propagate"].infer(turn)
+    propagated = TRANSFERS["propagate"].infer(turn)
     sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centers, gamma_of(turn.X))
-    own = [triples_of(as_dict(links)) for links in (turn.constraints.must, turn.constraints.cannot)]
-    wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centers, sigmas, *own, turn.targets, 0.4)
+    triples = [triples_of(as_dict(links)) for links in (turn.constraints.must, turn.constraints.cannot)]
+    wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centers, sigmas, *triples, turn.targets, 0.4)
     assert len(wanted[0]) > 5
-    assert_same((found.must, found.cannot), wanted)
+    assert_same((propagated.must, propagated.cannot), wanted)
     assert TRANSFERS["propagate"].infer(turn._replace(targets=np.zeros(0, int))) == Constraints()
 
 
 def test_transfer_directly():
     turn = make_clustered_view()
     targets = set(turn.targets.tolist())
-    found = TRANSFERS["direct"].infer(turn)
-    for own, given_links in ((found.must, turn.constraints.must), (found.cannot, turn.constraints.cannot)):
+    propagated = TRANSFERS["direct"].infer(turn)
+    for links, given_links in ((propagated.must, turn.constraints.must), (propagated.cannot, turn.constraints.cannot)):
         wanted = {pair: w for pair, w in as_dict(given_links).items() if targets.issuperset(pair)}
-        assert as_dict(own) == wanted
+        assert as_dict(links) == wanted
         assert 0 < len(wanted) < len(given_links.weights)
 
 
 def test_transfer_of_membership():
     turn = make_clustered_view()
-    found = TRANSFERS["membership"].infer(turn)
+    propagated = TRANSFERS["membership"].infer(turn)
     pairs = list(combinations(turn.targets.tolist(), 2))
     same = {pair: turn.state.labels[pair[0]] == turn.state.labels[pair[1]] for pair in pairs}
-    assert as_dict(found.must) == {pair: 1.0 for pair in pairs if same[pair]}
-    assert as_dict(found.cannot) == {pair: 1.0 for pair in pairs if not same[pair]}
+    assert as_dict(propagated.must) == {pair: 1.0 for pair in pairs if same[pair]}
+    assert as_dict(propagated.cannot) == {pair: 1.0 for pair in pairs if not same[pair]}
     assert TRANSFERS["membership"].infer(turn._replace(targets=turn.targets[:1])) == Constraints()
 
 
@@ -328,60 +330,60 @@ def test_membership_refuses_more_pairs_than_memory(monkeypatch):
 # several views
 
 
-def mapped_of(rows):
-    """Views of random rows, from (entities, views) rows with -1 where an entity lacks a view."""
-    found = {}
-    for v, own in enumerate(np.asarray(rows).T):
-        n = own.max(initial=-1) + 1
+def make_mapped_views(rows):
+    """Make views of random rows; `rows` is (entities, views) with -1 where an entity lacks a view."""
+    instances = {}
+    for v, view_rows in enumerate(np.asarray(rows).T):
+        n = view_rows.max(initial=-1) + 1
         X = np.random.default_rng(v).standard_normal((n, 2))
-        found["bac"[v]] = ViewInstances(SquaredEuclidean().prepare(X, np.ones(n, bool)), own)
-    return MappedViews(found)
+        instances["bac"[v]] = ViewInstances(SquaredEuclidean().prepare(X, np.ones(n, bool)), view_rows)
+    return MappedViews(instances)
 
 
 @st.composite
 def mapped_views(draw):
-    """Who has which views, one to one; constraints given in views and for entities."""
+    """Draw which entities have which views, constraints in views, and common constraints."""
     n, n_views = draw(st.integers(2, 6)), draw(st.integers(2, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
     present = rng.random((n, n_views)) < draw(st.sampled_from([0.4, 0.7, 1.0]))
     present[:2] = True
     present[np.arange(n), rng.integers(n_views, size=n)] = True
     rows = np.full(present.shape, -1)
-    for v, own in enumerate(present.T):
-        rows[own, v] = rng.permutation(own.sum())
-    mapped = mapped_of(rows)
+    for v, has_view in enumerate(present.T):
+        rows[has_view, v] = rng.permutation(has_view.sum())
+    mapped = make_mapped_views(rows)
     weights = draw(st.sampled_from([(0.2, 2.0), (1.0, 1.0)]))
     m = draw(st.integers(0, 3))
-    own = {
+    constraints = {
         name: Constraints(draw_links(rng, view.n_rows, m, weights), draw_links(rng, view.n_rows, m, weights))
         for name, view in mapped.views.items()
     }
     common = draw(st.integers(0, 2))
     common = Constraints(draw_links(rng, n, common, weights), draw_links(rng, n, common, weights))
-    return mapped, rows, own, common
+    return mapped, rows, constraints, common
 
 
-def literal_closure(rows, names, own, common):
-    """Step 1 over the rows of all views, with the mapping as must-links of infinite weight."""
+def literal_closure(rows, names, view_links, common):
+    """Compute step 1 over the rows of all views, with the mapping as must-links of infinite weight."""
     sizes = rows.max(axis=0) + 1
     starts = np.cumsum([0, *sizes])
     must, cannot = [], []
     for entity in rows:
-        there = [int(starts[v] + row) for v, row in enumerate(entity) if row >= 0]
-        must += [(i, j, np.inf) for i, j in combinations(there, 2)]
+        nodes = [int(starts[v] + row) for v, row in enumerate(entity) if row >= 0]
+        must += [(i, j, np.inf) for i, j in combinations(nodes, 2)]
     for v, name in enumerate(names):
-        for links, known in ((own[name].must, must), (own[name].cannot, cannot)):
-            known += [(i + starts[v], j + starts[v], w) for (i, j), w in as_dict(links).items()]
+        for links, triples in ((view_links[name].must, must), (view_links[name].cannot, cannot)):
+            triples += [(i + starts[v], j + starts[v], w) for (i, j), w in as_dict(links).items()]
     anywhere = [next(int(starts[v] + row) for v, row in enumerate(entity) if row >= 0) for entity in rows]
-    for links, known in ((common.must, must), (common.cannot, cannot)):
-        known += [(anywhere[i], anywhere[j], w) for (i, j), w in as_dict(links).items()]
-    found = literal.closure(int(starts[-1]), must, cannot)
+    for links, triples in ((common.must, must), (common.cannot, cannot)):
+        triples += [(anywhere[i], anywhere[j], w) for (i, j), w in as_dict(links).items()]
+    closure = literal.closure(int(starts[-1]), must, cannot)
     views = {}
     for v, name in enumerate(names):
         first, last = starts[v], starts[v + 1]
         views[name] = [
             {(i - first, j - first): w for (i, j), w in pairs.items() if first <= i < last and first <= j < last}
-            for pairs in found
+            for pairs in closure
         ]
     return views
 
@@ -389,10 +391,10 @@ def literal_closure(rows, names, own, common):
 @settings(max_examples=150, deadline=None)
 @given(mapped_views())
 def test_closure_over_mapping_matches_literal(problem):
-    mapped, rows, own, common = problem
-    known = {name: own[name] | restrict_to_view(common, view) for name, view in mapped.views.items()}
-    closed = mapped.close_constraints(known, common)
-    wanted = literal_closure(rows, list(mapped.views), known, common)
+    mapped, rows, view_links, common = problem
+    row_links = {name: view_links[name] | restrict_to_view(common, view) for name, view in mapped.views.items()}
+    closed = mapped.close_constraints(row_links, common)
+    wanted = literal_closure(rows, list(mapped.views), row_links, common)
     assert list(closed) == list(mapped.views)
     for name, (links, _) in closed.items():
         assert as_dict(links.must) == wanted[name][0], name
@@ -401,9 +403,9 @@ def test_closure_over_mapping_matches_literal(problem):
 
 def test_conflict_through_mapping_stays_in_its_view():
     rows = [[0, 0], [1, 1], [2, 2], [3, -1]]
-    mapped = mapped_of(rows)
-    own = {"b": Constraints([(0, 3)], [(0, 1, 0.7)]), "a": Constraints([(0, 1, 0.5)])}
-    closed = mapped.close_constraints(own, Constraints())
+    mapped = make_mapped_views(rows)
+    view_links = {"b": Constraints([(0, 3)], [(0, 1, 0.7)]), "a": Constraints([(0, 1, 0.5)])}
+    closed = mapped.close_constraints(view_links, Constraints())
     assert as_dict(closed["b"].all.cannot) == {(0, 1): 0.7}, "row 3, tied to row 0, is not kept apart from row 1"
     assert as_dict(closed["b"].consistent.cannot) == {}, "nothing is inferred from it"
     for own_links in closed["b"]:
@@ -411,12 +413,12 @@ def test_conflict_through_mapping_stays_in_its_view():
     for own_links in closed["a"]:
         assert as_dict(own_links.cannot) == {}
         assert as_dict(own_links.must) == {(0, 1): 0.5}
-    everything = mapped.join_constraints(own, Constraints())
+    everything = mapped.join_constraints(view_links, Constraints())
     assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
 
 
 def test_common_constraints_without_shared_view():
-    mapped = mapped_of([[0, 0], [1, -1], [-1, 1], [2, 2]])
+    mapped = make_mapped_views([[0, 0], [1, -1], [-1, 1], [2, 2]])
     common = Constraints([(1, 2)], [(2, 3)])
     nothing = {"b": Constraints(), "a": Constraints()}
     closed = mapped.close_constraints(
@@ -424,12 +426,12 @@ def test_common_constraints_without_shared_view():
     )
     assert as_dict(closed["b"].all.cannot) == {(1, 2): 1.0}, "rows 1 and 2 of this view are entities 1 and 3"
     assert as_dict(closed["a"].all.cannot) == {(1, 2): 1.0}
-    assert mapped.close_constraints(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
+    assert mapped.close_constraints(nothing, Constraints()) == {name: (links, links) for name, links in nothing.items()}
 
 
 def test_targets_and_nodes():
-    mapped = mapped_of([[1, 2, -1], [0, -1, -1], [-1, 0, 0], [2, 1, 1]])
-    assert {name: own.tolist() for name, own in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
+    mapped = make_mapped_views([[1, 2, -1], [0, -1, -1], [-1, 0, 0], [2, 1, 1]])
+    assert {name: rows.tolist() for name, rows in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
     assert mapped.mappings["b", "a"].tolist() == [[1, 2], [2, 1]]
     assert mapped.mappings["a", "c"].tolist() == [[0, 0], [1, 1]]
     assert mapped.views["a"].label_entities(np.array([7, 8, 9])).tolist() == [9, -1, 7, 8]
@@ -442,7 +444,7 @@ def test_targets_and_nodes():
     assert mapped.entities[mapped.entity_nodes].tolist() == [0, 1, 2, 3]
 
 
-# clusters numbered alike
+# matching of clusters
 
 
 def with_gaps(rng, labels, share=0.3):
@@ -453,15 +455,15 @@ def with_gaps(rng, labels, share=0.3):
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n=st.integers(1, 20))
 def test_matching_maximizes_agreement(seed, k, n):
     rng = np.random.default_rng(seed)
-    one, other = (with_gaps(rng, rng.integers(k, size=n)) for _ in range(2))
-    numbers = match_view_clusters({"b": one, "a": other}, k)
+    labels, other = (with_gaps(rng, rng.integers(k, size=n)) for _ in range(2))
+    numbers = match_view_clusters({"b": labels, "a": other}, k)
     assert list(numbers) == ["b", "a"]
     assert numbers["b"].tolist() == list(range(k)), "the first view keeps its numbers"
     assert sorted(numbers["a"]) == list(range(k))
 
     def agreeing(numbers):
-        found = renumber_labels(other, np.array(numbers))
-        return np.sum((found == one) & (one >= 0))
+        renumbered = renumber_labels(other, np.array(numbers))
+        return np.sum((renumbered == labels) & (labels >= 0))
 
     assert agreeing(numbers["a"]) == max(map(agreeing, permutations(range(k))))
 
@@ -471,24 +473,24 @@ def test_matching_restores_permuted_labels(k):
     rng = np.random.default_rng(k)
     labels = rng.integers(k, size=40 * k)
     given_names = {name: rng.permutation(k) for name in "abcd"}
-    views = {name: renumber_labels(with_gaps(rng, labels), own) for name, own in given_names.items()}
+    views = {name: renumber_labels(with_gaps(rng, labels), values) for name, values in given_names.items()}
     numbers = match_view_clusters(views, k)
-    found = {name: renumber_labels(own, numbers[name]) for name, own in views.items()}
-    for name, own in found.items():
-        assert np.array_equal(own < 0, views[name] < 0)
-        assert np.array_equal(own[own >= 0], given_names["a"][labels][own >= 0])
+    restored = {name: renumber_labels(values, numbers[name]) for name, values in views.items()}
+    for name, values in restored.items():
+        assert np.array_equal(values < 0, views[name] < 0)
+        assert np.array_equal(values[values >= 0], given_names["a"][labels][values >= 0])
 
 
 def test_matching_through_intermediate_view():
-    """The second shares nobody with the first, the third some with both."""
+    """The second view shares no entity with the first; the third shares some with both."""
     first = np.array([0, 1, 2, 0, 1, 2, -1, -1, -1])
     third = np.array([-1, -1, -1, 1, 2, 0, 1, 2, 0])
     second = np.array([-1, -1, -1, -1, -1, -1, 2, 0, 1])
     views = {"first": first, "second": second, "third": third}
     numbers = match_view_clusters(views, 3)
-    found = [renumber_labels(own, numbers[name]) for name, own in views.items()]
-    assert found[2].tolist() == [-1, -1, -1, 0, 1, 2, 0, 1, 2]
-    assert found[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
+    restored = [renumber_labels(labels, numbers[name]) for name, labels in views.items()]
+    assert restored[2].tolist() == [-1, -1, -1, 0, 1, 2, 0, 1, 2]
+    assert restored[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
 
 
 def test_renumbering_keeps_missing_labels():
@@ -501,37 +503,37 @@ def test_vote_breaks_ties_by_cost(seed, k, n_views):
     rng = np.random.default_rng(seed)
     views = {str(v): with_gaps(rng, rng.integers(k, size=15)) for v in range(n_views)}
     costs = rng.standard_normal((15, k))
-    found = vote_labels(views, costs)
+    voted = vote_labels(views, costs)
     for i in range(15):
-        votes = Counter(own[i] for own in views.values() if own[i] >= 0)
+        votes = Counter(labels[i] for labels in views.values() if labels[i] >= 0)
         most = max(votes.values(), default=0)
         leading = [h for h in range(k) if votes[h] == most]
-        assert found[i] == min(leading, key=lambda h: costs[i, h])
+        assert voted[i] == min(leading, key=lambda h: costs[i, h])
 
 
-# choosing a threshold
+# thresholds
 
 
 def test_every_constraint_is_held_out_once():
     rng = np.random.default_rng(0)
-    own = {name: Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4)) for name in "ab"}
-    left_out = {name: Constraints() for name in own}
-    apart = mapped_of([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
-    for train, test in thresholds.split_folds(apart, own, rng):
-        for name in own:
-            assert train[name].size + test[name].size == own[name].size
-            assert train[name] | test[name] == own[name]
+    constraints = {name: Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4)) for name in "ab"}
+    left_out = {name: Constraints() for name in constraints}
+    apart = make_mapped_views([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
+    for train, test in thresholds.split_folds(apart, constraints, rng):
+        for name in constraints:
+            assert train[name].size + test[name].size == constraints[name].size
+            assert train[name] | test[name] == constraints[name]
             left_out[name] |= test[name]
         sizes = [(len(links.must.weights), len(links.cannot.weights)) for links in test.values()]
         assert sum(must for must, _ in sizes) in (2, 3)
         assert sum(cannot for _, cannot in sizes) in (1, 2)
-    assert left_out == own
+    assert left_out == constraints
 
 
 def test_shared_pairs_are_held_out_together():
     rng = np.random.default_rng(0)
     same = Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4))
-    for _, test in thresholds.split_folds(mapped_of([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
+    for _, test in thresholds.split_folds(make_mapped_views([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
         assert test["a"] == test["b"]
 
 
@@ -542,24 +544,26 @@ def test_score_links():
     assert thresholds.score_links(np.array([0]), Constraints().must, True) == (0, 0)
 
 
-def choose_for_quality(quality, own):
-    """The threshold chosen where so many rows, the first ones, are labelled right under each candidate."""
+def choose_for_quality(quality, constraints):
+    """Choose a threshold when the first `quality` rows are labeled correctly under each candidate."""
     y = np.arange(8) // 4
-    mapped = mapped_of([[i, i] for i in range(8)])
+    mapped = make_mapped_views([[i, i] for i in range(8)])
 
     def cluster(closed, threshold):
         return dict.fromkeys(mapped.views, np.where(np.arange(8) < quality[threshold], y, 2 + np.arange(8)))
 
-    return thresholds.choose_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
+    return thresholds.choose_threshold(
+        mapped, {"b": constraints, "a": Constraints()}, cluster, np.random.default_rng(0)
+    )
 
 
 def test_chooses_threshold_of_best_score():
-    own = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
+    constraints = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
     everywhere = dict.fromkeys(thresholds.CANDIDATES, 4)
     for best in thresholds.CANDIDATES:
-        assert choose_for_quality(everywhere | {best: 8}, own) == best
-    assert choose_for_quality(everywhere, own) == 0.5, "of equals that nearest to the usual one"
-    assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, own) == 0.35
+        assert choose_for_quality(everywhere | {best: 8}, constraints) == best
+    assert choose_for_quality(everywhere, constraints) == 0.5, "of equals that nearest to the usual one"
+    assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, constraints) == 0.35
 
 
 def test_refuses_to_choose_by_one_constraint():
@@ -570,35 +574,35 @@ def test_refuses_to_choose_by_one_constraint():
 # Algorithm 1
 
 
-def algorithm_1(blocks, own, mapping, centres, threshold, most_rounds=30, tol=1e-6):
-    """Eaton et al. 2010, step by step, for two views; PCK-Means in the order of the rows, from given centres."""
+def algorithm_1(blocks, constraints, mapping, centers, threshold, max_rounds=30, tol=1e-6):
+    """Run Eaton et al. 2010 literally for two views: PCK-Means in the order of the rows, from given centers."""
     names, sizes = list(blocks), [len(X) for X in blocks.values()]
     rows = [(i, j) for i, j in mapping]
     rows += [(i, -1) for i in range(sizes[0]) if i not in {i for i, _ in mapping}]
     rows += [(-1, j) for j in range(sizes[1]) if j not in {j for _, j in mapping}]
-    closed = literal_closure(np.array(rows), names, own, Constraints())  # Steps 1 and 2
-    there = {names[0]: [(j, i) for i, j in mapping], names[1]: list(mapping)}  # from the other view to this one
+    closed = literal_closure(np.array(rows), names, constraints, Constraints())  # Steps 1 and 2
+    mappings = {names[0]: [(j, i) for i, j in mapping], names[1]: list(mapping)}  # from the other view to this one
     targets = {names[0]: [i for i, _ in mapping], names[1]: [j for _, j in mapping]}
-    handed = {name: ({}, {}) for name in names}
+    propagated = {name: ({}, {}) for name in names}
     J, labels = {name: [] for name in names}, {}
-    for _ in range(most_rounds):
+    for _ in range(max_rounds):
         for name in names:
             (other,) = set(names) - {name}
             unified = []
-            for pairs, received in zip(closed[name], handed[other], strict=True):  # Step 9
+            for pairs, received in zip(closed[name], propagated[other], strict=True):  # Step 9
                 both = dict(pairs)
-                for (i, j), w in literal.transfer(received, there[name]).items():
+                for (i, j), w in literal.transfer(received, mappings[name]).items():
                     literal.keep_largest(both, i, j, w)
                 unified.append(triples_of(both))
             X, order = blocks[name], range(len(blocks[name]))
-            labels[name], means, cost = literal.pck_means(X, centres[name], *unified, order)  # Step 10
+            labels[name], means, cost = literal.pck_means(X, centers[name], *unified, order)  # Step 10
             J[name].append(cost)
             sigmas = literal.covariances(X, labels[name], means, gamma_of(X))
             given_links = [triples_of(pairs) for pairs in closed[name]]
-            handed[name] = literal.propagate(X, labels[name], means, sigmas, *given_links, targets[name], threshold)
-        if all(len(own) > 1 and abs(own[-1] - own[-2]) <= tol * max(1, abs(own[-1])) for own in J.values()):
+            propagated[name] = literal.propagate(X, labels[name], means, sigmas, *given_links, targets[name], threshold)
+        if all(len(costs) > 1 and abs(costs[-1] - costs[-2]) <= tol * max(1, abs(costs[-1])) for costs in J.values()):
             break
-    return labels, handed, J
+    return labels, propagated, J
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6])
@@ -606,20 +610,20 @@ def algorithm_1(blocks, own, mapping, centres, threshold, most_rounds=30, tol=1e
 def test_rounds_match_literal_algorithm_1(seed, threshold):
     rng = np.random.default_rng(seed)
     y = {"b": np.arange(16) % 2, "a": np.arange(14) % 2}
-    blocks = {name: rng.standard_normal((len(own), 2)) + 1.5 * own[:, None] for name, own in y.items()}
+    blocks = {name: rng.standard_normal((len(classes), 2)) + 1.5 * classes[:, None] for name, classes in y.items()}
     mapping = [(i, j) for i, j in zip(rng.permutation(14)[:9].tolist(), range(9), strict=True)]
     mapping = [(i - i % 2 + j % 2, j) for i, j in mapping if i - i % 2 + j % 2 < 16]
     mapping = list({i: (i, j) for i, j in mapping}.values())
-    own = {
+    constraints = {
         name: Constraints.sample(labels, 6, random_state=seed) * (1.0 if name == "b" else 1.4)
         for name, labels in y.items()
     }
-    centres = {name: X[:2] for name, X in blocks.items()}
-    labels, handed, J = algorithm_1(blocks, own, mapping, centres, threshold)
+    centers = {name: X[:2] for name, X in blocks.items()}
+    labels, propagated, J = algorithm_1(blocks, constraints, mapping, centers, threshold)
     rounds = len(J["a"])
     views = cs.align(blocks, {("b", "a"): mapping})
     options = {"order": "index", "view_order": "given", "threshold": threshold, "max_iter": max(2, rounds)}
-    model = cs.MultiViewConstrainedKMeans(2, init=centres, **options)
+    model = cs.MultiViewConstrainedKMeans(2, init=centers, **options)
     by_row = {
         name: Constraints(
             links.must_link,
@@ -628,19 +632,21 @@ def test_rounds_match_literal_algorithm_1(seed, threshold):
             cannot_weights=links.cannot_weights,
             by="row",
         )
-        for name, links in own.items()
+        for name, links in constraints.items()
     }
     model.fit(views, constraints=by_row)
     assert model.n_iter_ == rounds
     for v, name in enumerate(views.names):
         entity = np.argsort(views.rows[:, v])[-len(blocks[name]) :]
-        found = model.view_labels_[name][entity]
-        assert len(set(zip(found.tolist(), labels[name].tolist(), strict=True))) == 2, "another numbering at most"
+        view_labels = model.view_labels_[name][entity]
+        assert len(set(zip(view_labels.tolist(), labels[name].tolist(), strict=True))) == 2, (
+            "only the numbering may differ"
+        )
         np.testing.assert_allclose(model.history_[f"objective_{name}"], J[name], rtol=1e-9)
-        propagated = model.propagated_[name]
+        links = model.propagated_[name]
         assert_same(
-            (propagated.must, propagated.cannot),
-            [{tuple(sorted(entity[[i, j]].tolist())): w for (i, j), w in pairs.items()} for pairs in handed[name]],
+            (links.must, links.cannot),
+            [{tuple(sorted(entity[[i, j]].tolist())): w for (i, j), w in pairs.items()} for pairs in propagated[name]],
             1e-9,
         )
-    assert any(handed[name][0] for name in handed)
+    assert any(propagated[name][0] for name in propagated)

@@ -1,4 +1,4 @@
-"""Which pairs are worth a person's answer."""
+"""Tests of suggested constraints."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ def answers(pairs, y):
     return Constraints(pairs[same], pairs[~same])
 
 
-def learned(X, y, n_clusters, choose, rounds, each, seed):
-    """Ask, fit again, ask again."""
+def learn_interactively(X, y, n_clusters, choose, rounds, each, seed):
+    """Fit, ask about pairs, and repeat; return the score of the last fit."""
     constraints = Constraints()
     for _ in range(rounds):
         model = cs.PCKMeans(n_clusters, init="farthest", random_state=seed).fit(X, constraints=constraints)
@@ -39,8 +39,10 @@ def test_beats_random_pairs(name, rounds):
             views, y = cs.datasets.make_four_quadrants(random_state=seed)
             X = views["a"]
         k = len(np.unique(y))
-        asked = learned(X, y, k, lambda model, n, X=X: suggest_constraints(model, X, n), rounds, 4, seed)
-        gains.append(asked - learned(X, y, k, random_pairs(len(y), seed), rounds, 4, seed))
+        suggested = learn_interactively(
+            X, y, k, lambda model, n, X=X: suggest_constraints(model, X, n), rounds, 4, seed
+        )
+        gains.append(suggested - learn_interactively(X, y, k, random_pairs(len(y), seed), rounds, 4, seed))
     assert np.mean(gains) > 0.03
 
 
@@ -52,36 +54,36 @@ def test_does_not_repeat_questions():
         pairs = suggest_constraints(model, X, 5)
         assert pairs.shape == (5, 2)
         closed = constraints.closure()
-        known = {frozenset(pair) for pair in np.vstack([closed.must_link, closed.cannot_link]).tolist()}
+        answered = {frozenset(pair) for pair in np.vstack([closed.must_link, closed.cannot_link]).tolist()}
         now = {frozenset(pair) for pair in pairs.tolist()}
         assert len(now) == 5
         assert not now & seen
-        assert not now & known
+        assert not now & answered
         seen |= now
         constraints |= answers(pairs, y)
 
 
 def test_explores_clusters_first():
-    """Three clusters nobody can miss: three questions, or a few more, tell three groups apart."""
+    """With three well separated clusters, about three questions identify three groups."""
     views, y = cs.datasets.make_gaussian_views(150, separation=30, random_state=0)
     model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views)
-    found = answers(suggest_constraints(model, views, 3), y)
-    assert (len(found.must.weights), len(found.cannot.weights)) == (0, 3)
-    assert len(np.unique(y[found.cannot_link])) == 3
+    constraints = answers(suggest_constraints(model, views, 3), y)
+    assert (len(constraints.must.weights), len(constraints.cannot.weights)) == (0, 3)
+    assert len(np.unique(y[constraints.cannot_link])) == 3
 
 
 def test_contested_entities_come_next():
     views, y = cs.datasets.make_gaussian_views(200, separation=2.5, random_state=1)
     groups = [np.flatnonzero(y == h)[:4] for h in range(3)]
-    known = Constraints(
-        [(own[0], other) for own in groups for other in own[1:]],
+    constraints = Constraints(
+        [(members[0], other) for members in groups for other in members[1:]],
         [(groups[0][0], groups[1][0]), (groups[0][0], groups[2][0]), (groups[1][0], groups[2][0])],
     )
-    model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=known)
-    one, other = model.view_labels_.values()
-    asked = suggest_constraints(model, views, 10)[:, 0]
-    assert (one != other).sum() > 10 + 12
-    assert (one[asked] != other[asked]).all()
+    model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=constraints)
+    first, other = model.view_labels_.values()
+    suggested = suggest_constraints(model, views, 10)[:, 0]
+    assert (first != other).sum() > 10 + 12
+    assert (first[suggested] != other[suggested]).all()
 
 
 def test_returns_fewer_pairs_when_exhausted():
@@ -90,8 +92,8 @@ def test_returns_fewer_pairs_when_exhausted():
     pairs = suggest_constraints(model, X, 100)
     assert 0 < len(pairs) < 6
     assert set(pairs.ravel().tolist()) == {0, 1, 2, 3}
-    known = Constraints([(0, 1), (2, 3)], [(0, 2)])
-    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=known)
+    constraints = Constraints([(0, 1), (2, 3)], [(0, 2)])
+    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=constraints)
     assert suggest_constraints(model, X, 5).shape == (0, 2)
 
 

@@ -1,4 +1,4 @@
-"""Convex mixtures as an estimator: against the paper's equations, in what they promise, and in what they refuse."""
+"""Tests of ConvexMixture: against the paper's equations, results, warnings and errors."""
 
 import pickle
 import re
@@ -47,7 +47,7 @@ def make_views(n=60, n_views=2, missing=0.0, separation=4, seed=0):
     )
 
 
-def fitted(views, n_clusters=3, **options):
+def fit_model(views, n_clusters=3, **options):
     return cs.ConvexMixture(n_clusters, **options).fit(views)
 
 
@@ -56,10 +56,10 @@ def fit_in_mode(mode, views, **options):
 
 
 def fit_rounds(views, n_rounds, n_clusters=3, **options):
-    """So many rounds of EM and no fewer, each of them solved as far as rounding goes."""
+    """Fit exactly `n_rounds` rounds of EM, each solved up to rounding."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return fitted(views, n_clusters, max_iter=n_rounds, tol=0.0, **options)
+        return fit_model(views, n_clusters, max_iter=n_rounds, tol=0.0, **options)
 
 
 def squares(views):
@@ -71,20 +71,20 @@ def weights_of(model):
 
 
 def tables_of(views, factor):
-    """The literal likelihoods of complete or incomplete views, and the sharpness of each."""
+    """Return the literal likelihoods of complete or incomplete views, and the sharpness of each."""
     distances = [literal.squared_distances(X) for _, X in views.items()]
-    here = [np.flatnonzero(own) for own in views.present.T]
-    betas = [factor * literal.beta_0(D, own) for D, own in zip(distances, here, strict=True)]
+    present = [np.flatnonzero(rows) for rows in views.present.T]
+    betas = [factor * literal.beta_0(D, rows) for D, rows in zip(distances, present, strict=True)]
     return literal.likelihoods(distances, betas, views.present), betas
 
 
 def gap_of(views, model):
-    """The certificate of one view or of uniform weights, from shares and sharpness alone."""
+    """Return the gap of one view or of uniform weights, from exemplar weights and sharpness alone."""
     tables = [np.exp(-model.betas_[name] * D) for name, D in squares(views).items()]
     return np.mean([(f / (f @ model.exemplar_weights_)[:, None]).mean(axis=0) for f in tables], axis=0).max() - 1
 
 
-# against the paper
+# comparison with the paper
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_init_matches_literal_algorithm_1():
 def test_uniform_weights_match_equation_7(n_views, missing, factor):
     views, _ = make_views(40, n_views, missing, seed=1)
     tables, betas = tables_of(views, factor)
-    model = fitted(views, weights="uniform", beta=factor)
+    model = fit_model(views, weights="uniform", beta=factor)
     q = literal.uniform(tables, views.present)
     np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
     best = literal.uniform_objective(tables, views.present, q)
@@ -166,7 +166,7 @@ def test_one_view_matches_equation_3():
     X = make_views(40, 1, seed=3)[0]["view0"]
     q = literal.single_view(np.exp(-literal.beta_0(literal.squared_distances(X)) * literal.squared_distances(X)))
     for weights in ("learned", "uniform"):
-        model = fitted(X, weights=weights, tol=1e-10)
+        model = fit_model(X, weights=weights, tol=1e-10)
         np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
         assert model.view_weights_ == {"view0": 1.0}
 
@@ -178,22 +178,22 @@ def test_beta_forms_and_units(missing):
         literal.beta_0(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
         for v, (_, X) in enumerate(views.items())
     )
-    assert fitted(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
-    assert fitted(views, beta=2).betas_ == pytest.approx({"view0": 2 * a, "view1": 2 * b}, rel=1e-12)
-    by_name = fitted(views, beta={"view1": 0.5, "view0": 1.5})
+    assert fit_model(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
+    assert fit_model(views, beta=2).betas_ == pytest.approx({"view0": 2 * a, "view1": 2 * b}, rel=1e-12)
+    by_name = fit_model(views, beta={"view1": 0.5, "view0": 1.5})
     assert by_name.betas_ == pytest.approx({"view0": 1.5 * a, "view1": 0.5 * b}, rel=1e-12)
-    assert fitted(views, beta=[1.5, np.float32(0.5)]).betas_ == pytest.approx(by_name.betas_, rel=1e-12)
-    itself = fitted(views, beta=(1.5 * a, 0.5 * b), beta_unit="absolute")
+    assert fit_model(views, beta=[1.5, np.float32(0.5)]).betas_ == pytest.approx(by_name.betas_, rel=1e-12)
+    itself = fit_model(views, beta=(1.5 * a, 0.5 * b), beta_unit="absolute")
     assert itself.betas_ == pytest.approx(by_name.betas_, rel=1e-12)
     assert np.array_equal(itself.labels_, by_name.labels_)
-    assert fitted(views, beta=0.3, beta_unit="absolute").betas_ == {"view0": 0.3, "view1": 0.3}
+    assert fit_model(views, beta=0.3, beta_unit="absolute").betas_ == {"view0": 0.3, "view1": 0.3}
 
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_refinement_matches_kernel_kmeans(weights):
     views, _ = make_views(50, separation=2, seed=1)
-    before = fitted(views, weights=weights)
-    model = fitted(views, weights=weights, refine="kernel-kmeans")
+    before = fit_model(views, weights=weights)
+    model = fit_model(views, weights=weights, refine="kernel-kmeans")
     K = literal.combined_kernel([X for _, X in views.items()], weights_of(before))
     labels, costs = literal.kernel_kmeans(K, before.labels_, 3)
     assert len(costs) > 2
@@ -208,21 +208,21 @@ def test_refinement_matches_kernel_kmeans(weights):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_views", [2, 5])
 def test_noisy_views_of_paper(n_views, seed):
-    """What is safe to demand of the paper's experiment."""
+    """A safe version of the paper's experiment."""
     views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=seed)
-    model = fitted(views)
+    model = fit_model(views)
     assert len(set(y[model.exemplars_])) == 3
     weights = model.view_weights_
     clean = [weight for name, weight in weights.items() if name.startswith("view")]
     assert len(clean) == n_views
     assert min(clean) > max(weights["noisy0"], weights["noisy1"])
     if n_views == 5:
-        alone, uniform = fitted(views[["view0"]]), fitted(views, weights="uniform")
-        entropy, *others = (cs.metrics.average_entropy(y, own.labels_) for own in (model, alone, uniform))
+        alone, uniform = fit_model(views[["view0"]]), fit_model(views, weights="uniform")
+        entropy, *others = (cs.metrics.average_entropy(y, fit.labels_) for fit in (model, alone, uniform))
         assert entropy < min(others)
 
 
-# what it promises
+# guarantees
 
 
 @st.composite
@@ -263,7 +263,7 @@ def test_likelihood_rises_and_gap_closes(problem):
 @pytest.mark.parametrize("beta", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_gap_is_correct(n, beta, weights):
-    """One view: the gap of what is returned, from its definition. Learned weights do nothing to a single view."""
+    """With one view, the gap follows from its definition; learned weights have no effect on a single view."""
     views, _ = make_views(n, 1, seed=n)
     model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
     assert gap_of(views, model) <= 1e-6
@@ -274,13 +274,13 @@ def test_gap_is_correct(n, beta, weights):
 def test_gap_is_correct_for_close_rows():
     X = np.random.default_rng(0).standard_normal((300, 1))
     for beta in (3.0, 30.0):
-        model = fitted(X, beta=beta)
+        model = fit_model(X, beta=beta)
         assert gap_of({"view0": X}, model) <= 1e-6
 
 
 def test_history():
     views, _ = make_views()
-    model = fitted(views)
+    model = fit_model(views)
     assert list(model.history_) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["exemplars"][-1] == np.count_nonzero(model.exemplar_weights_)
@@ -290,12 +290,12 @@ def test_history():
 
 def test_tol_matters():
     views, _ = make_views()
-    loose, default, tight = (fitted(views, tol=own) for own in (1e-2, 1e-4, 1e-7))
+    loose, default, tight = (fit_model(views, tol=tol) for tol in (1e-2, 1e-4, 1e-7))
     assert loose.n_iter_ < default.n_iter_ < tight.n_iter_
     rises = np.diff(default.history_["log_likelihood"])
     assert (rises[:-1] >= 1e-4).all()
     assert rises[-1] < 1e-4
-    assert fitted(views, tol=1e-12, weights="uniform").gap_ <= 1e-12
+    assert fit_model(views, tol=1e-12, weights="uniform").gap_ <= 1e-12
 
 
 @every_mode
@@ -321,17 +321,17 @@ def test_default_clusters_are_all_exemplars():
 
 def test_view_labels():
     views, _ = make_views(60, 2, 0.3)
-    model = fitted(views)
+    model = fit_model(views)
     order = model.exemplars_
     for v, (name, D) in enumerate(squares(views.map(np.nan_to_num)).items()):
-        here = views.present[:, v]
+        present = views.present[:, v]
         with np.errstate(divide="ignore"):
-            scores = np.log(model.exemplar_weights_[order] * here[order]) - model.betas_[name] * D[:, order]
-        assert np.array_equal(model.view_labels_[name][here], scores.argmax(axis=1)[here])
-        assert (model.view_labels_[name][~here] == -1).all()
+            scores = np.log(model.exemplar_weights_[order] * present[order]) - model.betas_[name] * D[:, order]
+        assert np.array_equal(model.view_labels_[name][present], scores.argmax(axis=1)[present])
+        assert (model.view_labels_[name][~present] == -1).all()
 
 
-# the same data in other clothes
+# invariance
 
 
 @pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
@@ -356,30 +356,30 @@ def test_predict_from_distances_agrees_with_features(mode):
     views, _ = make_views(90, separation=2, seed=5)
     old, new = views[:60], views[60:]
     plain, model = fit_in_mode(mode, old), fit_in_mode(mode, squares(old), divergence="precomputed")
-    away = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
-    assert np.array_equal(model.predict(away), plain.predict(new))
-    one = model.predict({"view1": away["view1"]})
-    assert np.array_equal(one, plain.predict(new[["view1"]]))
+    distances = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
+    assert np.array_equal(model.predict(distances), plain.predict(new))
+    predicted = model.predict({"view1": distances["view1"]})
+    assert np.array_equal(predicted, plain.predict(new[["view1"]]))
     if mode in {"learned", "uniform"}:
-        np.testing.assert_allclose(model.predict_proba(away), plain.predict_proba(new), atol=1e-4)
+        np.testing.assert_allclose(model.predict_proba(distances), plain.predict_proba(new), atol=1e-4)
 
 
 def test_predict_from_kernel_with_constant_diagonal():
     views, _ = make_views(90, separation=2, seed=5)
     units = views.map(lambda X: X / np.linalg.norm(X, axis=1, keepdims=True))
     old, new = units[:60], units[60:]
-    plain = fitted(old)
-    model = fitted({name: X @ X.T for name, X in old.items()}, divergence="kernel")
+    plain = fit_model(old)
+    model = fit_model({name: X @ X.T for name, X in old.items()}, divergence="kernel")
     assert np.array_equal(model.predict({name: X @ old[name].T for name, X in new.items()}), plain.predict(new))
 
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_predict_from_kernel_of_one_view(weights):
-    """How similar an entity is to itself cancels out of its posterior where there is one view."""
+    """With one view, the similarity of an entity to itself cancels out of its posterior."""
     X = make_views(90, 1, separation=4, seed=2)[0]["view0"] + 3
     plain, model = (
-        fitted(own, weights=weights, divergence=divergence)
-        for own, divergence in ((X[:60], "squared-euclidean"), (X[:60] @ X[:60].T, "kernel"))
+        fit_model(matrix, weights=weights, divergence=divergence)
+        for matrix, divergence in ((X[:60], "squared-euclidean"), (X[:60] @ X[:60].T, "kernel"))
     )
     assert np.array_equal(model.labels_, plain.labels_)
     assert np.array_equal(model.predict(X[:60] @ X[:60].T), model.labels_)
@@ -390,9 +390,9 @@ def test_asymmetric_distances_have_points_as_rows():
     P = np.random.default_rng(0).dirichlet(np.full(5, 0.5), 60) * 0.9 + 0.02
     D = kl_div(P[:, None], P[None]).sum(axis=2)
     assert np.abs(D - D.T).max() > 0.1 * D.max()
-    plain = fitted(P[:40], divergence="kl")
+    plain = fit_model(P[:40], divergence="kl")
     with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows are"):
-        model = fitted(D[:40, :40], divergence="precomputed")
+        model = fit_model(D[:40, :40], divergence="precomputed")
     assert model.betas_ == pytest.approx(plain.betas_)
     np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(model.labels_, plain.labels_)
@@ -404,22 +404,22 @@ def test_precomputed_with_missing_entities():
     blocks = squares(views.map(np.nan_to_num))
     for v, D in enumerate(blocks.values()):
         D[~views.present[:, v]] = D[:, ~views.present[:, v]] = np.nan
-    given = cs.Views(blocks, present=views.present)
-    plain, model = fitted(views), fitted(given, divergence="precomputed")
+    precomputed = cs.Views(blocks, present=views.present)
+    plain, model = fit_model(views), fit_model(precomputed, divergence="precomputed")
     np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(model.labels_, plain.labels_)
-    assert np.array_equal(model.predict(given), model.labels_)
+    assert np.array_equal(model.predict(precomputed), model.labels_)
 
 
 def test_selected_rows_of_matrix_views():
     views, _ = make_views(60, separation=2)
-    given = cs.Views(squares(views))
+    precomputed = cs.Views(squares(views))
     for rows in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:40]):
         others = np.setdiff1d(np.arange(60), rows)
-        plain, model = fitted(views[rows]), fitted(given[rows], divergence="precomputed")
+        plain, model = fit_model(views[rows]), fit_model(precomputed[rows], divergence="precomputed")
         assert np.array_equal(model.labels_, plain.labels_)
-        assert np.array_equal(model.predict(given[rows][:7]), model.labels_[:7])
-        assert np.array_equal(model.predict(given[others]), plain.predict(views[others]))
+        assert np.array_equal(model.predict(precomputed[rows][:7]), model.labels_[:7])
+        assert np.array_equal(model.predict(precomputed[others]), plain.predict(views[others]))
 
 
 @every_mode
@@ -441,7 +441,9 @@ def test_views_renamed_and_reordered(mode):
     turned = fit_in_mode(mode, cs.Views(blocks, present=views.present[:, [2, 0, 1]]))
     assert np.array_equal(turned.labels_, straight.labels_)
     assert np.array_equal(turned.exemplars_, straight.exemplars_)
-    renamed = {{"b": "view2", "z": "view0", "a": "view1"}[name]: own for name, own in turned.view_weights_.items()}
+    renamed = {
+        {"b": "view2", "z": "view0", "a": "view1"}[name]: weight for name, weight in turned.view_weights_.items()
+    }
     assert renamed == pytest.approx(straight.view_weights_, abs=1e-6)
 
 
@@ -482,7 +484,7 @@ SUITABLE = {
 @pytest.mark.parametrize("divergence", SUITABLE)
 def test_divergences_on_suitable_data(divergence, weights):
     X, y = SUITABLE[divergence]()
-    model = fitted({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
+    model = fit_model({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
     assert adjusted_rand_score(y, model.labels_) > 0.94
     assert np.array_equal(model.predict({"a": X, "b": X[:, ::-1]}), model.labels_)
 
@@ -490,9 +492,9 @@ def test_divergences_on_suitable_data(divergence, weights):
 def test_divergence_per_view():
     (a, y), (b, other) = places(), tags()
     b = b[np.argsort(other, kind="stable")][np.argsort(np.argsort(y, kind="stable"))]  # in the order of y
-    model = fitted({"places": a, "tags": b}, divergence={"tags": "bernoulli", "places": Mahalanobis()})
+    model = fit_model({"places": a, "tags": b}, divergence={"tags": "bernoulli", "places": Mahalanobis()})
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    by_place = fitted([a, b], divergence=[Mahalanobis(), "bernoulli"])
+    by_place = fit_model([a, b], divergence=[Mahalanobis(), "bernoulli"])
     assert np.array_equal(by_place.labels_, model.labels_)
 
 
@@ -526,7 +528,7 @@ def test_float32(mode):
 
 def assert_same_on_other_arrays(to_kind, views, **options):
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
-    plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(own) for own in (views, kind))
+    plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(data) for data in (views, kind))
     np.testing.assert_allclose(other.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(plain.labels_, other.labels_)
     assert np.array_equal(other.predict(kind), other.labels_)
@@ -550,28 +552,28 @@ def test_array_types_by_divergence(to_kind, divergence, weights):
 @pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
 def test_array_types_of_matrices(to_kind, divergence):
     views = cs.Views(squares(make_views(60)[0]))
-    given = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
-    assert_same_on_other_arrays(to_kind, given, divergence=divergence, refine="kernel-kmeans")
+    matrices = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
+    assert_same_on_other_arrays(to_kind, matrices, divergence=divergence, refine="kernel-kmeans")
 
 
 @pytest.fixture
 def _force_conjugate_gradients(monkeypatch):
-    """A set of components is soon too large, and conjugate gradients take over."""
+    """Limit sets of components so that conjugate gradients take over."""
     monkeypatch.setattr("consilience.methods.convex.proportions.MANY", 5)
     monkeypatch.setattr("consilience.methods.convex.proportions.LARGEST_SET", 0.01)
 
 
-@pytest.mark.usefixtures("_gradients")
+@pytest.mark.usefixtures("_force_conjugate_gradients")
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_array_types_with_dense_solution(to_kind, weights):
     assert_same_on_other_arrays(to_kind, make_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
 
 
-@pytest.mark.usefixtures("_gradients")
+@pytest.mark.usefixtures("_force_conjugate_gradients")
 @pytest.mark.parametrize("n_columns", [3, 5])
 def test_float32_products_reach_gap(to_kind, n_columns):
     X = np.random.default_rng(0).standard_normal((400, n_columns)).astype(np.float32)
-    plain, other = (fitted([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
+    plain, other = (fit_model([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
     assert other.gap_ <= 1e-6
     assert other.history_["log_likelihood"][-1] == pytest.approx(plain.history_["log_likelihood"][-1], abs=1e-6)
 
@@ -579,15 +581,15 @@ def test_float32_products_reach_gap(to_kind, n_columns):
 def problem_on_device(n, missing, beta):
     views, _ = make_views(n, 2, missing, separation=2)
     kind = cs.Views({name: put_on_device(np.array(X)) for name, X in views.items()}, present=views.present)
-    found, kept = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
-    A = build_likelihoods(found, {name: beta * own.beta_0 for name, own in found.items()}, len(kept))
-    return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
+    prepared, usable = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
+    A = build_likelihoods(prepared, {name: beta * view.beta_0 for name, view in prepared.items()}, len(usable))
+    return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), prepared
 
 
 def assert_long_arrays_stay_on_device(states, missing, n_rounds=3):
-    given, _ = problem_on_device(n=300, missing=missing, beta=2.0)
+    problem, _ = problem_on_device(n=300, missing=missing, beta=2.0)
     with count_transfers() as fetched:
-        rounds = [state.record for state in islice(states(given), n_rounds)]
+        rounds = [state.record for state in islice(states(problem), n_rounds)]
     assert rounds[-1]["log_likelihood"] > rounds[0]["log_likelihood"]
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
 
@@ -598,7 +600,7 @@ def test_long_arrays_stay_on_device(states, missing):
     assert_long_arrays_stay_on_device(states, missing)
 
 
-@pytest.mark.usefixtures("_gradients")
+@pytest.mark.usefixtures("_force_conjugate_gradients")
 @pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
 def test_long_arrays_stay_on_device_with_dense_solution(states):
     assert_long_arrays_stay_on_device(states, 0.3)
@@ -606,10 +608,12 @@ def test_long_arrays_stay_on_device_with_dense_solution(states):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_long_arrays_stay_on_device_in_refinement(missing):
-    _, found = problem_on_device(n=300, missing=missing, beta=1.0)
+    _, prepared = problem_on_device(n=300, missing=missing, beta=1.0)
     spaces = [
-        DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=True), 0.5)
-        for own in found.values()
+        DistanceSpace(
+            view.entities, PairwiseDistances.between(view.measure, view.points, view.exemplars, cached=True), 0.5
+        )
+        for view in prepared.values()
     ]
     start = put_on_device(np.arange(300) % 4)
     with count_transfers() as fetched:
@@ -626,11 +630,11 @@ def test_explains_full_device(monkeypatch):
         raise OutOfMemoryError("tried to allocate 40 GiB")
 
     views, _ = make_views(60)
-    model = fitted(views)
+    model = fit_model(views)
     monkeypatch.setattr(EuclideanMeasure, "tile", too_large)
     advice = r"does not fit the device: give fewer entities \(views\[rows\]\), or numbers in float32"
     with pytest.raises(MemoryError, match="the comparison of 60 entities with each other " + advice):
-        fitted(views)
+        fit_model(views)
     with pytest.raises(MemoryError, match="the comparison of 60 entities with the exemplars " + advice):
         model.predict(views)
 
@@ -652,16 +656,16 @@ def test_result_does_not_depend_on_threads(mode, monkeypatch):
 @pytest.mark.parametrize("divergence", ["squared-euclidean", "precomputed"])
 def test_blocks_equal_whole(mode, divergence, monkeypatch):
     views, _ = make_views(90, 2, separation=2)
-    given = views if divergence == "squared-euclidean" else cs.Views(squares(views))
-    whole = fit_in_mode(mode, given, divergence=divergence)
+    data = views if divergence == "squared-euclidean" else cs.Views(squares(views))
+    whole = fit_in_mode(mode, data, divergence=divergence)
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
     monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
-    blocks = fit_in_mode(mode, given, divergence=divergence)
+    blocks = fit_in_mode(mode, data, divergence=divergence)
     np.testing.assert_allclose(blocks.exemplar_weights_, whole.exemplar_weights_, atol=1e-9)
     assert blocks.view_weights_ == pytest.approx(whole.view_weights_)
     assert np.array_equal(blocks.labels_, whole.labels_)
-    assert np.array_equal(blocks.predict(given), whole.labels_)
+    assert np.array_equal(blocks.predict(data), whole.labels_)
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "all"])
@@ -678,7 +682,7 @@ def test_first_of_identical_rows_is_exemplar(mode, kind):
 
 
 def test_copies_of_exemplar_share_its_cluster():
-    """Even where another exemplar, of a far larger share, has the higher posterior."""
+    """This holds even if another exemplar of much larger weight has the higher posterior."""
     X = np.array([[0.0]] * 20 + [[0.5], [0.5], [4.0], [4.1], [3.9]])
     model = cs.ConvexMixture(beta=9.6, beta_unit="absolute").fit(X)
     order = model.exemplars_.tolist()
@@ -691,7 +695,7 @@ def test_copies_of_exemplar_share_its_cluster():
 
 @pytest.mark.parametrize("lacking", [slice(0, 30), slice(30, 60)])
 def test_copy_lacking_view_is_distinct(lacking):
-    """Shares stay with whom they were found for: the likelihood is that of the shares that are returned."""
+    """Weights are not merged, so the likelihood is that of the exemplar weights that are returned."""
     views, _ = make_views(30, seed=2)
     blocks = {name: np.concatenate([X, X]) for name, X in views.items()}
     present = np.ones((60, 2), dtype=bool)
@@ -701,10 +705,10 @@ def test_copy_lacking_view_is_distinct(lacking):
     tables, _ = tables_of(copied, 1.0)
     reached = literal.log_likelihood(tables, present, model.exemplar_weights_, weights_of(model), [0, 0])
     assert model.history_["log_likelihood"][-1] == pytest.approx(reached, abs=1e-9)
-    assert present[model.exemplars_].all()  # who has more views stands for more
+    assert present[model.exemplars_].all()  # entities with more views explain more
 
 
-# predicting
+# predict
 
 
 @every_mode
@@ -733,7 +737,7 @@ def test_probabilities(mode, missing):
 
 def test_refuses_probabilities():
     views, _ = make_views()
-    refined, every = fitted(views, refine="kernel-kmeans"), fitted(views, None)
+    refined, every = fit_model(views, refine="kernel-kmeans"), fit_model(views, None)
     for model, why in (
         (refined, "refine='kernel-kmeans' leaves clusters without probabilities: use predict"),
         (
@@ -751,9 +755,9 @@ def test_refuses_probabilities():
 
 
 def test_predict_with_some_views():
-    """Eq 14 over the views that there are, from the attributes alone."""
+    """Compute Eq 14 over the available views from the attributes alone."""
     views, _ = make_views(90, 3, separation=2, seed=3)
-    model = fitted(views[:60])
+    model = fit_model(views[:60])
     order = model.exemplars_
 
     def posterior(rows, names):
@@ -766,13 +770,13 @@ def test_predict_with_some_views():
     new = np.arange(60, 90)
     for names in (["view0"], ["view2", "view1"], ["view0", "view1", "view2"]):
         np.testing.assert_allclose(model.predict_proba(views[new][names]), posterior(new, names), atol=1e-6)
-    known = posterior(order, ["view0"])  # an exemplar of which one view is known is not known to be the exemplar
-    np.testing.assert_allclose(model.predict_proba(views[order][["view0"]]), known, atol=1e-6)
-    assert known.max(axis=1).min() < 0.999
+    expected = posterior(order, ["view0"])  # with only one view, an entity is not known to be the exemplar
+    np.testing.assert_allclose(model.predict_proba(views[order][["view0"]]), expected, atol=1e-6)
+    assert expected.max(axis=1).min() < 0.999
     present = np.tile([[True, False, True], [False, True, True], [False, False, True]], (10, 1))
     mixed = cs.Views(dict(views[60:].items()), present=present)
     for kind in range(3):
-        names = [name for name, there in zip(views.names, present[kind], strict=True) if there]
+        names = [name for name, has_view in zip(views.names, present[kind], strict=True) if has_view]
         assert np.array_equal(model.predict(mixed)[kind::3], model.predict(views[60:][names])[kind::3])
 
 
@@ -788,7 +792,7 @@ def test_entities_with_only_one_view(mode):
 
 
 def make_complementary_views():
-    """Two clusters far apart in the first view; nobody of the second has the other view, which is noise."""
+    """Two clusters far apart in the first view; no entity of the second has the other view, which is noise."""
     X, other, noise = (np.random.default_rng(seed).standard_normal((n, 2)) for seed, n in enumerate((20, 20, 40)))
     present = np.ones((40, 2), dtype=bool)
     present[20:, 1] = False
@@ -829,7 +833,7 @@ def test_view_weight_of_zero():
     views, y = make_complementary_views()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
+        model = fit_model(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
     assert model.view_weights_["b"] < 1e-20
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
@@ -846,10 +850,10 @@ def test_values_of_missing_rows_do_not_matter():
 def test_predict_distant_entity(mode, far):
     views, _ = make_views()
     model = fit_in_mode(mode, views)
-    away = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
-    assert set(model.predict(away)) <= {0, 1, 2}
+    distant = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
+    assert set(model.predict(distant)) <= {0, 1, 2}
     if mode != "refined":
-        P = model.predict_proba(away)
+        P = model.predict_proba(distant)
         np.testing.assert_allclose(P.sum(axis=1), 1)
 
 
@@ -869,18 +873,18 @@ def test_fit_with_outlier(mode):
 
 
 def test_warns_of_entities_without_shared_view():
-    """Two halves that share no view: whoever has none of the exemplars' views goes by their shares alone."""
+    """Two halves without a shared view: entities with none of the exemplars' views are placed by weight alone."""
     X = np.concatenate([make_views(30, 1, separation=9)[0]["view0"], make_views(12, 1, seed=1)[0]["view0"]])
     present = np.zeros((42, 2), dtype=bool)
     present[:30, 0] = present[30:, 1] = True
     with pytest.warns(UserWarning, match=r"entity 30 shares no view with any cluster's exemplar \(12 such\)"):
-        model = fitted(cs.Views([X, X], present=present), 2)
+        model = fit_model(cs.Views([X, X], present=present), 2)
     assert (model.exemplars_ < 30).all()
     assert (model.labels_[30:] == 0).all()
     assert (model.view_labels_["view1"] == -1).all()
     with pytest.warns(UserWarning, match=r"entity 0 shares no view with any cluster's exemplar \(3 such\)") as told:
         assert model.predict({"view1": X[:3]}).tolist() == [0, 0, 0]
-    assert [own.filename for own in told] == [__file__]
+    assert [warning.filename for warning in told] == [__file__]
 
 
 @every_mode
@@ -902,9 +906,9 @@ def test_unfitted():
 
 def test_min_weight_is_respected():
     views, _ = make_corrupted_views(200, n_views=2, n_noisy=2, n_corrupted=15, random_state=0)
-    assert min(fitted(views).view_weights_.values()) < 0.01
+    assert min(fit_model(views).view_weights_.values()) < 0.01
     for least in (0.05, 0.1, 0.25):
-        model = fitted(views, min_weight=least)
+        model = fit_model(views, min_weight=least)
         assert min(model.view_weights_.values()) == pytest.approx(least, abs=1e-6)
         assert weights_of(model).sum() == pytest.approx(1)
         assert np.array_equal(model.predict(views), model.labels_)
@@ -917,7 +921,7 @@ def test_min_weight_is_respected():
 @example(27)
 @example(14975)
 def test_min_weight_projects_posteriors(seed):
-    """The optimum of a convex problem: floors hold, lifts are not negative, only views at their floor are lifted."""
+    """Optimality conditions: floors hold, lifts are nonnegative, and only views at their floor are lifted."""
     rng = np.random.default_rng(seed)
     n, n_views = int(rng.integers(2, 30)), int(rng.integers(2, 5))
     scores = rng.standard_normal((n, n_views)) * 10 ** rng.uniform(-1, 2)
@@ -937,19 +941,19 @@ def test_min_weight_is_accurate():
         rng.standard_normal((n, d)) * rng.uniform(0.1, 9) + 3 * rng.integers(0, 2, (n, 1))
         for d in range(1, n_views + 1)
     ]
-    model = fitted(blocks, 2, min_weight=0.5 / n_views)
+    model = fit_model(blocks, 2, min_weight=0.5 / n_views)
     assert min(model.view_weights_.values()) >= 0.5 / n_views - 1e-6
 
 
 def test_min_weight_applies_to_placement():
-    """Eq 14 with weights of the views under which one explains exactly its least share of the entities."""
+    """Placement uses Eq 14 with view weights under which a view explains exactly its minimum share."""
     views, _ = make_corrupted_views(120, n_views=1, n_noisy=1, n_corrupted=10, random_state=1)
-    model = fitted(views, min_weight=0.3, tol=1e-9)
+    model = fit_model(views, min_weight=0.3, tol=1e-9)
     assert model.view_weights_["noisy0"] == pytest.approx(0.3, abs=1e-6)
     tables, _ = tables_of(views, 1.0)
     Q = literal.view_likelihoods(tables, views.present, model.exemplar_weights_, [0.0, 0.0])
     explained = brentq(lambda t: np.mean(np.exp(t) * Q[:, 1] / (Q[:, 0] + np.exp(t) * Q[:, 1])) - 0.3, -30, 30)
-    assert np.exp(explained) > 1.2 * 0.3 / 0.7  # it takes more than the share itself
+    assert np.exp(explained) > 1.2 * 0.3 / 0.7  # the weight must exceed the share itself
     weights = np.array([1.0, np.exp(explained)])
     P = literal.posteriors(tables, views.present, model.exemplar_weights_, weights, model.exemplars_)
     P /= P.sum(axis=1, keepdims=True)
@@ -959,7 +963,7 @@ def test_min_weight_applies_to_placement():
 
 def test_inactive_min_weight_changes_nothing():
     views, _ = make_corrupted_views(200, n_views=3, n_corrupted=15, random_state=0)
-    free, bounded = fitted(views), fitted(views, min_weight=0.2)
+    free, bounded = fit_model(views), fit_model(views, min_weight=0.2)
     assert min(free.view_weights_.values()) > 0.2
     assert bounded.view_weights_ == free.view_weights_
     assert np.array_equal(bounded.labels_, free.labels_)
@@ -973,13 +977,13 @@ def test_beta_by_separation(n_clusters):
     views, y = make_views(separation=5, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = fitted(views, n_clusters, beta="auto")
+        model = fit_model(views, n_clusters, beta="auto")
         table = model.beta_search_
         assert list(table) == ["beta", "clusters", "separation"]
         assert table["beta"].min() == 0.5
         assert table["beta"].max() == 3.0
         best = table["beta"][table["separation"].argmax()]
-        chosen = fitted(views, n_clusters, beta=best)
+        chosen = fit_model(views, n_clusters, beta=best)
         again = cs.ConvexMixture(n_clusters, beta="auto").fit(views, np.random.default_rng(0).permutation(y))
     assert model.betas_ == pytest.approx(chosen.betas_)
     assert np.array_equal(model.labels_, chosen.labels_)
@@ -996,16 +1000,16 @@ def test_view_of_one_entity(options):
     views, _ = make_views(30)
     present = np.ones((30, 2), dtype=bool)
     present[1:, 1] = False
-    model = fitted(cs.Views(dict(views.items()), present=present), **options)
+    model = fit_model(cs.Views(dict(views.items()), present=present), **options)
     assert np.isfinite(model.exemplar_weights_).all()
     assert np.array_equal(
-        model.exemplars_, fitted(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute").exemplars_
+        model.exemplars_, fit_model(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute").exemplars_
     )
 
 
 def test_separation_equals_calinski_harabasz():
     X = make_views(60, 1, separation=3)[0]["view0"]
-    table = fitted(X, None, beta="auto").beta_search_
+    table = fit_model(X, None, beta="auto").beta_search_
     for beta, separation in zip(table["beta"], table["separation"], strict=True):
         expected = calinski_harabasz_score(X, cs.ConvexMixture(beta=beta).fit(X).labels_)
         assert separation == pytest.approx(expected, rel=1e-9)
@@ -1013,11 +1017,11 @@ def test_separation_equals_calinski_harabasz():
 
 def test_refit_removes_beta_search():
     views, _ = make_views()
-    model = fitted(views, beta="auto")
+    model = fit_model(views, beta="auto")
     assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
 
 
-# conduct
+# scikit-learn conventions
 
 
 def test_fit_does_not_change_parameters_data_or_randomness():
@@ -1041,7 +1045,7 @@ def test_fit_does_not_change_arrays(divergence):
     X = np.exp(make_views(40, 1)[0]["view0"] / 4)
     X = cdist(X, X, "sqeuclidean") if divergence == "precomputed" else X @ X.T if divergence == "kernel" else X
     before = X.copy()
-    fitted({"a": X}, divergence=divergence).predict({"a": X})
+    fit_model({"a": X}, divergence=divergence).predict({"a": X})
     assert np.array_equal(X, before)
 
 
@@ -1061,14 +1065,14 @@ def test_pickle_and_clone(mode):
 def test_pickled_matrices():
     views, _ = make_views()
     for divergence, blocks in (("precomputed", squares(views)), ("kernel", {n: X @ X.T for n, X in views.items()})):
-        model = fitted(blocks, divergence=divergence, refine="kernel-kmeans")
+        model = fit_model(blocks, divergence=divergence, refine="kernel-kmeans")
         again = pickle.loads(pickle.dumps(model))
         assert np.array_equal(again.predict(blocks), model.predict(blocks))
 
 
 def test_failed_fit_keeps_earlier_fit():
     views, _ = make_views()
-    model = fitted(views)
+    model = fit_model(views)
     labels = model.labels_
     with pytest.raises(ValueError, match="view 'view0': init=-1 must be a weight"):
         model.set_params(init=[-1, 1]).fit(views)
@@ -1078,20 +1082,20 @@ def test_failed_fit_keeps_earlier_fit():
 
 def test_verbose(capfd):
     views, _ = make_views()
-    fitted(views, refine="kernel-kmeans")
+    fit_model(views, refine="kernel-kmeans")
     assert capfd.readouterr() == ("", "")
-    model = fitted(views, refine="kernel-kmeans", verbose=True)
-    said = capfd.readouterr()
-    assert said.out == ""
+    model = fit_model(views, refine="kernel-kmeans", verbose=True)
+    output = capfd.readouterr()
+    assert output.out == ""
     assert re.search(
-        r"ConvexMixture: start 1 of 1, round 1: log_likelihood -\d\.\d+, gap .*weight_view0 0\.\d+", said.err
+        r"ConvexMixture: start 1 of 1, round 1: log_likelihood -\d\.\d+, gap .*weight_view0 0\.\d+", output.err
     )
-    assert f"round {model.n_iter_}: " in said.err
-    assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", said.err)
+    assert f"round {model.n_iter_}: " in output.err
+    assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", output.err)
 
 
 def interrupt_at(call, function):
-    """The function, interrupted by hand the so-manieth time that it is called, and that time only."""
+    """Return the function with a Ctrl-C in one of its calls."""
     calls = []
 
     def wrapped(*args, **options):
@@ -1105,7 +1109,7 @@ def interrupt_at(call, function):
 
 def test_interrupt_keeps_last_round(monkeypatch):
     views, _ = make_views()
-    straight = fitted(views)
+    straight = fit_model(views)
     monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, convex_mixture.mixture_proportions))
     model = cs.ConvexMixture(3)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
@@ -1118,7 +1122,7 @@ def test_interrupt_keeps_last_round(monkeypatch):
 
 def test_interrupt_in_first_round_leaves_model_unchanged(monkeypatch):
     views, _ = make_views()
-    model = fitted(views)
+    model = fit_model(views)
     labels = model.labels_
     monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, convex_mixture.mixture_proportions))
     with pytest.raises(KeyboardInterrupt, match="by hand"):
@@ -1132,17 +1136,17 @@ def test_interrupt_of_beta_search(call, monkeypatch):
     wrapped = interrupt_at(call, convex_mixture.mixture_proportions)
     monkeypatch.setattr(convex_mixture, "mixture_proportions", wrapped)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
-        fitted(views, beta="auto")
+        fit_model(views, beta="auto")
 
 
 def test_interrupt_of_refinement(monkeypatch):
     views, _ = make_views(separation=2)
     monkeypatch.setattr(kernel_kmeans, "compute_kernel_means", interrupt_at(3, kernel_kmeans.compute_kernel_means))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
-        fitted(views, refine="kernel-kmeans")
+        fit_model(views, refine="kernel-kmeans")
 
 
-# what it refuses, and what it warns of
+# errors and warnings
 
 
 @pytest.mark.parametrize(
@@ -1227,7 +1231,7 @@ def test_refuses_refinement_without_means(divergence, shown):
         "refine=None, or divergence 'squared-euclidean' or 'cosine'"
     )
     with pytest.raises(ValueError, match=message):
-        fitted({"a": X, "b": X}, divergence=["cosine", divergence], refine="kernel-kmeans")
+        fit_model({"a": X, "b": X}, divergence=["cosine", divergence], refine="kernel-kmeans")
 
 
 @pytest.mark.parametrize(
@@ -1251,14 +1255,14 @@ def test_refuses_refinement_without_means(divergence, shown):
 def test_refuses_missing_normalizer(divergence, make, message):
     X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
     with pytest.raises(ValueError, match=message):
-        fitted({"a": X, "b": make(X)}, divergence=["squared-euclidean", divergence], normalizer=True)
+        fit_model({"a": X, "b": make(X)}, divergence=["squared-euclidean", divergence], normalizer=True)
 
 
 def test_normalizers_outweigh():
-    """A view of the same information in more columns counts for more."""
+    """With normalizers, a view with the same information in more columns gets more weight."""
     X, _ = places()
     wide = np.hstack([X, X, X])
-    plain, dense = (fitted({"a": X, "b": wide}, normalizer=own) for own in (False, True))
+    plain, dense = (fit_model({"a": X, "b": wide}, normalizer=normalizer) for normalizer in (False, True))
     assert plain.view_weights_["a"] == pytest.approx(0.5)
     assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
 
@@ -1267,21 +1271,21 @@ def test_refuses_uninformative_views():
     X = make_views()[0]["view0"]
     for constant in (np.full((60, 2), 3.0), sp.csr_array(np.full((60, 2), 3.0)), np.zeros((60, 2))):
         with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
-            fitted({"a": X, "b": constant})
+            fit_model({"a": X, "b": constant})
     with pytest.raises(ValueError, match="view 'b' is all zeros, which have no direction: leave the view out"):
-        fitted({"a": X, "b": np.zeros((60, 2))}, divergence="cosine")
+        fit_model({"a": X, "b": np.zeros((60, 2))}, divergence="cosine")
     with pytest.raises(ValueError, match="view 'b' does not distinguish any two entities: leave the view out"):
-        fitted({"a": X, "b": np.arange(1.0, 61)[:, None]}, divergence="cosine")
+        fit_model({"a": X, "b": np.arange(1.0, 61)[:, None]}, divergence="cosine")
     for kernel in (np.ones((60, 60)), np.zeros((60, 60))):
         with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
-            fitted({"a": X, "b": kernel}, divergence=["cosine", "kernel"])
+            fit_model({"a": X, "b": kernel}, divergence=["cosine", "kernel"])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_refuses_parallel_rows(seed):
     rng = np.random.default_rng(seed)
     with pytest.raises(ValueError, match="view 'view0' does not distinguish any two entities: leave the view out"):
-        fitted(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
+        fit_model(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
 
 
 def test_warns_of_zero_rows():
@@ -1291,19 +1295,19 @@ def test_warns_of_zero_rows():
     blocks["view0"][7] = 0
     message = r"entity 5 is all zeros in every view it has \(2 such\): it takes no part in the clustering and gets"
     with pytest.warns(UserWarning, match=message + " the cluster of the largest exemplar weight"):
-        model = fitted(blocks, divergence="cosine")
+        model = fit_model(blocks, divergence="cosine")
     assert model.labels_[[5, 20]].tolist() == [0, 0]
     assert model.exemplar_weights_[[5, 20]].tolist() == [0, 0]
     assert model.view_labels_["view0"][7] == -1
     keep = np.setdiff1d(np.arange(60), [5, 20])
-    without = fitted(cs.Views(blocks)[keep], divergence="cosine")
+    without = fit_model(cs.Views(blocks)[keep], divergence="cosine")
     assert np.array_equal(model.labels_[keep], without.labels_)
     assert np.array_equal(model.exemplars_, keep[without.exemplars_])
 
 
 def test_warns_once_of_new_zero_rows():
     X = counts()[0]
-    model = fitted(X, divergence="cosine")
+    model = fit_model(X, divergence="cosine")
     with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it takes no part"):
         assert model.predict(np.concatenate([np.zeros((2, 24)), X]))[:2].tolist() == [0, 0]
 
@@ -1329,8 +1333,8 @@ def test_refuses_invalid_matrices():
         ),
     ):
         with pytest.raises(ValueError, match="view 'view0': .*" + message):
-            fitted(matrix, divergence=divergence)
-    model = fitted({"a": D}, divergence="precomputed")
+            fit_model(matrix, divergence=divergence)
+    model = fit_model({"a": D}, divergence="precomputed")
     with pytest.raises(ValueError, match="view 'a': divergence='precomputed' needs distances, and one is negative"):
         model.predict({"a": -D})
     with pytest.raises(ValueError, match="view 'a' has 20 columns, but had 30 in fit"):
@@ -1341,7 +1345,7 @@ def test_warns_of_indefinite_kernel():
     K = np.eye(30)
     K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = 0.9
     with pytest.warns(UserWarning, match=r"view 'view0': the matrix of similarities is not positive semidefinite"):
-        model = fitted(K, divergence="kernel")
+        model = fit_model(K, divergence="kernel")
     assert model.gap_ <= 1e-6
 
 
@@ -1360,21 +1364,21 @@ def test_warns_of_large_beta(beta, weights):
 
 
 def test_beta_0_may_be_too_large():
-    """Texts of many words are about equally far from each other: less than beta_0 already tells all apart."""
+    """Long texts are about equally far from each other, so beta_0 already separates all of them."""
     views, _ = make_text_views(60, n_clusters=3, random_state=0)
-    assert np.count_nonzero(fitted(views, divergence="cosine", beta=0.5).exemplar_weights_) < 20
+    assert np.count_nonzero(fit_model(views, divergence="cosine", beta=0.5).exemplar_weights_) < 20
     with pytest.warns(
         UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
     ):
-        fitted(views, divergence="cosine", beta=0.7)
+        fit_model(views, divergence="cosine", beta=0.7)
 
 
 @pytest.mark.parametrize("beta", [1e-4, 1e-8, 1e-12])
 def test_warns_of_small_beta(beta):
-    """Whether one share is found or equal ones lie within the gap already: the way out is the same."""
+    """The remedy is the same whether one exemplar has all weight or equal weights are within the gap."""
     views, _ = make_views()
     with pytest.warns(UserWarning, match="[Rr]aise beta"):
-        model = fitted(views, beta=beta)
+        model = fit_model(views, beta=beta)
     assert np.isfinite(weights_of(model)).all()
 
 
@@ -1383,7 +1387,7 @@ def test_warns_of_fewer_exemplars_than_clusters():
     with pytest.warns(
         UserWarning, match="only 1 exemplars have positive weight, so only 1 of the n_clusters=3 requested"
     ):
-        model = fitted(views, beta=0.01, weights="uniform")
+        model = fit_model(views, beta=0.01, weights="uniform")
     assert model.n_clusters_ == 1
     assert len(model.exemplars_) == 1
     assert set(model.labels_) == {0}
@@ -1396,21 +1400,21 @@ def test_warns_of_too_few_rounds(weights, rounds):
     with pytest.warns(
         ConvergenceWarning, match=rf"no convergence in {rounds} rounds, the gap is .*: raise max_iter, or"
     ):
-        model = fitted(views, weights=weights, max_iter=rounds)
+        model = fit_model(views, weights=weights, max_iter=rounds)
     assert model.n_iter_ == rounds
     assert not model.converged_
 
 
 def test_gap_limited_by_rounding_converges():
     views, _ = make_views()
-    model = fitted(views, weights="uniform", tol=0.0)
+    model = fit_model(views, weights="uniform", tol=0.0)
     assert model.gap_ < 1e-12
     assert model.converged_
 
 
 def test_rounds_end_without_change():
     views, _ = make_complementary_views()
-    model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0)
+    model = fit_model(views, 2, beta=[0.05, 1e3], tol=0.0)
     assert model.n_iter_ < 200
     assert model.converged_
 
@@ -1424,7 +1428,7 @@ def test_warnings_point_to_caller(options):
         warnings.simplefilter("always")
         cs.ConvexMixture(3, **options).fit(views)
     assert told
-    assert {own.filename for own in told} == {__file__}
+    assert {warning.filename for warning in told} == {__file__}
 
 
 def test_other_warnings_point_to_caller():
@@ -1435,7 +1439,7 @@ def test_other_warnings_point_to_caller():
     X = np.concatenate([np.zeros((1, 3)), np.random.default_rng(0).standard_normal((30, 3))])
     with pytest.warns(UserWarning, match="entity 0 is all zeros") as zeros:
         cs.ConvexMixture(3, divergence="cosine").fit(X)
-    assert {own.filename for own in [*told, *zeros]} == {__file__}
+    assert {warning.filename for warning in [*told, *zeros]} == {__file__}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -1454,25 +1458,25 @@ def test_plain_array_with_columns_per_view():
     views, _ = make_views()
     X = np.hstack([X for _, X in views.items()])
     model = cs.ConvexMixture(3, views={"view0": slice(0, 2), "view1": [2, 3, 4]}).fit(X)
-    assert np.array_equal(model.labels_, fitted(views).labels_)
+    assert np.array_equal(model.labels_, fit_model(views).labels_)
     assert np.array_equal(model.predict(X), model.labels_)
     assert model.n_features_in_ == 5
 
 
 def test_scale_and_offset_do_not_matter():
     views, _ = make_views(seed=1)
-    plain = fitted(views)
+    plain = fit_model(views)
     for scale, shift in ((1e-100, 0.0), (1e100, 0.0), (1.0, 1e6)):
-        moved = fitted({name: scale * X + shift for name, X in views.items()})
+        moved = fit_model({name: scale * X + shift for name, X in views.items()})
         assert np.array_equal(moved.labels_, plain.labels_)
         assert np.array_equal(moved.exemplars_, plain.exemplars_)
     with pytest.raises(ValueError, match=r"view 'a' has numbers up to .*, whose squares do not fit float64"):
-        fitted({"a": 1e-160 * views["view0"]})
+        fit_model({"a": 1e-160 * views["view0"]})
 
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_refuses_beta_beyond_rounding(seed):
-    X = np.random.default_rng(seed).random((1, 2)) * 1e15  # by rounding, not even the entity is like itself
+    X = np.random.default_rng(seed).random((1, 2)) * 1e15  # rounding makes an entity differ from itself
     with pytest.raises(ValueError, match="point 0 has no likelihood under any component"):
         cs.ConvexMixture(1, divergence="kl", beta=1e6).fit([X])
 
@@ -1485,7 +1489,7 @@ def test_view_without_finite_score_needs_no_weight():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("mode", sorted(set(MODES) - {"bounded"}))  # with a bound on the weights, the cost is another
+@pytest.mark.parametrize("mode", sorted(set(MODES) - {"bounded"}))  # with an active bound, the cost differs
 def test_score_on_training_data_is_minus_cost(mode, missing):
     views, _ = make_views(missing=missing)
     model = fit_in_mode(mode, views)
@@ -1495,7 +1499,7 @@ def test_score_on_training_data_is_minus_cost(mode, missing):
 
 def test_score_ignores_entities_without_usable_view():
     views, _ = make_text_views(60, n_clusters=2, random_state=0)
-    model = fitted(views, 2, divergence="cosine", beta=0.5)
+    model = fit_model(views, 2, divergence="cosine", beta=0.5)
     empty = {name: sp.vstack([views[name][:10], sp.csr_array((1, views[name].shape[1]))]) for name in views.names}
     with pytest.warns(UserWarning, match="is all zeros in every view it has"):
         assert model.score(empty) == pytest.approx(model.score(views[:10]))

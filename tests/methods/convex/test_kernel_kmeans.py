@@ -1,4 +1,4 @@
-"""Kernel k-means: against scikit-learn's k-means, against two loops, and in what it refuses."""
+"""Tests of kernel k-means: against scikit-learn's k-means, against a literal version, and errors."""
 
 from itertools import islice, pairwise
 
@@ -32,8 +32,8 @@ def partition(n, k, seed=0):
 @pytest.mark.parametrize("seed", range(3))
 def test_linear_kernel_equals_kmeans(k, seed):
     X, start = rows(seed=seed), partition(80, k, seed)
-    centres = np.array([X[start == c].mean(axis=0) for c in range(k)])
-    theirs = KMeans(k, init=centres, n_init=1, algorithm="lloyd", tol=0, max_iter=300).fit(X)
+    centers = np.array([X[start == c].mean(axis=0) for c in range(k)])
+    theirs = KMeans(k, init=centers, n_init=1, algorithm="lloyd", tol=0, max_iter=300).fit(X)
     ours = cs.kernel_kmeans(X @ X.T, start)
     assert np.array_equal(ours.labels, theirs.labels_)
     assert ours.cost == pytest.approx(theirs.inertia_, rel=1e-9)
@@ -51,26 +51,26 @@ def test_gaussian_kernel_matches_literal(k, gamma):
     ours = cs.kernel_kmeans(K, start.tolist())
     assert np.array_equal(ours.labels, labels)
     assert ours.cost == pytest.approx(costs[-1], rel=1e-9)
-    for n_rounds, cost in enumerate(costs, 1):  # a round is a partition and its cost; the first is the one given
-        some = cs.kernel_kmeans(K, start, max_iter=n_rounds)
-        assert some.cost == pytest.approx(cost, rel=1e-9)
-        assert some.n_iter == n_rounds
-        assert some.converged == (n_rounds == len(costs))
+    for n_rounds, cost in enumerate(costs, 1):  # the first round is the given partition
+        truncated = cs.kernel_kmeans(K, start, max_iter=n_rounds)
+        assert truncated.cost == pytest.approx(cost, rel=1e-9)
+        assert truncated.n_iter == n_rounds
+        assert truncated.converged == (n_rounds == len(costs))
 
 
 def test_shift_of_kernel_does_not_matter():
-    """Distances are those of a kernel's space, wherever its origin lies."""
+    """Distances do not depend on the origin of the kernel's space."""
     X, start = rows(50), partition(50, 3)
     plain = cs.kernel_kmeans(X @ X.T, start)
     for moved in (X - X.mean(axis=0), X + 1e3):
-        found = cs.kernel_kmeans(moved @ moved.T, start)
-        assert np.array_equal(found.labels, plain.labels)
-        assert found.cost == pytest.approx(plain.cost, rel=1e-6)
+        result = cs.kernel_kmeans(moved @ moved.T, start)
+        assert np.array_equal(result.labels, plain.labels)
+        assert result.cost == pytest.approx(plain.cost, rel=1e-6)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 25), st.integers(1, 6), st.integers(0, 2**20), st.booleans())
-@example(18, 6, 6, False)  # two entities that rounding would send to and fro
+@example(18, 6, 6, False)  # rounding could swap two entities forever
 def test_cost_never_rises_with_missing_views(n, k, seed, whole):
     rng = np.random.default_rng(seed)
     blocks = [rng.integers(0, 5, (n, d)).astype(float) for d in (1, 2, 3)]  # with ties and duplicates
@@ -79,16 +79,18 @@ def test_cost_never_rises_with_missing_views(n, k, seed, whole):
     present[0] = True
     spaces = []
     for v, X in enumerate(blocks):
-        here = np.flatnonzero(present[:, v])
-        spaces.append(DistanceSpace(here, KernelDistances(X[here] @ X[here].T), rng.choice([0.0, 0.5, 2.0])))
+        entities = np.flatnonzero(present[:, v])
+        spaces.append(
+            DistanceSpace(entities, KernelDistances(X[entities] @ X[entities].T), rng.choice([0.0, 0.5, 2.0]))
+        )
     states = list(islice(iterate_kernel_kmeans(spaces, rng.integers(0, k, n), k), 30))
     scale = 1 + states[0].cost
     assert all(after.cost <= before.cost + 1e-9 * scale for before, after in pairwise(states))
     assert states[-1].settled
-    for space, own in zip(spaces, states[-1].means, strict=True):
-        again, away = compute_kernel_means(space, states[-1].labels, k)
-        np.testing.assert_allclose(own.variance, again.variance)
-        assert away.min() >= -1e-9 * scale
+    for space, means in zip(spaces, states[-1].means, strict=True):
+        again, distances = compute_kernel_means(space, states[-1].labels, k)
+        np.testing.assert_allclose(means.variance, again.variance)
+        assert distances.min() >= -1e-9 * scale
     assert np.isfinite([state.cost for state in states]).all()
 
 
@@ -109,47 +111,49 @@ def test_views_equal_weighted_sum_of_kernels(weights):
 
 def test_kernel_means():
     X, labels = rows(30), partition(30, 3)
-    found, away = compute_kernel_means(DistanceSpace(np.arange(30), KernelDistances(X @ X.T), 1.0), labels, 3)
-    centres = np.array([X[labels == c].mean(axis=0) for c in range(3)])
-    np.testing.assert_allclose(away, cdist(X, centres, "sqeuclidean"), atol=1e-9)
+    means, distances = compute_kernel_means(DistanceSpace(np.arange(30), KernelDistances(X @ X.T), 1.0), labels, 3)
+    centers = np.array([X[labels == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(distances, cdist(X, centers, "sqeuclidean"), atol=1e-9)
     np.testing.assert_allclose(
-        found.variance, [((X[labels == c] - centres[c]) ** 2).sum(axis=1).mean() for c in range(3)]
+        means.variance, [((X[labels == c] - centers[c]) ** 2).sum(axis=1).mean() for c in range(3)]
     )
     others = rows(7, seed=1)
     np.testing.assert_allclose(
-        found.measure(cdist(others, X, "sqeuclidean")), cdist(others, centres, "sqeuclidean"), atol=1e-9
+        means.measure(cdist(others, X, "sqeuclidean")), cdist(others, centers, "sqeuclidean"), atol=1e-9
     )
 
 
 def test_empty_cluster_is_farthest():
     X = rows(20)
-    _, away = compute_kernel_means(DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2)
-    np.testing.assert_allclose(away[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
-    assert (away[:, 1] > away[:, 0]).all()
+    _, distances = compute_kernel_means(
+        DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2
+    )
+    np.testing.assert_allclose(distances[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
+    assert (distances[:, 1] > distances[:, 0]).all()
 
 
 def test_empty_cluster_gets_farthest_entity():
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
-    found = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 2, 2, 2])  # nobody is in 1
-    assert found.labels.tolist() == [0, 0, 0, 2, 2, 1]
-    assert found.cost == pytest.approx(0.02 + 0.005)
-    left = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 0, 0, 5])  # nor in 1 to 4
+    result = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 2, 2, 2])  # cluster 1 is empty
+    assert result.labels.tolist() == [0, 0, 0, 2, 2, 1]
+    assert result.cost == pytest.approx(0.02 + 0.005)
+    left = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 0, 0, 5])  # clusters 1 to 4 are empty
     assert sorted(set(left.labels)) == [0, 1, 2, 3, 4, 5]
     assert left.cost == pytest.approx(0.0)
 
 
 def test_more_clusters_than_entities():
-    found = cs.kernel_kmeans(np.eye(3), [0, 1, 7])
-    assert found.labels.tolist() == [0, 1, 7]
-    assert found.cost == 0
-    assert found.converged
+    result = cs.kernel_kmeans(np.eye(3), [0, 1, 7])
+    assert result.labels.tolist() == [0, 1, 7]
+    assert result.cost == 0
+    assert result.converged
 
 
 def test_identical_entities_do_not_move():
-    found = cs.kernel_kmeans(np.ones((6, 6)), [0, 1, 0, 1, 1, 0])
-    assert found.labels.tolist() == [0, 1, 0, 1, 1, 0]
-    assert found.converged
-    assert found.n_iter == 1
+    result = cs.kernel_kmeans(np.ones((6, 6)), [0, 1, 0, 1, 1, 0])
+    assert result.labels.tolist() == [0, 1, 0, 1, 1, 0]
+    assert result.converged
+    assert result.n_iter == 1
 
 
 def test_ties_do_not_move():
@@ -173,10 +177,10 @@ def test_max_iter():
 def test_arguments_are_not_changed():
     X, start = rows(30), partition(30, 3)
     K, before, labels = X @ X.T, X @ X.T, start.copy()
-    found = cs.kernel_kmeans(K, start)
+    result = cs.kernel_kmeans(K, start)
     assert np.array_equal(K, before)
     assert np.array_equal(start, labels)
-    assert not np.array_equal(found.labels, start)
+    assert not np.array_equal(result.labels, start)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int64])

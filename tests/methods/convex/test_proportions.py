@@ -1,4 +1,4 @@
-"""Mixture proportions: against other solvers, against their own certificate, and in what they ask of a matrix."""
+"""Tests of mixture proportions: against other solvers, their certificate, custom matrices and errors."""
 
 from itertools import islice, pairwise
 
@@ -21,14 +21,14 @@ every_problem = pytest.mark.parametrize("seed", SEEDS)
 
 
 def likelihoods(n, sharpness=1.0, seed=0, d=2, x=None):
-    """``exp(-beta d)`` of all pairs of points, beta a multiple of the one that the number of points suggests."""
+    """Return ``exp(-beta d)`` of all pairs of points, with beta relative to beta_0."""
     x = np.random.default_rng(seed).standard_normal((n, d)) if x is None else x
     apart = cdist(x, x, "sqeuclidean")
     return np.exp(-sharpness * len(x) ** 2 * np.log(len(x)) / apart.sum() * apart)
 
 
 def problem(seed):
-    """A small problem of one of many kinds: duplicates, likelihoods of zero, few components, weights, some zero."""
+    """Draw a small problem with duplicates, zero likelihoods, few components, or weights, some of them zero."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((rng.integers(2, 41), rng.integers(1, 4)))
     if seed % 4 == 3:
@@ -55,14 +55,14 @@ def gap(A, w, q):
 
 
 def sequential_quadratic(A, w):
-    """The maximum by scipy's solver for constraints of any kind."""
+    """Maximize with scipy's general solver."""
     m = A.shape[1]
 
     def negative(q):
         Q = np.maximum(A @ q, 1e-300)
         return -w @ np.log(Q), -A.T @ (w / Q)
 
-    found = minimize(
+    result = minimize(
         negative,
         np.full(m, 1 / m),
         jac=True,
@@ -71,41 +71,41 @@ def sequential_quadratic(A, w):
         constraints={"type": "eq", "fun": lambda q: q.sum() - 1, "jac": lambda q: np.ones(m)},
         options={"ftol": 1e-14, "maxiter": 1000},
     )
-    assert found.success
-    q = np.maximum(found.x, 0)
+    assert result.success
+    q = np.maximum(result.x, 0)
     return q / q.sum()
 
 
 def multiplicative(A, w, n_rounds=10_000):
-    """The update ``q_j <- q_j sum_i w_i A_ij / Q_i``, again and again."""
+    """Repeat the update ``q_j <- q_j sum_i w_i A_ij / Q_i``."""
     q = np.full(A.shape[1], 1 / A.shape[1])
     for _ in range(n_rounds):
         q = q * (A.T @ (w / (A @ q)))
     return q
 
 
-def assert_solved(found, A, w, tol=1e-6):
-    """Shares, and what is said of them, are right; the objective is within the tolerance of every other's."""
-    assert found.converged
-    assert found.gap <= tol
-    assert found.q.min() >= 0
-    assert found.q.sum() == pytest.approx(1, abs=1e-12)
-    assert found.objective == pytest.approx(objective(A, w, found.q), abs=1e-10)
-    assert found.gap == pytest.approx(gap(A, w, found.q), abs=1e-10)
+def assert_solved(result, A, w, tol=1e-6):
+    """Assert that the result is consistent and the objective within the tolerance of the maximum."""
+    assert result.converged
+    assert result.gap <= tol
+    assert result.q.min() >= 0
+    assert result.q.sum() == pytest.approx(1, abs=1e-12)
+    assert result.objective == pytest.approx(objective(A, w, result.q), abs=1e-10)
+    assert result.gap == pytest.approx(gap(A, w, result.q), abs=1e-10)
 
 
 @every_problem
 @pytest.mark.parametrize("solver", [sequential_quadratic, multiplicative])
 def test_matches_general_solver(solver, seed):
     A, w = problem(seed)
-    found = mixture_proportions(A, w)
-    assert_solved(found, A, w)
+    result = mixture_proportions(A, w)
+    assert_solved(result, A, w)
     other = solver(A, w)
     best = objective(A, w, other)
     assert gap(A, w, other) < 1e-3, "the other solver is near the maximum"
-    assert best <= found.objective + found.gap + 1e-12  # the certificate holds
-    assert found.objective <= best + gap(A, w, other) + 1e-12  # and so does the other's
-    assert found.objective >= best - 1e-6
+    assert best <= result.objective + result.gap + 1e-12  # the certificate holds
+    assert result.objective <= best + gap(A, w, other) + 1e-12  # so does that of the other solver
+    assert result.objective >= best - 1e-6
 
 
 @every_problem
@@ -175,8 +175,8 @@ def test_points_as_components(n, d, sharpness):
 @pytest.mark.parametrize("n", [10, 100])
 def test_many_more_components_than_points(n):
     rng = np.random.default_rng(0)
-    x, centres = rng.uniform(0, 10, n), np.linspace(0, 10, 400)
-    A = np.exp(-((x[:, None] - centres) ** 2))
+    x, centers = rng.uniform(0, 10, n), np.linspace(0, 10, 400)
+    A = np.exp(-((x[:, None] - centers) ** 2))
     assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
 
 
@@ -193,24 +193,24 @@ def test_many_more_components_than_points(n):
     ],
 )
 def test_tiny_problems(A, q):
-    found = mixture_proportions(A)
-    np.testing.assert_allclose(found.q, q, atol=1e-6)
-    assert found.converged
+    result = mixture_proportions(A)
+    np.testing.assert_allclose(result.q, q, atol=1e-6)
+    assert result.converged
 
 
 def test_equal_components():
     A = np.outer(np.arange(1.0, 6.0), np.ones(7))
-    found = mixture_proportions(A)
-    assert found.n_iter == 1
-    assert found.objective == pytest.approx(np.log(np.arange(1, 6)).mean())
+    result = mixture_proportions(A)
+    assert result.n_iter == 1
+    assert result.objective == pytest.approx(np.log(np.arange(1, 6)).mean())
 
 
 @pytest.mark.parametrize("n", [30, 600])
 def test_proportions_of_disjoint_components(n):
     w = np.random.default_rng(0).random(n)
-    found = mixture_proportions(np.eye(n), w, tol=1e-9)
-    np.testing.assert_allclose(found.q, w / w.sum(), atol=1e-9)
-    assert found.converged
+    result = mixture_proportions(np.eye(n), w, tol=1e-9)
+    np.testing.assert_allclose(result.q, w / w.sum(), atol=1e-9)
+    assert result.converged
 
 
 # weights
@@ -220,8 +220,8 @@ def test_proportions_of_disjoint_components(n):
 def test_weights_are_relative(seed):
     A, w = problem(seed)
     for factor in (1e-300, 7.0, 1e300):
-        found, other = mixture_proportions(A, w, tol=1e-9), mixture_proportions(A, factor * w, tol=1e-9)
-        assert found.objective == pytest.approx(other.objective, abs=2e-9)
+        result, other = mixture_proportions(A, w, tol=1e-9), mixture_proportions(A, factor * w, tol=1e-9)
+        assert result.objective == pytest.approx(other.objective, abs=2e-9)
 
 
 def test_default_weights_are_equal():
@@ -242,10 +242,10 @@ def test_weight_of_two_equals_duplicate_point():
 def test_point_of_zero_weight_may_be_impossible(n, start):
     A, w = likelihoods(n), np.ones(n)
     A[3], w[3] = 0, 0
-    found = mixture_proportions(A, w, start=None if start == "all" else np.eye(n)[5])
-    assert_solved(found, A, w / w.sum())
+    result = mixture_proportions(A, w, start=None if start == "all" else np.eye(n)[5])
+    assert_solved(result, A, w / w.sum())
     without = mixture_proportions(np.delete(A, 3, axis=0))
-    assert found.objective == pytest.approx(without.objective, abs=2e-6)
+    assert result.objective == pytest.approx(without.objective, abs=2e-6)
 
 
 @pytest.mark.parametrize("digits", [4, 8, 12, 16])
@@ -262,9 +262,9 @@ def test_weights_of_very_different_size(sharpness, digits):
 def test_point_of_small_weight_stays_possible(weight, likelihood, start):
     A = np.array([[1.0, likelihood], [likelihood, 1.0]])
     w = np.array([1 - weight, weight])
-    found = mixture_proportions(A, w, start=start, tol=1e-9, max_iter=100)
-    assert_solved(found, A, w, tol=1e-9)
-    np.testing.assert_allclose(found.q, w, rtol=1e-6, atol=2 * likelihood)
+    result = mixture_proportions(A, w, start=start, tol=1e-9, max_iter=100)
+    assert_solved(result, A, w, tol=1e-9)
+    np.testing.assert_allclose(result.q, w, rtol=1e-6, atol=2 * likelihood)
 
 
 # starts
@@ -281,9 +281,9 @@ def test_start_does_not_matter(seed):
     feasible = [start for start in starts if (A @ start / A.max(axis=1))[w > 0].min() > 1e-8]
     assert feasible
     for start in feasible:
-        found = mixture_proportions(A, w, start=start, tol=1e-8)
-        assert_solved(found, A, w, tol=1e-8)
-        assert found.objective == pytest.approx(expected, abs=1e-8)
+        result = mixture_proportions(A, w, start=start, tol=1e-8)
+        assert_solved(result, A, w, tol=1e-8)
+        assert result.objective == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize("digits", [10, 20, 50, 100])
@@ -309,24 +309,24 @@ def test_arguments_are_not_changed():
     start = np.full(A.shape[1], 2.0)
     copies = A.copy(), w.copy(), start.copy()
     mixture_proportions(A, w, start=start)
-    assert all(np.array_equal(one, other) for one, other in zip((A, w, start), copies, strict=True))
+    assert all(np.array_equal(argument, other) for argument, other in zip((A, w, start), copies, strict=True))
 
 
-# what changes nothing
+# invariance
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_order_and_scale_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     A, w = likelihoods(30, 5.0, seed), rng.random(30)
-    found = mixture_proportions(A, w, tol=1e-10)
+    result = mixture_proportions(A, w, tol=1e-10)
     rows, columns = rng.permutation(30), rng.permutation(30)
     turned = mixture_proportions(A[rows][:, columns], w[rows], tol=1e-10)
-    np.testing.assert_allclose(turned.q, found.q[columns], atol=1e-6)
+    np.testing.assert_allclose(turned.q, result.q[columns], atol=1e-6)
     factors = 10 ** rng.uniform(-100, 100, 30)
     scaled = mixture_proportions(A * factors[:, None], w, tol=1e-10)
-    np.testing.assert_allclose(scaled.q, found.q, atol=1e-6)
-    assert scaled.objective == pytest.approx(found.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
+    np.testing.assert_allclose(scaled.q, result.q, atol=1e-6)
+    assert scaled.objective == pytest.approx(result.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
 
 
 def test_duplicate_component():
@@ -344,17 +344,17 @@ def test_component_without_likelihood():
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e300])
 def test_likelihoods_of_extreme_size(scale):
     A = likelihoods(20)
-    found, expected = mixture_proportions(scale * A), mixture_proportions(A)
-    assert found.converged
-    assert found.objective == pytest.approx(expected.objective + np.log(scale), rel=1e-6)
+    result, expected = mixture_proportions(scale * A), mixture_proportions(A)
+    assert result.converged
+    assert result.objective == pytest.approx(expected.objective + np.log(scale), rel=1e-6)
 
 
-# many components that stay
+# dense solutions
 
 
 def count_conjugate_steps(monkeypatch):
     steps, original = [], module.take_conjugate_step
-    monkeypatch.setattr(module, "take_conjugate_step", lambda *given: steps.append(1) or original(*given))
+    monkeypatch.setattr(module, "take_conjugate_step", lambda *arguments: steps.append(1) or original(*arguments))
     return steps
 
 
@@ -368,16 +368,16 @@ def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch):
     best = objective(A, w, multiplicative(A, w, 3000))
     steps = count_conjugate_steps(monkeypatch)
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
-    found = mixture_proportions(A, w)
-    assert len(steps) >= found.n_iter - 2  # but for the last round, and one with a set of none
-    assert_solved(found, A, w)
-    assert found.objective >= best - 1e-6
+    result = mixture_proportions(A, w)
+    assert len(steps) >= result.n_iter - 2  # except in the last round and one with an empty set
+    assert_solved(result, A, w)
+    assert result.objective >= best - 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_conjugate_steps_match_sets(seed, monkeypatch):
     A = likelihoods(80, 60.0, seed)
-    assert np.linalg.cond(A) < 1e4  # the shares are unique
+    assert np.linalg.cond(A) < 1e4  # the proportions are unique
     by_sets = mixture_proportions(A, tol=1e-10)
     assert np.count_nonzero(by_sets.q > 1e-6) > 30
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
@@ -397,9 +397,9 @@ def test_conjugate_steps_match_sets(seed, monkeypatch):
 def test_conjugate_steps_with_more_components_than_points(A, start, monkeypatch):
     best = mixture_proportions(A).objective
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
-    found = mixture_proportions(A, start=start)
-    assert found.gap < 1e-3
-    assert found.objective == pytest.approx(best, abs=1e-4)
+    result = mixture_proportions(A, start=start)
+    assert result.gap < 1e-3
+    assert result.objective == pytest.approx(best, abs=1e-4)
 
 
 def test_large_sets_switch_to_conjugate_steps(monkeypatch):
@@ -407,10 +407,10 @@ def test_large_sets_switch_to_conjugate_steps(monkeypatch):
     expected = mixture_proportions(A).objective
     monkeypatch.setattr(module, "LARGEST_SET", 20.0)
     steps = count_conjugate_steps(monkeypatch)
-    found = mixture_proportions(A)
-    assert 0 < len(steps) < found.n_iter - 1
-    assert_solved(found, A, np.full(700, 1 / 700))
-    assert found.objective == pytest.approx(expected, abs=1e-6)
+    result = mixture_proportions(A)
+    assert 0 < len(steps) < result.n_iter - 1
+    assert_solved(result, A, np.full(700, 1 / 700))
+    assert result.objective == pytest.approx(expected, abs=1e-6)
 
 
 def test_set_size_is_limited():
@@ -419,11 +419,11 @@ def test_set_size_is_limited():
     assert module.limit_set_size((1 << 20, 10**6)) == 64
 
 
-# objects that multiply
+# custom matrices
 
 
 class Products:
-    """Likelihoods that nobody may look at; counts what is asked for."""
+    """Likelihoods without access to entries; counts the products and records requested columns."""
 
     def __init__(self, A):
         self._matrix, self.products, self.asked = A, 0, []
@@ -461,71 +461,71 @@ def test_custom_likelihood_matrix(n, m):
     x = np.random.default_rng(0).standard_normal((max(n, m), 3))
     A = np.exp(-2 * cdist(x[:n], x[:m], "sqeuclidean"))
     operator = Products(A)
-    found, expected = mixture_proportions(operator), mixture_proportions(A)
-    assert_solved(found, A, np.full(n, 1 / n))
-    np.testing.assert_allclose(found.q, expected.q, atol=1e-12)
-    assert found.n_iter == expected.n_iter
+    result, expected = mixture_proportions(operator), mixture_proportions(A)
+    assert_solved(result, A, np.full(n, 1 / n))
+    np.testing.assert_allclose(result.q, expected.q, atol=1e-12)
+    assert result.n_iter == expected.n_iter
 
 
 def test_requests_few_columns():
     A = likelihoods(1000, 0.5)
     operator = Products(A)
-    found = mixture_proportions(operator)
-    assert found.converged
-    assert np.count_nonzero(found.q) < 50
+    result = mixture_proportions(operator)
+    assert result.converged
+    assert np.count_nonzero(result.q) < 50
     assert max(map(len, operator.asked)) <= module.MIN_NEW
     assert sum(map(len, operator.asked)) < 1000
-    assert operator.products <= found.n_iter + 5  # one a round, and a few at the start
-    assert all(len(set(asked.tolist())) == len(asked) for asked in operator.asked)
+    assert operator.products <= result.n_iter + 5  # one per round, and a few at the start
+    assert all(len(set(columns.tolist())) == len(columns) for columns in operator.asked)
 
 
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("cached", [True, False])
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), KullbackLeibler()])
-def test_divergence_matrix(divergence, held):
+def test_divergence_matrix(divergence, cached):
     X = np.random.default_rng(0).poisson(3.0, (600, 4)).astype(float)
     measure = divergence.learn(X)
     points, exemplars = measure.points(X), measure.exemplars(X)
-    matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, held)
-    found = mixture_proportions(StackedLikelihoods({"counts": ViewLikelihoods(matrix, np.arange(600), 600)}, 600))
+    matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, cached)
+    result = mixture_proportions(StackedLikelihoods({"counts": ViewLikelihoods(matrix, np.arange(600), 600)}, 600))
     A = np.exp(0.5 * np.minimum(measure.tile(points, exemplars), 0))
-    assert_solved(found, A, np.full(600, 1 / 600))
-    assert found.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
+    assert_solved(result, A, np.full(600, 1 / 600))
+    assert result.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("cached", [True, False])
 @pytest.mark.parametrize("span", [16, 100, 1000])
-def test_products_are_summed_in_float64(to_kind, held, dtype, span, monkeypatch):
+def test_products_are_summed_in_float64(to_kind, cached, dtype, span, monkeypatch):
     monkeypatch.setattr(convex_mixture, "FLOAT32_SPAN", span)
     monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", 3000)
     rng = np.random.default_rng(0)
-    X, here = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
+    X, entities = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
     measure = SquaredEuclidean().learn(to_kind(X))
     points = measure.points(to_kind(X))
-    matrix = KernelMatrix(Likelihood(measure, 0.5), points, points, held)
-    A = StackedLikelihoods({"rows": ViewLikelihoods(matrix, here, 400)}, 400)
+    matrix = KernelMatrix(Likelihood(measure, 0.5), points, points, cached)
+    A = StackedLikelihoods({"rows": ViewLikelihoods(matrix, entities, 400)}, 400)
     B = np.zeros((300, 400))
-    B[:, here] = np.exp(-0.5 * cdist(X.astype(float), X.astype(float), "sqeuclidean"))
+    B[:, entities] = np.exp(-0.5 * cdist(X.astype(float), X.astype(float), "sqeuclidean"))
     q, r = rng.standard_normal(400), 1e60 * rng.random(300)  # float32 ends at 1e38
     kind = to_kind(q), to_kind(r)
-    found = A @ kind[0], A.T @ kind[1], A.squared_sums(kind[1]), A.columns(np.array([0, 399, 7]))
+    products = A @ kind[0], A.T @ kind[1], A.squared_sums(kind[1]), A.columns(np.array([0, 399, 7]))
     exact = B @ q, B.T @ r, (B**2).T @ r, B[:, [0, 399, 7]]
     rounding = 1e-6 if dtype == np.float32 else 1e-12
-    for own, expected in zip(found, exact, strict=True):
-        assert own.dtype == kind[0].dtype
-        np.testing.assert_allclose(to_numpy(own), expected, rtol=0, atol=rounding * np.abs(expected).max())
+    for product, expected in zip(products, exact, strict=True):
+        assert product.dtype == kind[0].dtype
+        np.testing.assert_allclose(to_numpy(product), expected, rtol=0, atol=rounding * np.abs(expected).max())
 
 
-# ends
+# convergence
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3])
 def test_rounds_are_counted_and_limited(max_iter):
     A = likelihoods(600)
-    found = mixture_proportions(A, max_iter=max_iter)
-    assert found.n_iter == max_iter
-    assert not found.converged
-    assert found.gap > 1e-6
+    result = mixture_proportions(A, max_iter=max_iter)
+    assert result.n_iter == max_iter
+    assert not result.converged
+    assert result.gap > 1e-6
 
 
 def test_more_rounds_and_smaller_tol_improve():
@@ -541,13 +541,13 @@ def test_more_rounds_and_smaller_tol_improve():
 def test_stops_at_rounding_without_convergence(largest, monkeypatch):
     monkeypatch.setattr(module, "LARGEST_SET", largest)
     A = likelihoods(30, 3.0)
-    found = mixture_proportions(A, tol=-1.0)
-    assert found.n_iter < 1000
-    assert not found.converged
-    assert found.gap < 1e-9
+    result = mixture_proportions(A, tol=-1.0)
+    assert result.n_iter < 1000
+    assert not result.converged
+    assert result.gap < 1e-9
 
 
-# refusals
+# errors
 
 NO_TABLE = "likelihoods must be a table of points and components, got shape "
 NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, not their logarithms"
@@ -573,7 +573,7 @@ def test_refuses_likelihoods(A, message):
 
 
 @pytest.mark.parametrize(
-    ("given", "shape"),
+    ("values", "shape"),
     [
         ([1.0, 2.0], r"\(2,\)"),
         ([[1.0, 2.0, 3.0]], r"\(1, 3\)"),
@@ -583,12 +583,12 @@ def test_refuses_likelihoods(A, message):
         ([0.0, 0.0, 0.0], r"\(3,\)"),
     ],
 )
-def test_refuses_weights_and_starts(given, shape):
+def test_refuses_weights_and_starts(values, shape):
     needed = f"must be 3 nonnegative numbers, not all zero, got shape {shape}"
     with pytest.raises(ValueError, match="weights " + needed):
-        mixture_proportions(np.ones((3, 2)), given)
+        mixture_proportions(np.ones((3, 2)), values)
     with pytest.raises(ValueError, match="start " + needed):
-        mixture_proportions(np.ones((2, 3)), start=given)
+        mixture_proportions(np.ones((2, 3)), start=values)
 
 
 def test_refuses_start_with_impossible_point():

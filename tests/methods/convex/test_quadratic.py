@@ -1,4 +1,4 @@
-"""Quadratic minima over numbers that must not be negative, against scipy's non-negative least squares."""
+"""Tests of quadratic minima over nonnegative numbers, against scipy's nonnegative least squares."""
 
 import numpy as np
 import pytest
@@ -26,12 +26,12 @@ def positive(rng, n):
     return rng.random((n + 3, n)), rng.random(n + 3)
 
 
-def repeated(rng, n):
+def repeat_columns(rng, n):
     return rng.standard_normal((2 * n, n))[:, rng.integers((n + 1) // 2, size=n)], rng.standard_normal(2 * n)
 
 
 def smooth(rng, n):
-    """Columns that are nearly combinations of one another, as those of neighbouring components are."""
+    """Make nearly dependent columns, as those of neighboring components are."""
     x = rng.standard_normal((n, 2))
     return np.exp(-cdist(x, x, "sqeuclidean") / 2), rng.random(n) + 0.1
 
@@ -48,7 +48,7 @@ def nothing_to_gain(rng, n):
     return B, -rng.random(n)
 
 
-KINDS = [tall, wide, positive, repeated, smooth, with_zeros, nothing_to_gain]
+KINDS = [tall, wide, positive, repeat_columns, smooth, with_zeros, nothing_to_gain]
 GUESSES = {"none": np.zeros, "all": np.ones, "every other": lambda n: np.arange(n) % 2}
 
 
@@ -61,11 +61,11 @@ def test_equals_nonnegative_least_squares(kind, n, guess):
         H, b = B.T @ B, B.T @ y
         expected, _ = nnls(B, y, maxiter=100 * n)
         free = guess(n).astype(bool)
-        found = minimize_nonnegative(H, b, free)
-        assert found.min() >= 0
-        assert value(H, b, found) == pytest.approx(value(H, b, expected), abs=1e-8 * (y @ y))
-        if kind in (tall, positive):  # of full rank: there is one solution
-            np.testing.assert_allclose(found, expected, atol=1e-7 * max(1, expected.max()))
+        result = minimize_nonnegative(H, b, free)
+        assert result.min() >= 0
+        assert value(H, b, result) == pytest.approx(value(H, b, expected), abs=1e-8 * (y @ y))
+        if kind in (tall, positive):  # full rank, so the solution is unique
+            np.testing.assert_allclose(result, expected, atol=1e-7 * max(1, expected.max()))
         assert np.array_equal(free, guess(n).astype(bool))
 
 
@@ -89,8 +89,8 @@ def test_units_do_not_matter(digits):
     H, b = B.T @ B, B.T @ y
     units = 10 ** rng.uniform(-digits, digits, 20)
     expected, _ = nnls(B, y)
-    found = minimize_nonnegative(H * units * units[:, None], b * units, np.ones(20, bool))
-    np.testing.assert_allclose(found * units, expected, atol=1e-8)
+    result = minimize_nonnegative(H * units * units[:, None], b * units, np.ones(20, bool))
+    np.testing.assert_allclose(result * units, expected, atol=1e-8)
 
 
 def test_interior_minimum_solves_equations():
