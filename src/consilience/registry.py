@@ -44,7 +44,7 @@ class EstimatorDeclaration:
     @property
     def estimator_class(self) -> type:
         """The class, imported on first use."""
-        if not isinstance(self.location, str):
+        if isinstance(self.location, type):
             return self.location
         module, _, name = self.location.partition(":")
         return getattr(import_module(module), name)

@@ -24,7 +24,7 @@ import consilience as cs
 import fitted_models
 from consilience import affinities, baselines
 from consilience._saving import SAVED_CLASSES, SAVED_REFERENCES
-from consilience.affinities import search
+from consilience.affinities.distances import find_nearest_rows
 from consilience.persist import check_savable, load, refer_as, save, save_as
 from consilience.persist.archive import write_archive
 from consilience.persist.decode import DECODERS
@@ -96,7 +96,10 @@ def test_every_estimator_has_a_mode():
 
 
 def test_approximate_neighbors_predict_without_index(tmp_path, monkeypatch):
-    monkeypatch.setitem(search.SEARCHES, True, search.find_nearest_rows)  # pynndescent compiles for half a minute
+    def find_exact(X, n_neighbors, rng):  # pynndescent compiles for half a minute
+        return find_nearest_rows(X, n_neighbors)
+
+    monkeypatch.setattr("consilience.affinities.nearest_neighbors.find_approximate_neighbors", find_exact)
     X = make_views("dense")
     model = cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), random_state=0).fit(X)
     assert np.array_equal(save_and_load(model, tmp_path).predict(X), model.predict(X))
@@ -663,27 +666,26 @@ def test_only_classes_of_consilience_are_declared():
 DECLARED_NAMES = """
     affinity-auto affinity-chi-squared affinity-cosine affinity-gaussian affinity-histogram-intersection
     affinity-landmarks affinity-linear affinity-nearest-neighbors affinity-nystroem affinity-polynomial
-    affinity-precomputed agglomerative agreement-component-rule agreement-graph-rule agreement-neighbor-rule
-    agreement-space-model agreement-view-model assessment assessment-alternative cca-directions
-    cca-kernel-components cca-linear-components cca-spectral check-similarities cluster-means co-em
-    co-regularized-eigenvectors co-regularized-embedding co-regularized-spectral co-regularized-view
-    co-trained-embedding co-trained-spectral concatenated-views consilience constrained-k-means constrained-view
-    constraint-links constraints convex-mixture divergence-bernoulli divergence-cosine divergence-itakura-saito
-    divergence-kernel divergence-kullback-leibler divergence-mahalanobis divergence-precomputed
-    divergence-squared-euclidean embedding-rotation encoded-view encoder-categories encoder-counts encoder-links
-    encoder-numbers encoder-similarities encoder-text encoder-weighting exemplar-reference exemplars
-    family-bernoulli family-categorical family-gaussian family-gaussian-full family-gaussian-spherical
-    family-gaussian-tied family-multinomial family-poisson family-von-mises-fisher geometry join-neighbors
-    joint-embedding k-means kernel-addition kernel-against kernel-cca kernel-chi-squared kernel-gaussian
-    kernel-gaussian-local kernel-histogram-intersection kernel-linear kernel-matrix kernel-means kernel-points
-    kernel-polynomial kernel-product kernel-squared-distances linear-cca low-rank-similarities mean-posterior
-    measure-bernoulli measure-cosine measure-itakura-saito measure-kernel measure-kullback-leibler
-    measure-mahalanobis measure-precomputed measure-squared-euclidean merged-views metric-diagonal metric-euclidean
-    metric-full metric-space minimum-disagreement minimum-disagreement-embeddings minimum-disagreement-view
-    missing-view-filler mpck-means nearest-center nearest-landmarks neighbor-graph pck-means per-view
-    product-of-similarities refined-means refined-view-means selection similarity-geometry similarity-graph
-    single-view sparse-rows spectral-features spectral-projected-view spectral-view spherical-k-means
-    sum-of-similarities unit-rows view-exemplars view-similarities views weighted-posterior
+    affinity-precomputed agglomerative agreement-neighbor-rule agreement-ridge-rule agreement-space-model
+    agreement-view-model assessment assessment-alternative cca-directions cca-kernel-components
+    cca-linear-components cca-spectral check-similarities cluster-means co-em co-regularized-eigenvectors
+    co-regularized-embedding co-regularized-spectral co-regularized-view co-trained-embedding co-trained-spectral
+    concatenated-views consilience constrained-k-means constrained-view constraint-links constraints convex-mixture
+    divergence-bernoulli divergence-cosine divergence-itakura-saito divergence-kernel divergence-kullback-leibler
+    divergence-mahalanobis divergence-precomputed divergence-squared-euclidean embedding-rotation encoded-view
+    encoder-categories encoder-counts encoder-links encoder-numbers encoder-similarities encoder-text
+    encoder-weighting exemplar-reference exemplars family-bernoulli family-categorical family-gaussian
+    family-gaussian-full family-gaussian-spherical family-gaussian-tied family-multinomial family-poisson
+    family-von-mises-fisher geometry join-neighbors joint-embedding k-means kernel-addition kernel-against
+    kernel-cca kernel-chi-squared kernel-gaussian kernel-gaussian-local kernel-histogram-intersection kernel-linear
+    kernel-matrix kernel-means kernel-points kernel-polynomial kernel-product kernel-squared-distances linear-cca
+    low-rank-similarities measure-bernoulli measure-cosine measure-itakura-saito measure-kernel
+    measure-kullback-leibler measure-mahalanobis measure-precomputed measure-squared-euclidean merged-views
+    metric-diagonal metric-euclidean metric-full metric-space minimum-disagreement minimum-disagreement-embeddings
+    minimum-disagreement-view missing-view-filler mpck-means nearest-center nearest-landmarks neighbor-graph
+    pck-means per-view product-of-similarities refined-means refined-view-means selection similarity-geometry
+    similarity-graph single-view sparse-rows spectral-features spectral-projected-view spectral-view
+    spherical-k-means sum-of-similarities unit-rows view-exemplars view-similarities views
 """
 
 

@@ -9,7 +9,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import save_as
 
+
+@save_as("sparse-rows")
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Row i is ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`); the offsets of a slice stay those of the whole."""

@@ -17,9 +17,9 @@ EXPECTED = "two ids, must or cannot, and optionally a weight"
 def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Constraints:
     """Read a table with the columns first, second, type and weight, in this order or by name."""
     path = parse_path(text)
-    first_columns = list(_read_frame(path, inputs).columns)[:4]
+    first_columns = list(_read_table(path, inputs).columns)[:4]
     # ids and types are text even where they look like numbers, so these columns are read as text
-    frame = _read_frame(path, inputs, frozenset(first_columns))
+    frame = _read_table(path, inputs, frozenset(first_columns))
     names = _name_columns(path, list(frame.columns))
     table = {name: frame.columns[column].tolist() for name, column in names.items()}
     if "weight" in table:
@@ -35,7 +35,7 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Co
         raise ValueError(f"{path} (--constraints): {error}") from error
 
 
-def _read_frame(path: Path, inputs: InputFiles, as_text: frozenset[str] = frozenset()) -> FileTable:
+def _read_table(path: Path, inputs: InputFiles, as_text: frozenset[str] = frozenset()) -> FileTable:
     source = read_input(inputs.locate(path), as_text)
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} (--constraints) must be a table: {EXPECTED}")

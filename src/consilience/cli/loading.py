@@ -156,18 +156,20 @@ def compute_digest(contents: Sequence[ViewContent]) -> str:
 
 
 def _update_digest(digest: Any, value: Any) -> None:
-    if isinstance(value, dict):
-        value = [part for pair in value.items() for part in pair]
-    if isinstance(value, list | tuple):
-        for item in value:
-            _update_digest(digest, item)
-    elif sp.issparse(value):
-        _update_digest(digest, (value.shape, value.data, value.indices, value.indptr))
-    elif isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(repr((value.dtype.str, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
-    else:
-        text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
-        digest.update(text.encode("utf-8", "surrogatepass"))
+    match value:
+        case dict():
+            _update_digest(digest, [part for pair in value.items() for part in pair])
+        case list() | tuple():
+            for item in value:
+                _update_digest(digest, item)
+        case sp.sparray() | sp.spmatrix():
+            _update_digest(digest, (value.shape, value.data, value.indices, value.indptr))
+        case np.ndarray(dtype=np.dtype(kind="O")):
+            digest.update(repr(value.tolist()).encode("utf-8", "surrogatepass"))
+        case np.ndarray():
+            digest.update(repr((value.dtype.str, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
+        case _:
+            digest.update(repr(value).encode("utf-8", "surrogatepass"))
 
 
 def describe_data(data: LoadedData) -> str:

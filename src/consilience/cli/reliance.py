@@ -24,6 +24,7 @@ COLUMNS = {
     "views": ("view", "support", "confirmed_by", "confirmed", "trust", "share"),
     "clusters": ("cluster", "size", "stability", "margin"),
 }
+SEQUENCES = (list, tuple)
 NUMBERS = ("support", "trust", "share", "cluster", "size", "stability", "margin")  # columns of numbers
 OUTDATED = "The assessment in the model file is of another version and is left out: run `consilience cluster` again."
 
@@ -154,11 +155,11 @@ def check_assessment(assessment: Assessment, n_entities: int) -> None:
         check_table(getattr(assessment, name), columns)
     names = assessment.views["view"].tolist()
     confirming = assessment.views["confirmed_by"].tolist()
-    require(all(isinstance(name, str) for name in (*names, *confirming)) and set(confirming) <= {"", *names})
+    require({*map(type, names), *map(type, confirming)} <= {str} and set(confirming) <= {"", *names})
     require(assessment.views["confirmed"].dtype.kind == "b" and len(set(names)) == len(names))
-    require(is_sequence(assessment.notes) and all(isinstance(note, str) for note in assessment.notes))
+    require(type(assessment.notes) in SEQUENCES and set(map(type, assessment.notes)) <= {str})
     for pairs in (assessment.copies, assessment.alike):
-        require(is_sequence(pairs) and all(is_sequence(pair) and len(pair) == 2 for pair in pairs))
+        require(type(pairs) in SEQUENCES and all(type(pair) in SEQUENCES and len(pair) == 2 for pair in pairs))
         require({name for pair in pairs for name in pair} <= set(names))
     require(set(assessment.unjudged) <= set(names) and set(assessment.unjudged.values()) <= set(UNJUDGED))
 
@@ -168,11 +169,6 @@ def check_table(table: Table, columns: tuple[str, ...]) -> None:
     require(set(columns) <= set(table) and table.n_rows > 0)
     require(all(column.shape == (table.n_rows,) for column in table.values()))
     require(all(table[name].dtype.kind in "iuf" for name in columns if name in NUMBERS))
-
-
-def is_sequence(value: Any) -> bool:
-    """Return whether a value is a list or a tuple."""
-    return isinstance(value, list | tuple)
 
 
 def require(is_valid: bool) -> None:

@@ -35,10 +35,11 @@ class Decoder:
 
     def decode(self, node: Any) -> Any:
         """Return the value of a node."""
-        if node is None or isinstance(node, bool | int | float | str):
-            return node
-        if isinstance(node, list):
-            return [self.decode(item) for item in node]
+        match node:
+            case None | bool() | int() | float() | str():
+                return node
+            case list():
+                return [self.decode(item) for item in node]
         (kind, content), *more = node.items()
         if more or kind not in DECODERS:
             raise ValueError(f"{kind!r} is not a kind of value")
@@ -169,10 +170,9 @@ def list_required(cls: type) -> set[str]:
 
 def check_csr(rows: CSR) -> None:
     """Refuse sparse rows with offsets or columns out of bounds, which compiled loops would follow."""
-    parts = rows.indptr, rows.indices, rows.data
-    if any(not isinstance(part, np.ndarray) or part.ndim != 1 for part in parts) or type(rows.n_columns) is not int:
+    starts, indices, data = rows.indptr, rows.indices, rows.data
+    if any(getattr(part, "ndim", None) != 1 for part in (starts, indices, data)) or type(rows.n_columns) is not int:
         raise ValueError("sparse rows need three arrays and a number of columns")
-    starts, indices, data = parts
     if starts.dtype.kind != "i" or indices.dtype.kind != "i" or data.dtype.kind not in "biuf":
         raise ValueError("sparse rows need integer indices and numbers")
     if not len(starts) or starts[0] < 0 or starts[-1] > min(len(indices), len(data)) or (np.diff(starts) < 0).any():

@@ -37,11 +37,14 @@ def join_html(children: Iterable[str | Iterable[str] | None]) -> Html:
 
 
 def _escape_child(child: str | Iterable[str] | None) -> str:
-    if child is None:
-        return ""
-    if isinstance(child, Html):
-        return child
-    return escape(child) if isinstance(child, str) else join_html(child)
+    match child:
+        case None:
+            return ""
+        case Html():
+            return child
+        case str():
+            return escape(child)
+    return join_html(child)
 
 
 def _write_attribute(key: str, value: Any) -> str:

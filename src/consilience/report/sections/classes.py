@@ -16,8 +16,8 @@ from .section import Section
 
 MAX_SHOWN = 60  # rows and columns of the table
 EXPLANATION = (
-    "The model has not seen the classes; they only score it. Every row is a class, every column a cluster, and the "
-    "shade shows the share of the class. Columns are ordered so that the diagonal is strong: "
+    "The model has not seen the classes; they only score it. Rows are classes, columns are clusters, and the shade "
+    "shows the share of the class. Columns are ordered so that the diagonal is strong: "
 )
 
 

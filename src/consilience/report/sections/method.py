@@ -87,11 +87,13 @@ def _is_default(value: Any, default: Any) -> bool:
 
 def _write_value(value: Any) -> str:
     """Write a value as in code; an array as its shape."""
-    if isinstance(value, np.ndarray) or sp.issparse(value):
-        return f"array of shape {value.shape}"
-    if isinstance(value, np.random.Generator | np.random.RandomState):
-        return type(value).__name__
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{clean_text(name)}: {_write_value(item)}" for name, item in value.items()) + "}"
-    text = value if isinstance(value, str) else ADDRESS.sub("", repr(value))
-    return truncate(clean_text(text), 2000)
+    match value:
+        case np.ndarray() | sp.sparray() | sp.spmatrix():
+            return f"array of shape {value.shape}"
+        case np.random.Generator() | np.random.RandomState():
+            return type(value).__name__
+        case dict():
+            return "{" + ", ".join(f"{clean_text(name)}: {_write_value(item)}" for name, item in value.items()) + "}"
+        case str():
+            return truncate(clean_text(value), 2000)
+    return truncate(clean_text(ADDRESS.sub("", repr(value))), 2000)

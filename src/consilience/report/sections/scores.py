@@ -50,8 +50,12 @@ def build_column_head(name: str) -> Html:
 
 def build_column(name: str, values: Sequence[Any]) -> list[Html]:
     """Return a column's cells, with the best marked if one direction is better and not all are equal."""
-    if not all(value is None or _is_score(value) for value in values):
-        return [tag("td", _mark_text(value)) for value in values]
+    if not {type(value) for value in values if not isinstance(value, np.number)} <= {int, float, type(None)}:
+        is_empty = [value is None or value != value or not clean_text(value) for value in values]
+        return [
+            tag("td", "–" if no_text else mark_user_text(value))
+            for value, no_text in zip(values, is_empty, strict=True)
+        ]
     numbers = np.array([np.nan if value is None else float(value) for value in values])
     finite = numbers[np.isfinite(numbers)]
     best = None
@@ -66,10 +70,6 @@ def build_column(name: str, values: Sequence[Any]) -> list[Html]:
     return cells
 
 
-def _is_score(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
 def _format_score(name: str, value: float, is_integer: bool) -> str:
     if value != value:
         return "–"
@@ -77,8 +77,3 @@ def _format_score(name: str, value: float, is_integer: bool) -> str:
         return f"{value:,.0f}"
     is_short = abs(value) < 10 and name not in ("seconds", "peak_mib")
     return format_decimal(value, 3) if is_short else format_number(value)
-
-
-def _mark_text(value: Any) -> str:
-    """Return a text from the user, or a dash for None, NaN and empty text."""
-    return "–" if value is None or value != value or not clean_text(value) else mark_user_text(value)
