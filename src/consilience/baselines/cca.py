@@ -71,13 +71,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         How similar two entities are by their features.
     bandwidth : float, 'median' or 'local', optional
         Width of the Gaussian kernel of the features, by default 'median'; an error with other affinities.
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -89,7 +83,8 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         What is clustered: the entities' positions along each direction, averaged over the views that they have.
     %(view_labels_)s
     %(agreement_)s
-    %(cost_)s
+    cost_ : float
+        Sum of the squared distances of the entities from their clusters in the embedding.
     %(n_features_in_)s
 
     Notes

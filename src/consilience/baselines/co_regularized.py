@@ -66,13 +66,7 @@ class CoRegularizedSpectral(BaseSpectral):
         Maximum number of rounds; a round visits every view once.
     tol : float, default=1e-4
         Stop when a round raises the objective by no more than this share of itself.
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -81,15 +75,11 @@ class CoRegularizedSpectral(BaseSpectral):
         Each view's eigenvectors, rows not scaled.
     embedding_ : ndarray of shape (n_entities, n_clusters) or None
         The consensus; None with ``kind='pairwise'``.
-    %(view_labels_mean_)s
-    %(agreement_)s
-    %(cost_)s
     history_ : Table
         One row per round: the objective, which never falls.
     n_iter_, converged_ : int, bool
         Number of rounds, and whether the objective converged before `max_iter`.
-    %(affinities_)s
-    %(n_features_in_)s
+    %(common_attributes)s
 
     Notes
     -----

@@ -146,13 +146,7 @@ class KernelAddition(BaseCombinedKernel):
     %(n_clusters)s
     %(affinity)s
     %(bandwidth)s
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -161,11 +155,7 @@ class KernelAddition(BaseCombinedKernel):
         Eigenvectors of the normalized sum, rows not scaled.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Where in this embedding each view's similarities alone put the entities.
-    %(view_labels_mean_)s
-    %(agreement_)s
-    %(cost_)s
-    %(affinities_)s
-    %(n_features_in_)s
+    %(common_attributes)s
 
     Notes
     -----
@@ -199,13 +189,7 @@ class KernelProduct(BaseCombinedKernel):
     %(n_clusters)s
     %(affinity)s
     %(bandwidth)s
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -214,11 +198,7 @@ class KernelProduct(BaseCombinedKernel):
         Eigenvectors of the normalized product, rows not scaled.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Where in this embedding each view's similarities alone put the entities.
-    %(view_labels_mean_)s
-    %(agreement_)s
-    %(cost_)s
-    %(affinities_)s
-    %(n_features_in_)s
+    %(common_attributes)s
 
     Notes
     -----

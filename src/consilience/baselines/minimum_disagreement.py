@@ -46,14 +46,9 @@ class MinimumDisagreement(BaseSpectral):
     %(n_clusters)s
     %(affinity)s
     %(bandwidth)s
-    %(embedding)s
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    embedding : str, default='concat'
+        What is clustered: 'concat', the views' embeddings side by side, or the name of a view, for its embedding alone.
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -62,11 +57,7 @@ class MinimumDisagreement(BaseSpectral):
         How strongly each pair of singular vectors is connected, the first 1. For more than two views, eigenvalues.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Each view's singular vectors, rows not scaled.
-    %(view_labels_mean_)s
-    %(agreement_)s
-    %(cost_)s
-    %(affinities_)s
-    %(n_features_in_)s
+    %(common_attributes)s
 
     Notes
     -----

@@ -57,29 +57,33 @@ bandwidth : float, 'median' or 'local', or one per view in a dict or list, optio
     there: the median of all distances between entities. 'local': every entity has its own, the distance to its
     seventh neighbor.
 """,
-    "embedding": """
-embedding : str<default>
-    What is clustered: 'concat', the views' embeddings side by side, or the name of a view, for its embedding alone.
-""",
-    "assign_labels": """
-assign_labels : {'kmeans', 'cluster-qr'}<default>
+    "clustering_parameters": """
+views : dict of str to columns, optional
+    If `fit` is given one array or frame: the columns of each view, as slices, positions or names.
+assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
     How the embedding is clustered: by k-means, or by a rotation that gives each cluster an axis, which needs no start.
-""",
-    "init": """
-init : {'k-means++', 'random'}, labels or centers<default>
+n_init : int, default=10
+    Number of starts of k-means.
+init : {'k-means++', 'random'}, labels or centers, default='k-means++'
     Where k-means starts from, in the embedding.
+random_state : int, Generator, RandomState or None, default=None
+    Seed of k-means, of the search for eigenvectors, and of landmarks if there are any.
+n_jobs : int, default=None
+    Number of threads; None and -1 use all cores. The result does not depend on it.
+verbose : bool, default=False
+    Show progress.
 """,
-    "affinities_": """
-affinities_ : dict of str to affinity
-    The affinity of each view, with nothing left open.
-""",
-    "view_labels_mean_": """
+    "common_attributes": """
 view_labels_ : dict of str to ndarray of shape (n_entities,)
     The cluster with the nearest mean in the view's embedding; -1 where the entity lacks the view.
-""",
-    "cost_": """
+agreement_ : ndarray of shape (n_views, n_views)
+    Share of entities that two views put into the same cluster.
 cost_ : float
     Sum of the squared distances of the entities from their clusters in the embedding.
+affinities_ : dict of str to affinity
+    The affinity of each view, with nothing left open.
+n_features_in_, feature_names_in_ : int, ndarray
+    Number of columns of all views together, and their names if all views came with names.
 """,
 }
 

@@ -84,10 +84,14 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
 
 
 class KrylovSpace:
-    """An orthonormal basis and its products with the matrix, in memory that is allocated once."""
+    """An orthonormal basis and its products with the matrix, in memory that is allocated once.
+
+    Attributes: `basis` and `images`, (n, width), the basis and its products, and `projected`, (width, width), the matrix
+    projected onto the space, basis' matrix basis, in float64.
+    """
 
     def __init__(self, start: Array, product: Product, max_width: int) -> None:
-        self.product, self.max_width, self.width = product, max_width, 0
+        self.product, self.max_width = product, max_width
         shape, xp = (max_width + start.shape[1], start.shape[0]), namespace(start)
         self._basis = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._images = xp.empty(shape, dtype=start.dtype, device=device(start))
@@ -95,27 +99,20 @@ class KrylovSpace:
         first = extend_basis(start[:, :0], start)
         if not first.shape[1]:  # the start is zero
             first = xp.eye(*start.shape, dtype=start.dtype, device=device(start))
+        self._resize(0)
         self.add(first)
 
-    @property
-    def basis(self) -> Array:
-        return self._basis[: self.width, :].T
-
-    @property
-    def images(self) -> Array:
-        return self._images[: self.width, :].T
-
-    @property
-    def projected(self) -> Array:
-        """The matrix projected onto the space, basis' matrix basis, in float64."""
-        return self._projected[: self.width, : self.width]
+    def _resize(self, width: int) -> None:
+        self.width = width
+        self.basis, self.images = self._basis[:width, :].T, self._images[:width, :].T
+        self.projected = self._projected[:width, :width]
 
     def add(self, fresh: Array) -> None:
         """Widen the space by orthonormal vectors that are orthogonal to it."""
         xp = namespace(fresh)
         new = slice(self.width, self.width + fresh.shape[1])
         self._basis[new, :], self._images[new, :] = fresh.T, self.product(fresh).T
-        self.width = new.stop
+        self._resize(new.stop)
         self._projected[new, : self.width] = xp.astype(self._images[new, :] @ self.basis, xp.float64)
         self._projected[: new.start, new] = self._projected[new, : new.start].T
         self._projected[new, new] = (self._projected[new, new] + self._projected[new, new].T) / 2
@@ -126,7 +123,7 @@ class KrylovSpace:
         n_kept = coordinates.shape[1]
         for vectors in (self._basis, self._images):
             vectors[:n_kept, :] = coordinates.T @ vectors[: self.width, :]
-        self.width = n_kept
+        self._resize(n_kept)
         projected = self._images[:n_kept, :] @ self.basis  # computed anew, so that rounding errors do not build up
         self._projected[:n_kept, :n_kept] = xp.astype((projected + projected.T) / 2, xp.float64)
 

@@ -60,15 +60,8 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         Number of eigenvectors of each other view that a view is projected onto; `n_clusters` if not given.
     embedding : 'concat' or the name of a view, default='concat'
         What is clustered in the end: all embeddings side by side, or that of the view known to be the best.
-    %(views)s
-    %(assign_labels)s
-    %(n_init_kmeans)s
-    %(init)s
     %(outliers)s
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of k-means, and of the landmarks if there are any.
-    %(n_jobs)s
-    %(verbose)s
+    %(clustering_parameters)s
 
     Attributes
     ----------
@@ -76,11 +69,6 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     embeddings_ : dict of str to array of shape (n_entities, n_clusters)
         The embedding of the entities by each view after the last round: eigenvectors, rows not scaled. Of the library,
         and on the device, of the views.
-    %(affinities_)s
-    view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster with the nearest mean in each view's embedding; -1 where the entity lacks the view.
-    %(agreement_)s
-    %(cost_)s
     %(temperature_)s
     %(outlier_scores_)s
         It is the larger of two scores: how much nearer its cluster is than the next in the embedding, and how far the
@@ -92,7 +80,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     n_iter_, converged_ : int, bool
         Number of rounds (0 with one view), and whether the views' initial eigenvectors converged. The rounds themselves
         do not converge in general.
-    %(n_features_in_)s
+    %(common_attributes)s
 
     Notes
     -----
