@@ -86,8 +86,8 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
 class KrylovSpace:
     """An orthonormal basis and its products with the matrix, in memory that is allocated once.
 
-    Attributes: `basis` and `images`, (n, width), the basis and its products, and `projected`, (width, width), the matrix
-    projected onto the space, basis' matrix basis, in float64.
+    `basis` and `images` are the basis and its products, (n, width); `projected` is the matrix projected onto the space,
+    basis' matrix basis, (width, width), in float64.
     """
 
     def __init__(self, start: Array, product: Product, max_width: int) -> None:
