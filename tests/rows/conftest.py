@@ -1,4 +1,4 @@
-"""Clusters for the tests of this folder: one of two processes, one within this process."""
+"""Dask clients for the tests of this folder: with two processes, and within this process."""
 
 import pytest
 
@@ -19,13 +19,13 @@ def one_process():
 
 @pytest.fixture
 def on_cluster(two_processes):
-    """Work on the workers within this test."""
+    """Use workers in two processes."""
     with two_processes.as_current():
         yield two_processes
 
 
 @pytest.fixture
 def in_process(one_process):
-    """The same, on workers that are threads of this process."""
+    """Use workers that are threads of this process."""
     with one_process.as_current():
         yield one_process

@@ -1,4 +1,4 @@
-"""Arrays and frames of dask: what they may look like, and what a cluster may do to a fit."""
+"""Arrays and frames of dask as views, and fits on the workers of dask."""
 
 import _thread
 import gc
@@ -48,15 +48,15 @@ LONG = {"tol": 0, "patience": 1000}
 
 @pytest.fixture(params=["threads", "cluster"])
 def anywhere(request):
-    """Once with dask's threads and no cluster, once on the workers of a cluster."""
+    """Run once with the threads of dask, and once on workers."""
     if request.param == "cluster":
         request.getfixturevalue("in_process")
 
 
-def assert_as_in_memory(make, elsewhere, blocks):
-    one, other = fit_quietly(make, blocks), fit_quietly(_copy(make), elsewhere)
-    assert np.array_equal(one.labels_, other.labels_)
-    assert other.cost_ == pytest.approx(one.cost_, rel=1e-9)
+def assert_as_in_memory(make, dask_blocks, blocks):
+    expected, actual = fit_quietly(make, blocks), fit_quietly(_copy(make), dask_blocks)
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-9)
 
 
 def _copy(model):
@@ -64,38 +64,40 @@ def _copy(model):
 
 
 @pytest.mark.usefixtures("anywhere")
-class TestWhatItMayLookLike:
+class TestInputs:
     @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
     def test_sparse_chunks(self, name, kind):
         blocks, _ = make_blocks("sparse")
         for lengths in (LENGTHS, (60, 120, 60)):  # as the other view, and not
-            elsewhere = {
+            dask_blocks = {
                 "numbers": make_dask_array(blocks["numbers"], LENGTHS),
                 "counts": make_dask_array(blocks["counts"], lengths, kind),
             }
-            assert_as_in_memory(ESTIMATORS[name](), elsewhere, blocks)
+            assert_as_in_memory(ESTIMATORS[name](), dask_blocks, blocks)
 
     @pytest.mark.parametrize("case", ["complete", "sparse"])
     def test_column_chunks_are_merged(self, case):
         blocks, _ = make_blocks(case)
         counts = blocks["counts"]
         halves = [make_dask_array(counts[:, :5], LENGTHS), make_dask_array(counts[:, 5:], LENGTHS)]
-        elsewhere = {
+        dask_blocks = {
             "numbers": da.from_array(blocks["numbers"], chunks=(50, 1)),
             "counts": da.concatenate(halves, axis=1),
         }
-        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
+        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, blocks)
 
     @every_estimator
     def test_empty_chunk(self, make):
         blocks, _ = make_blocks("complete")
         keep = np.ones(240, bool)
         keep[100:140] = False  # the second chunk
-        some = {name: make_dask_array(X, LENGTHS)[da.from_array(keep, chunks=(LENGTHS,))] for name, X in blocks.items()}
-        elsewhere = {name: array.compute_chunk_sizes() for name, array in some.items()}
-        assert elsewhere["numbers"].chunks[0] == (100, 0, 100)
-        assert_as_in_memory(make(), elsewhere, {name: X[keep] for name, X in blocks.items()})
+        filtered = {
+            name: make_dask_array(X, LENGTHS)[da.from_array(keep, chunks=(LENGTHS,))] for name, X in blocks.items()
+        }
+        dask_blocks = {name: array.compute_chunk_sizes() for name, array in filtered.items()}
+        assert dask_blocks["numbers"].chunks[0] == (100, 0, 100)
+        assert_as_in_memory(make(), dask_blocks, {name: X[keep] for name, X in blocks.items()})
 
     @every_estimator
     def test_integers_and_booleans(self, make):
@@ -108,11 +110,11 @@ class TestWhatItMayLookLike:
         frames = {
             name: pd.DataFrame(X, columns=[f"{name}{j}" for j in range(X.shape[1])]) for name, X in blocks.items()
         }
-        elsewhere = {name: dd.from_pandas(frame, npartitions=3 + i) for i, (name, frame) in enumerate(frames.items())}
-        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, frames)
-        model = fit_quietly(ESTIMATORS["co-em"](), elsewhere)
+        dask_blocks = {name: dd.from_pandas(frame, npartitions=3 + i) for i, (name, frame) in enumerate(frames.items())}
+        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, frames)
+        model = fit_quietly(ESTIMATORS["co-em"](), dask_blocks)
         assert model.feature_names_in_[:4].tolist() == ["numbers0", "numbers1", "numbers2", "numbers3"]
-        turned = {**elsewhere, "numbers": elsewhere["numbers"][["numbers1", "numbers0", "numbers2", "numbers3"]]}
+        turned = {**dask_blocks, "numbers": dask_blocks["numbers"][["numbers1", "numbers0", "numbers2", "numbers3"]]}
         with pytest.raises(ValueError, match="view 'numbers' has column 'numbers1' where fit had 'numbers0'"):
             model.predict(turned)
 
@@ -124,20 +126,20 @@ class TestWhatItMayLookLike:
         frame.loc[7] = pd.NA
         assert cs.Views({"x": dd.from_pandas(frame, npartitions=3)}).present.sum() == 239
         whole = {"numbers": frame.astype("Float64").astype(float), "counts": blocks["counts"]}
-        elsewhere = {
+        dask_blocks = {
             "numbers": dd.from_pandas(frame, npartitions=3),
             "counts": make_dask_array(blocks["counts"], LENGTHS),
         }
-        assert_as_in_memory(ESTIMATORS["k-means"](), elsewhere, whole)
+        assert_as_in_memory(ESTIMATORS["k-means"](), dask_blocks, whole)
 
     @every_estimator
     def test_rows_of_nan_are_missing(self, make):
         blocks, _ = make_blocks("complete")
         blocks["numbers"][[3, 239]] = np.nan
         blocks["numbers"][100:140] = np.nan  # a whole chunk
-        elsewhere = convert_to_dask(None, blocks)
-        assert cs.Views(elsewhere).present[:, 0].sum() == 198
-        assert_as_in_memory(make(), elsewhere, blocks)
+        dask_blocks = convert_to_dask(None, blocks)
+        assert cs.Views(dask_blocks).present[:, 0].sum() == 198
+        assert_as_in_memory(make(), dask_blocks, blocks)
 
     @every_estimator
     def test_nan_error_names_the_global_row(self, make):
@@ -158,10 +160,10 @@ class TestWhatItMayLookLike:
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
     def test_all_zero_view_is_refused(self, name):
         blocks, _ = make_blocks("complete")
-        elsewhere = convert_to_dask(None, {**blocks, "counts": blocks["counts"] * 0})
+        dask_blocks = convert_to_dask(None, {**blocks, "counts": blocks["counts"] * 0})
         options = {"families": {"counts": "multinomial"}} if name == "co-em" else {}
         with pytest.raises(ValueError, match="view 'counts' is all zeros"):
-            ESTIMATORS[name](**options).fit(elsewhere)
+            ESTIMATORS[name](**options).fit(dask_blocks)
 
     def test_family_complaint_about_one_chunk(self):
         blocks, _ = make_blocks("complete")
@@ -188,8 +190,8 @@ class TestWhatItMayLookLike:
 
     def test_dask_view_and_numpy_view(self):
         blocks, _ = make_blocks("missing")
-        elsewhere = {"numbers": make_dask_array(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
-        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
+        dask_blocks = {"numbers": make_dask_array(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
+        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, blocks)
 
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
     def test_column_views_of_a_dask_array_stay_on_dask(self, kind):
@@ -208,12 +210,14 @@ class TestWhatItMayLookLike:
         blocks, _ = make_blocks("complete")
         model = fit_quietly(make(), blocks)
         new = {name: X[:90] for name, X in blocks.items()}
-        elsewhere = {name: make_dask_array(X, (50, 40)) for name, X in new.items()}
-        assert np.array_equal(model.predict(elsewhere), model.predict(new))
-        assert np.array_equal(model.predict({"counts": elsewhere["counts"]}), model.predict({"counts": new["counts"]}))
+        dask_blocks = {name: make_dask_array(X, (50, 40)) for name, X in new.items()}
+        assert np.array_equal(model.predict(dask_blocks), model.predict(new))
+        assert np.array_equal(
+            model.predict({"counts": dask_blocks["counts"]}), model.predict({"counts": new["counts"]})
+        )
 
 
-class TestWhatIsRefused:
+class TestRefusals:
     def test_text_column_is_refused(self):
         frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "words": ["x", "y"]}), npartitions=1)
         with pytest.raises(TypeError, match=r"view 'v': column 'words' holds no numbers\. Encode it first"):
@@ -226,9 +230,9 @@ class TestWhatIsRefused:
 
     def test_one_dimensional_array_is_refused(self):
         column = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)["a"]
-        for one in (da.zeros(4), column):
+        for expected in (da.zeros(4), column):
             with pytest.raises(ValueError, match="view 'v' must have two dimensions"):
-                cs.Views({"v": one})
+                cs.Views({"v": expected})
 
     def test_bag_is_refused(self):
         with pytest.raises(TypeError, match="view 'v' is a Bag of dask: give an array or a frame"):
@@ -248,8 +252,8 @@ class TestWhatIsRefused:
 
 
 @contextmanager
-def at_round(number, act):
-    """Do something on the client when so many rounds of co-EM are done."""
+def act_at_round(number, act):
+    """Call a function on the client after this many rounds of co-EM."""
     original, rounds = coem.make_state, count(1)
 
     def make_state(*args, **options):
@@ -311,7 +315,7 @@ def test_error_releases_all_tasks(wrong, in_process):
 
 @every_estimator
 def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_process, monkeypatch):
-    """A task that was given up may go on for a while beside those that come after."""
+    """A canceled task may still be running while later ones run."""
     blocks, y = make_blocks("complete")
     options = {"init": np.random.default_rng(0).permutation(y), **LONG}
     module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
@@ -335,7 +339,7 @@ def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_proces
     wait_until_released(in_process)
 
 
-def worker_pids(client):
+def find_worker_pids(client):
     """Return the process ids of the workers that answer."""
     return set(client.run(os.getpid, on_error="ignore").values())
 
@@ -344,15 +348,15 @@ def worker_pids(client):
 def test_killed_worker_does_not_change_the_result(moment, on_cluster):
     blocks, y = make_blocks("missing")
     options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
-    one = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
-    killed_pid = worker_pids(on_cluster).pop()
+    expected = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
+    killed_pid = find_worker_pids(on_cluster).pop()
     killing = threading.Timer(moment, os.kill, (killed_pid, signal.SIGKILL))
-    with at_round(3, killing.start):
-        other = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
+    with act_at_round(3, killing.start):
+        actual = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
     killing.join()
-    wait_until(lambda: len(worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == other.cost_
+    wait_until(lambda: len(find_worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert expected.cost_ == actual.cost_
 
 
 def test_current_client_is_used(one_process):
@@ -379,9 +383,9 @@ def test_configured_scheduler_overrides_the_client(make, scheduler, in_process):
 @every_estimator
 def test_persisted_chunks(make, in_process):
     blocks, _ = make_blocks("missing")
-    held = {name: in_process.persist(array) for name, array in convert_to_dask(None, blocks).items()}
-    assert_as_in_memory(make(), held, blocks)
-    assert_as_in_memory(make(), {**held, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
+    persisted = {name: in_process.persist(array) for name, array in convert_to_dask(None, blocks).items()}
+    assert_as_in_memory(make(), persisted, blocks)
+    assert_as_in_memory(make(), {**persisted, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
 
 
 def test_verbose_shows_rounds(in_process, capsys):
@@ -394,7 +398,7 @@ def test_verbose_shows_rounds(in_process, capsys):
 
 @dataclass(frozen=True)
 class Rounded(Family):
-    """A family of a user: Gaussian of the rows without their decimals."""
+    """User-defined family: Gaussian of rounded rows."""
 
     def statistics(self, X, responsibilities):
         return Gaussian().statistics(np.round(X), responsibilities)
@@ -411,9 +415,9 @@ class Rounded(Family):
 
 def test_user_defined_family(on_cluster):
     blocks, _ = make_blocks("complete")
-    here = sys.modules[Rounded.__module__]
-    cloudpickle.register_pickle_by_value(here)  # what workers cannot import travels whole
+    own_module = sys.modules[Rounded.__module__]
+    cloudpickle.register_pickle_by_value(own_module)  # what workers cannot import travels whole
     try:
         assert_as_in_memory(ESTIMATORS["co-em"](families={"numbers": Rounded()}), convert_to_dask(None, blocks), blocks)
     finally:
-        cloudpickle.unregister_pickle_by_value(here)
+        cloudpickle.unregister_pickle_by_value(own_module)

@@ -1,4 +1,4 @@
-"""On a device nothing of n or of k x d leaves it in a round: one fetch of a handful of numbers."""
+"""Rounds on a device copy only a few numbers to the host."""
 
 import numpy as np
 import pytest
@@ -29,13 +29,13 @@ def views_on_device(missing, dtype=np.float64, counts=False):
     return cs.Views({name: put_on_device(block) for name, block in rows.items()}, present=views.present), y
 
 
-def fetched_in(states):
-    """What leaves the device in a few rounds after the first."""
+def record_transfers(states):
+    """Record what is copied from the device in a few rounds after the first."""
     next(states)
-    with count_transfers() as found:
+    with count_transfers() as transferred:
         for _ in range(ROUNDS):
             next(states)
-    return found
+    return transferred
 
 
 def co_em_states(views, y, family, etas, prior="global"):
@@ -48,27 +48,27 @@ def co_em_states(views, y, family, etas, prior="global"):
 @pytest.mark.parametrize("family", GAUSSIANS)
 def test_co_em_round_fetches_only_its_quality(family, dtype, missing):
     views, y = views_on_device(missing, dtype)
-    found = fetched_in(co_em_states(views, y, family, [1.0]))
-    assert found.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
-    assert found.numbers == 0
+    transferred = record_transfers(co_em_states(views, y, family, [1.0]))
+    assert transferred.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
+    assert transferred.numbers == 0
 
 
 @missing_or_not
 @pytest.mark.parametrize("prior", PRIORS)
 def test_blending_annealing_and_priors_fetch_nothing_else(prior, missing):
     views, y = views_on_device(missing)
-    found = fetched_in(co_em_states(views, y, "gaussian", [0.2, 0.4, 0.6, 0.8], prior))
-    assert found.arrays == [(6,)] * ROUNDS
-    assert found.numbers == 0
+    transferred = record_transfers(co_em_states(views, y, "gaussian", [0.2, 0.4, 0.6, 0.8], prior))
+    assert transferred.arrays == [(6,)] * ROUNDS
+    assert transferred.numbers == 0
 
 
 @missing_or_not
 @pytest.mark.parametrize("family", ["multinomial", "poisson"])
 def test_count_families_fetch_nothing_else(family, missing):
     views, y = views_on_device(missing, counts=True)
-    found = fetched_in(co_em_states(views, y, family, [0.7]))
-    assert found.arrays == [(6,)] * ROUNDS
-    assert found.numbers == 0
+    transferred = record_transfers(co_em_states(views, y, family, [0.7]))
+    assert transferred.arrays == [(6,)] * ROUNDS
+    assert transferred.numbers == 0
 
 
 @missing_or_not
@@ -76,9 +76,11 @@ def test_count_families_fetch_nothing_else(family, missing):
 def test_kmeans_round_fetches_costs_and_cluster_sizes(divergence, missing):
     views, y = views_on_device(missing)
     shards = prepare_kmeans(views, divergence).with_labels(y)
-    found = fetched_in(multi_view_kmeans(shards, divergence, K))
-    assert sorted(found.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS  # an M-step a view; costs, agreement, changes
-    assert found.numbers == 0
+    transferred = record_transfers(multi_view_kmeans(shards, divergence, K))
+    assert (
+        sorted(transferred.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS
+    )  # an M-step per view; costs, agreement, changes
+    assert transferred.numbers == 0
 
 
 @missing_or_not
@@ -87,7 +89,7 @@ def test_fitted_parameters_stay_on_the_device(missing):
     on_host = cs.Views({name: to_numpy(block) for name, block in views.items()}, present=views.present)
     make = cs.CoEM(K, n_init=1, random_state=0)
     again, model = clone(make).fit(on_host), make.fit(views)
-    kept = [value for own in model.params_.values() for value in own.values()]
+    kept = [value for params in model.params_.values() for value in params.values()]
     assert all(value.device == DEVICE for value in [*kept, *model.responsibilities_.values()])
     assert isinstance(model.labels_, np.ndarray)
     assert np.array_equal(again.labels_, model.labels_)

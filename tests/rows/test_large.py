@@ -1,4 +1,4 @@
-"""What large data brings to light: wide rows, views that a sample lacks, many clusters, warnings that say where."""
+"""Cases that occur with large data: wide rows, views that a sample lacks, many clusters."""
 
 import warnings
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from consilience.rows.source import plan_loads
 
 
 def wide_reader(n, d):
-    """Rows that nobody reads."""
+    """A storage that is never read."""
     return SimpleNamespace(
         shape=(n, d), dtype=np.dtype(np.float32), sparse=False, size=n * d, edges=None, description="nowhere"
     )

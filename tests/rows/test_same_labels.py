@@ -1,4 +1,4 @@
-"""The same seed gives the same labels, wherever the rows are and however they are cut."""
+"""A seed gives the same labels for every storage and every cut of the rows."""
 
 import re
 
@@ -23,30 +23,32 @@ every_case = pytest.mark.parametrize("case", CASES)
 every_store = pytest.mark.parametrize("store", STORES)
 
 
-def close(case):
-    """How near numbers are that were added up in another order."""
+def tolerance(case):
+    """Tolerance for sums in another order."""
     return {"rtol": 1e-4, "atol": 1e-4} if case == "float32" else {"rtol": 1e-9, "atol": 1e-9}
 
 
-def assert_same(one, other, blocks, elsewhere, case):
-    """Two models of the same data, of which the second knows it from elsewhere, say the same of it."""
-    assert np.array_equal(one.labels_, other.labels_)
-    assert all(np.array_equal(one.view_labels_[name], other.view_labels_[name]) for name in blocks)
-    assert other.cost_ == pytest.approx(one.cost_, rel=close(case)["rtol"])
-    assert np.array_equal(other.predict(elsewhere), one.predict(blocks))
-    assert other.score(elsewhere) == pytest.approx(one.score(blocks), rel=close(case)["rtol"])
+def assert_same(expected, actual, blocks, stored, case):
+    """Compare two models of the same data, of which the second was fitted on stored rows."""
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert all(np.array_equal(expected.view_labels_[name], actual.view_labels_[name]) for name in blocks)
+    assert actual.cost_ == pytest.approx(expected.cost_, rel=tolerance(case)["rtol"])
+    assert np.array_equal(actual.predict(stored), expected.predict(blocks))
+    assert actual.score(stored) == pytest.approx(expected.score(blocks), rel=tolerance(case)["rtol"])
     for method in ("predict_proba", "transform", "score_samples"):
-        if hasattr(one, method):
-            assert np.allclose(getattr(other, method)(elsewhere), getattr(one, method)(blocks), **close(case)), method
+        if hasattr(expected, method):
+            assert np.allclose(getattr(actual, method)(stored), getattr(expected, method)(blocks), **tolerance(case)), (
+                method
+            )
 
 
 @every_estimator
 @every_case
 def test_one_shard_equals_many(make, case):
     blocks, _ = make_blocks(case)
-    one = fit_quietly(make(), blocks)
+    expected = fit_quietly(make(), blocks)
     with cut_finely():
-        assert_same(one, fit_quietly(make(), blocks), blocks, blocks, case)
+        assert_same(expected, fit_quietly(make(), blocks), blocks, blocks, case)
 
 
 @every_estimator
@@ -54,27 +56,27 @@ def test_one_shard_equals_many(make, case):
 @every_store
 def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
     blocks, _ = make_blocks(case)
-    one = fit_quietly(make(), blocks)
+    expected = fit_quietly(make(), blocks)
     with cut_finely():
-        elsewhere = STORES[store](tmp_path, blocks)
-        assert_same(one, fit_quietly(make(), elsewhere), blocks, elsewhere, case)
+        stored = STORES[store](tmp_path, blocks)
+        assert_same(expected, fit_quietly(make(), stored), blocks, stored, case)
 
 
 @every_estimator
 @pytest.mark.parametrize("case", ["missing", "sparse"])
 def test_labels_on_dask_processes(make, case, on_cluster):
     blocks, _ = make_blocks(case)
-    elsewhere = convert_to_dask(None, blocks)
-    assert_same(fit_quietly(make(), blocks), fit_quietly(make(), elsewhere), blocks, elsewhere, case)
+    stored = convert_to_dask(None, blocks)
+    assert_same(fit_quietly(make(), blocks), fit_quietly(make(), stored), blocks, stored, case)
 
 
 @every_estimator
 @every_case
 def test_labels_on_dask_threads(make, case, in_process):
     blocks, _ = make_blocks(case)
-    elsewhere = convert_to_dask(None, blocks)
+    stored = convert_to_dask(None, blocks)
     with cut_finely():
-        assert_same(fit_quietly(make(), blocks), fit_quietly(make(), elsewhere), blocks, elsewhere, case)
+        assert_same(fit_quietly(make(), blocks), fit_quietly(make(), stored), blocks, stored, case)
 
 
 @every_estimator
@@ -83,9 +85,9 @@ def test_threads_do_not_change_a_bit(make, threads, tmp_path):
     blocks, _ = make_blocks("missing")
     with cut_finely():
         views = STORES["memmap"](tmp_path, blocks)
-        one, other = fit_quietly(make(n_jobs=1), views), fit_quietly(make(n_jobs=threads), views)
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == other.cost_
+        expected, actual = fit_quietly(make(n_jobs=1), views), fit_quietly(make(n_jobs=threads), views)
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert expected.cost_ == actual.cost_
 
 
 @every_estimator
@@ -93,15 +95,15 @@ def test_threads_do_not_change_a_bit(make, threads, tmp_path):
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path, monkeypatch):
     blocks, _ = make_blocks(case)
-    elsewhere = STORES[store](tmp_path, blocks)
+    stored = STORES[store](tmp_path, blocks)
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
         with monkeypatch.context() as patch:
             patch.setattr(f"consilience.methods.common.starts.{limit}", value)
-            one, other = (
+            expected, actual = (
                 fit_quietly(make(n_init=1, max_iter=1), blocks),
-                fit_quietly(make(n_init=1, max_iter=1), elsewhere),
+                fit_quietly(make(n_init=1, max_iter=1), stored),
             )
-        assert np.array_equal(one.labels_, other.labels_), limit
+        assert np.array_equal(expected.labels_, actual.labels_), limit
 
 
 @pytest.mark.parametrize("case", ["complete", "sparse"])
@@ -111,20 +113,20 @@ def test_sampled_starts_on_dask(make, case, in_process, monkeypatch):
     for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
         with monkeypatch.context() as patch:
             patch.setattr(f"consilience.methods.common.starts.{limit}", value)
-            one = fit_quietly(make(n_init=1, max_iter=1), blocks)
-            other = fit_quietly(make(n_init=1, max_iter=1), convert_to_dask(None, blocks))
-        assert np.array_equal(one.labels_, other.labels_), limit
+            expected = fit_quietly(make(n_init=1, max_iter=1), blocks)
+            actual = fit_quietly(make(n_init=1, max_iter=1), convert_to_dask(None, blocks))
+        assert np.array_equal(expected.labels_, actual.labels_), limit
 
 
 @every_estimator
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
 def test_init_does_not_depend_on_the_storage(make, store, tmp_path):
     blocks, y = make_blocks("missing")
-    elsewhere = STORES[store](tmp_path, blocks)
+    stored = STORES[store](tmp_path, blocks)
     centres = np.stack([np.nanmean(blocks["numbers"][y == j], axis=0) for j in range(K)])
     for init in (y, {"numbers": centres}, {"numbers": np.eye(K)[y]}):
         assert np.array_equal(
-            fit_quietly(make(init=init), blocks).labels_, fit_quietly(make(init=init), elsewhere).labels_
+            fit_quietly(make(init=init), blocks).labels_, fit_quietly(make(init=init), stored).labels_
         )
 
 
@@ -135,56 +137,56 @@ def test_every_family_and_eta(family, store, tmp_path):
     make = ESTIMATORS["co-em"]
     families = {"numbers": family, "counts": "poisson"}
     options = {"families": families, "eta": 0.6, "priors": "view", "assignment": "average"}
-    one = fit_quietly(make(**options), blocks)
+    expected = fit_quietly(make(**options), blocks)
     with cut_finely():
-        elsewhere = STORES[store](tmp_path, blocks)
-        assert_same(one, fit_quietly(make(**options), elsewhere), blocks, elsewhere, "missing")
+        stored = STORES[store](tmp_path, blocks)
+        assert_same(expected, fit_quietly(make(**options), stored), blocks, stored, "missing")
 
 
-def room_mapped(folder, shape, dtype):
+def map_out(folder, shape, dtype):
     return np.lib.format.open_memmap(folder / "out.npy", "w+", dtype, shape)
 
 
-def room_in_hdf5(folder, shape, dtype):
+def make_hdf5_out(folder, shape, dtype):
     return pytest.importorskip("h5py").File(folder / "out.h5", "w").create_dataset("out", shape, dtype)
 
 
-def room_in_zarr(folder, shape, dtype):
+def make_zarr_out(folder, shape, dtype):
     return pytest.importorskip("zarr").create_array(folder / "out", shape=shape, dtype=dtype)
 
 
-every_room = pytest.mark.parametrize("room", [room_mapped, room_in_hdf5, room_in_zarr])
+every_out = pytest.mark.parametrize("make_out", [map_out, make_hdf5_out, make_zarr_out])
 
 
 @every_estimator
-@every_room
+@every_out
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
-def test_predictions_are_written_to_out(make, room, store, tmp_path):
+def test_predictions_are_written_to_out(make, make_out, store, tmp_path):
     blocks, _ = make_blocks("complete")
     model = fit_quietly(make(), blocks)
     with cut_finely():
-        elsewhere = STORES[store](tmp_path, blocks)
-        out = room(tmp_path, (240,), np.int64)
-        assert model.predict(elsewhere, out=out) is out
+        stored = STORES[store](tmp_path, blocks)
+        out = make_out(tmp_path, (240,), np.int64)
+        assert model.predict(stored, out=out) is out
         assert np.array_equal(out[:], model.labels_)
 
 
-@every_room
-def test_probabilities_are_written_to_out(room, tmp_path):
+@every_out
+def test_probabilities_are_written_to_out(make_out, tmp_path):
     blocks, _ = make_blocks("complete")
     model = fit_quietly(ESTIMATORS["co-em"](), blocks)
-    out = room(tmp_path, (240, K), np.float64)
+    out = make_out(tmp_path, (240, K), np.float64)
     with cut_finely():
         assert model.predict_proba(blocks, out=out) is out
     assert np.allclose(out[:], model.predict_proba(blocks))
 
 
 @every_estimator
-@every_room
+@every_out
 @pytest.mark.parametrize("shape", [(100,), (300,), (240, 1), (240, K)])
-def test_out_of_wrong_shape_is_refused_before_writing(make, room, shape, tmp_path):
+def test_out_of_wrong_shape_is_refused_before_writing(make, make_out, shape, tmp_path):
     blocks, _ = make_blocks("complete")
-    out = room(tmp_path, shape, np.int64)
+    out = make_out(tmp_path, shape, np.int64)
     out[...] = -7
     wanted = re.escape(f"out must be an array of shape (240,) for 240 entities, got shape {shape}")
     with cut_finely(), pytest.raises(ValueError, match=wanted):
@@ -210,13 +212,13 @@ def test_out_for_probabilities_needs_columns_and_floats():
         model.predict_proba(blocks, out=np.zeros((240, K), np.int64))
 
 
-def assert_nobody_is_predicted(model, nobody):
-    assert model.predict(nobody).shape == (0,)
+def assert_no_predictions(model, no_entities):
+    assert model.predict(no_entities).shape == (0,)
     for method in ("predict_proba", "transform", "score_samples"):
         if hasattr(model, method):
-            assert len(getattr(model, method)(nobody)) == 0
+            assert len(getattr(model, method)(no_entities)) == 0
     with pytest.raises(ValueError, match="this batch has no entities: leave it out"):
-        model.partial_fit(nobody)
+        model.partial_fit(no_entities)
 
 
 @every_estimator
@@ -225,48 +227,48 @@ def assert_nobody_is_predicted(model, nobody):
 def test_no_entities_in_any_storage(make, case, store, tmp_path):
     blocks, _ = make_blocks(case)
     model = fit_quietly(make(), blocks)
-    assert_nobody_is_predicted(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
+    assert_no_predictions(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
 
 
 @every_estimator
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 def test_no_entities_on_dask(make, case, in_process):
     blocks, _ = make_blocks(case)
-    model, elsewhere = fit_quietly(make(), blocks), convert_to_dask(None, blocks)
-    assert_nobody_is_predicted(model, cs.Views(elsewhere)[:0])
-    assert_nobody_is_predicted(model, {name: array[:0] for name, array in elsewhere.items()})
+    model, stored = fit_quietly(make(), blocks), convert_to_dask(None, blocks)
+    assert_no_predictions(model, cs.Views(stored)[:0])
+    assert_no_predictions(model, {name: array[:0] for name, array in stored.items()})
 
 
 @every_estimator
 def test_chunks_far_from_zero_and_from_each_other(make, in_process):
-    """All shards measure from the same point, though the rows of each lie elsewhere."""
+    """All shards measure from one origin, though their rows are far apart."""
     blocks, y = make_blocks("float32")
     order = np.argsort(y, kind="stable")
     far = {name: (X + np.float32(3000) + 40 * y[:, None].astype(np.float32))[order] for name, X in blocks.items()}
     options = {"families": "gaussian"} if make is ESTIMATORS["co-em"] else {}
-    one, other = fit_quietly(make(**options), far), fit_quietly(make(**options), convert_to_dask(None, far))
-    assert np.array_equal(one.labels_, other.labels_)
-    assert other.cost_ == pytest.approx(one.cost_, rel=1e-4)
+    expected, actual = fit_quietly(make(**options), far), fit_quietly(make(**options), convert_to_dask(None, far))
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-4)
 
 
 @every_estimator
 @pytest.mark.parametrize("store", ["hdf5", "zarr", "dask"])
 def test_stored_array_is_one_view(make, store, tmp_path):
     blocks, _ = make_blocks("complete")
-    one = {"X": blocks["numbers"]}
+    expected = {"X": blocks["numbers"]}
     if store == "dask":
         pytest.importorskip("dask.array")
-    elsewhere = {"dask": _one_chunked}.get(store, STORES[store])(tmp_path, one)["X"]
-    model = fit_quietly(make(), elsewhere)
-    assert np.array_equal(model.labels_, fit_quietly(make(), one["X"]).labels_)
-    assert np.array_equal(model.predict(elsewhere), model.labels_)
+    stored = {"dask": _to_two_chunks}.get(store, STORES[store])(tmp_path, expected)["X"]
+    model = fit_quietly(make(), stored)
+    assert np.array_equal(model.labels_, fit_quietly(make(), expected["X"]).labels_)
+    assert np.array_equal(model.predict(stored), model.labels_)
     assert model.n_features_in_ == 4
     halves = {"a": slice(0, 2), "b": slice(2, 4)}
-    apart = fit_quietly(make(views=halves), elsewhere)
-    assert np.array_equal(apart.labels_, fit_quietly(make(views=halves), one["X"]).labels_)
+    apart = fit_quietly(make(views=halves), stored)
+    assert np.array_equal(apart.labels_, fit_quietly(make(views=halves), expected["X"]).labels_)
 
 
-def _one_chunked(_folder, blocks):
+def _to_two_chunks(_folder, blocks):
     return {name: make_dask_array(X, (100, 140)) for name, X in blocks.items()}
 
 
@@ -274,10 +276,10 @@ def _one_chunked(_folder, blocks):
 @every_estimator
 def test_slice_of_views(make, store, tmp_path):
     blocks, _ = make_blocks("missing")
-    elsewhere = cs.Views(STORES[store](tmp_path, blocks))[31:222]
-    one = fit_quietly(make(), cs.Views(blocks)[31:222])
+    stored = cs.Views(STORES[store](tmp_path, blocks))[31:222]
+    expected = fit_quietly(make(), cs.Views(blocks)[31:222])
     with cut_finely():
-        assert np.array_equal(fit_quietly(make(), elsewhere).labels_, one.labels_)
+        assert np.array_equal(fit_quietly(make(), stored).labels_, expected.labels_)
 
 
 @every_estimator
@@ -287,5 +289,5 @@ def test_sparse_rows_of_a_device_library(make):
     blocks, _ = make_blocks("sparse")
     T = blocks["counts"]
     counts = torch.sparse_csr_tensor(*(torch.asarray(np.array(x)) for x in (T.indptr, T.indices, T.data)), size=T.shape)
-    there = {"numbers": torch.asarray(blocks["numbers"]), "counts": counts}
-    assert np.array_equal(fit_quietly(make(), there).labels_, fit_quietly(make(), blocks).labels_)
+    tensors = {"numbers": torch.asarray(blocks["numbers"]), "counts": counts}
+    assert np.array_equal(fit_quietly(make(), tensors).labels_, fit_quietly(make(), blocks).labels_)

@@ -1,4 +1,4 @@
-"""Shards: what they keep, how often rows are read, how much memory that takes, and how reading ends."""
+"""Shards: their caches, the number of reads, memory, and how reading ends."""
 
 import gc
 import pickle
@@ -35,8 +35,8 @@ from waiting import HANG_LIMIT
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
 
 
-class Counted(Storage):
-    """A reader that counts how often each row is read, and fails when it is told to."""
+class CountedStorage(Storage):
+    """A storage that counts the reads of each row, and can be made to fail."""
 
     description = "a test"
 
@@ -58,11 +58,11 @@ class Counted(Storage):
         self.times[:], self.asked = 0, []
 
 
-def counted(case="complete", unit=None, n_views=2):
+def make_counted(case="complete", unit=None, n_views=2):
     blocks, y = make_blocks(case)
     blocks["more"] = blocks["numbers"][:, :2] + 1
-    readers = {name: Counted(X, unit) for name, X in list(blocks.items())[:n_views]}
-    return cs.Views({name: Source.over(reader, name) for name, reader in readers.items()}), readers, y
+    storages = {name: CountedStorage(X, unit) for name, X in list(blocks.items())[:n_views]}
+    return cs.Views({name: Source.over(storage, name) for name, storage in storages.items()}), storages, y
 
 
 def mixture(views, y):
@@ -74,61 +74,61 @@ def mixture(views, y):
 @pytest.mark.parametrize("n_views", [1, 2, 3])
 def test_co_em_round_reads_each_view_twice(n_views):
     with cut_finely():
-        views, readers, y = counted(n_views=n_views)
+        views, storages, y = make_counted(n_views=n_views)
         _, _, states = mixture(views, y)
         next(states)
-        for reader in readers.values():
-            reader.forget()
+        for storage in storages.values():
+            storage.forget()
         next(states)
-    assert all((reader.times == min(2, n_views)).all() for reader in readers.values())
+    assert all((storage.times == min(2, n_views)).all() for storage in storages.values())
 
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
 def test_kmeans_round_reads_each_view_twice(n_views):
     with cut_finely():
-        views, readers, y = counted(n_views=n_views)
+        views, storages, y = make_counted(n_views=n_views)
         shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
         states = multi_view_kmeans(shards, SquaredEuclidean(), K)
         next(states)
-        for reader in readers.values():
-            reader.forget()
+        for storage in storages.values():
+            storage.forget()
         next(states)
-    assert all((reader.times == min(2, n_views)).all() for reader in readers.values())
+    assert all((storage.times == min(2, n_views)).all() for storage in storages.values())
 
 
 def test_predictions_read_each_row_three_times():
-    """To see whether all can be used, to ask the family, and to measure."""
+    """Once to validate the rows, once for the family, and once to predict."""
     blocks, _ = make_blocks("complete")
     models = [fit_quietly(ESTIMATORS[name](), blocks) for name in ("co-em", "k-means")]
     for model in models:
         with cut_finely():
-            views, readers, _ = counted()
-            for reader in readers.values():
-                reader.forget()
+            views, storages, _ = make_counted()
+            for storage in storages.values():
+                storage.forget()
             model.predict(views)
-        assert [set(reader.times) for reader in readers.values()] == [{3}, {3}]
+        assert [set(storage.times) for storage in storages.values()] == [{3}, {3}]
 
 
 @pytest.mark.parametrize("unit", [30, 70, 240, 1000])
 def test_shards_and_loads_end_at_storage_units(unit):
-    """So no unit is read for two shards."""
+    """No unit is read for two shards."""
     with cut_finely():
-        views, readers, y = counted(unit=unit)
+        views, storages, y = make_counted(unit=unit)
         shards, _, states = mixture(views, y)
         next(states)
-        for reader in readers.values():
-            reader.forget()
+        for storage in storages.values():
+            storage.forget()
         next(states)
     ends = {*range(0, 240, unit), 240}
     assert {*np.cumsum(shards.sizes)} <= ends
     if unit <= 30:  # larger ones are too large to be read at once
-        assert all(start in ends for reader in readers.values() for start, _ in reader.asked)
+        assert all(start in ends for storage in storages.values() for start, _ in storage.asked)
 
 
 def test_units_of_a_small_view_do_not_enlarge_loads(monkeypatch):
     monkeypatch.setattr(source, "BLOCK_BYTES", 1 << 12)
-    small = Source.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
-    large = Source.over(Counted(np.zeros((1000, 50), np.float32)))
+    small = Source.over(CountedStorage(np.zeros((1000, 1), np.float32), unit=1000))
+    large = Source.over(CountedStorage(np.zeros((1000, 50), np.float32)))
     loads = plan_loads({"small": small, "large": large}, 1000, 10)
     assert max((rows.stop - rows.start) * 50 * 4 for rows in loads) <= 2 << 12
     assert loads[0].start == 0
@@ -138,11 +138,11 @@ def test_units_of_a_small_view_do_not_enlarge_loads(monkeypatch):
 def test_iterate_rows_yields_every_row_in_order():
     values = np.arange(480.0).reshape(240, 2)
     with cut_finely():
-        lazy_rows = Source.over(Counted(values, unit=50))
-        found = list(iterate_rows({"a": lazy_rows, "b": values}, 240, 13))
-    assert np.array_equal(np.concatenate([X["a"] for _, X in found]), values)
-    assert np.array_equal(np.concatenate([X["b"] for _, X in found]), values)
-    assert [rows.start for rows, _ in found] == [0, *(rows.stop for rows, _ in found[:-1])]
+        lazy_rows = Source.over(CountedStorage(values, unit=50))
+        spans = list(iterate_rows({"a": lazy_rows, "b": values}, 240, 13))
+    assert np.array_equal(np.concatenate([X["a"] for _, X in spans]), values)
+    assert np.array_equal(np.concatenate([X["b"] for _, X in spans]), values)
+    assert [rows.start for rows, _ in spans] == [0, *(rows.stop for rows, _ in spans[:-1])]
 
 
 def test_cache_is_not_used_for_other_parameters():
@@ -151,20 +151,20 @@ def test_cache_is_not_used_for_other_parameters():
     for shard in shards.shards:
         for _ in iterate_posteriors(shard, model):
             pass
-    other = start_from_init((y + 1) % K, shards, model.families, K, PRIORS["global"])
+    actual = start_from_init((y + 1) % K, shards, model.families, K, PRIORS["global"])
     fresh, *_ = mixture(cs.Views(blocks), y)
     for kept, new in zip(shards.shards, fresh.shards, strict=True):
-        for (_, _, a), (_, _, b) in zip(iterate_posteriors(kept, other), iterate_posteriors(new, other), strict=True):
+        for (_, _, a), (_, _, b) in zip(iterate_posteriors(kept, actual), iterate_posteriors(new, actual), strict=True):
             assert all(np.array_equal(a[name].posterior, b[name].posterior) for name in a)
 
 
 class Stopped(BaseException):
-    """What comes in the middle of a pass."""
+    """Raised in the middle of a pass."""
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_interrupted_pass_leaves_no_stale_cache(kind, tmp_path):
-    """Half of what is kept is of new parameters then, and half of the old ones."""
+    """Half of the cache then belongs to new parameters, and half to old ones."""
     blocks, y = make_blocks("complete")
     with cut_finely():
         views = cs.Views(blocks if kind == "memory" else store_in_files(tmp_path, blocks))
@@ -172,14 +172,14 @@ def test_interrupted_pass_leaves_no_stale_cache(kind, tmp_path):
         new = start_from_init((y + 1) % K, shards, old.families, K, PRIORS["global"])
         shard = shards.shards[0]
         before = [beliefs for _, _, beliefs in iterate_posteriors(shard, old)]
-        before = [{n: belief.posterior.copy() for n, belief in own.items()} for own in before]
-        broken = iterate_posteriors(shard, new)
-        next(broken)
+        before = [{n: belief.posterior.copy() for n, belief in array.items()} for array in before]
+        interrupted_pass = iterate_posteriors(shard, new)
+        next(interrupted_pass)
         with pytest.raises(Stopped, match="in the middle"):
-            broken.throw(Stopped("in the middle"))
+            interrupted_pass.throw(Stopped("in the middle"))
         after = [beliefs for _, _, beliefs in iterate_posteriors(shard, old)]
-    for one, other in zip(before, after, strict=True):
-        assert all(np.array_equal(one[name], other[name].posterior) for name in one)
+    for expected, actual in zip(before, after, strict=True):
+        assert all(np.array_equal(expected[name], actual[name].posterior) for name in expected)
 
 
 def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
@@ -189,13 +189,13 @@ def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
         shards = prepare_kmeans(cs.Views(blocks), divergence).with_labels(y)
         centres = {name: np.stack([X[y == j].mean(axis=0) for j in range(K)]) for name, X in blocks.items()}
         old, new = (Centers(divergence) for _ in range(2))
-        for name, own in centres.items():
-            old, new = old.update(name, own), new.update(name, own[::-1].copy())
+        for name, array in centres.items():
+            old, new = old.update(name, array), new.update(name, array[::-1].copy())
         shard, names = shards.shards[0], list(blocks)
         before = label_views(shard, old, names)
-        broken = kmeans.iterate_labels(shard, new, names)
-        next(broken)
-        broken.close()
+        interrupted_pass = kmeans.iterate_labels(shard, new, names)
+        next(interrupted_pass)
+        interrupted_pass.close()
         after = label_views(shard, old, names)
     assert all(np.array_equal(before[name], after[name]) for name in names)
 
@@ -231,11 +231,11 @@ def test_pickled_shard_has_an_empty_cache():
         copies = replace(shards, shards=pickle.loads(pickle.dumps(shards.shards)))
         assert all(not shard.cache.arrays for shard in copies.shards)
         assert all(shard.cache.arrays for shard in shards.shards)
-        one, other = (
+        expected, actual = (
             list(each.map(compute_shard_probabilities, model, model.weights["counts"], "joint"))
             for each in (shards, copies)
         )
-    assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(expected, actual, strict=True))
 
 
 @pytest.mark.parametrize("case", ["missing", "sparse", "float32"])
@@ -246,13 +246,13 @@ def test_spilling_changes_nothing_and_leaves_no_files(case, tmp_path, monkeypatc
     monkeypatch.setattr(tempfile, "tempdir", str(scratch_folder))
     views = store_in_files(tmp_path, blocks)
     with cut_finely():
-        one = fit_quietly(ESTIMATORS["co-em"](), views)
+        expected = fit_quietly(ESTIMATORS["co-em"](), views)
         with config_context(working_memory=0):
             spilled, *_ = prepare_mixture(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
             assert all(shard.cache.spills for shard in spilled.shards)
-            other = fit_quietly(ESTIMATORS["co-em"](), views)
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == other.cost_
+            actual = fit_quietly(ESTIMATORS["co-em"](), views)
+    assert np.array_equal(expected.labels_, actual.labels_)
+    assert expected.cost_ == actual.cost_
     assert list(scratch_folder.iterdir()) == []
 
 
@@ -260,19 +260,19 @@ def test_spilled_posteriors_can_be_sent_to_processes(tmp_path):
     blocks, _ = make_blocks("missing")
     views = store_in_files(tmp_path, blocks)
     with cut_finely(), config_context(working_memory=0):
-        found = fit_quietly(ESTIMATORS["co-em"](), views).responsibilities_
-    assert all(is_scratch_array(own) for own in found.values())
-    assert not any(is_scratch_array(own * 2) for own in found.values())
-    for own in (found["numbers"], found["numbers"][3:90]):
-        one, other = joblib.Parallel(2, max_nbytes=1)(joblib.delayed(np.sum)(own) for _ in range(2))
-        assert one == other == own.sum()
+        spans = fit_quietly(ESTIMATORS["co-em"](), views).responsibilities_
+    assert all(is_scratch_array(array) for array in spans.values())
+    assert not any(is_scratch_array(array * 2) for array in spans.values())
+    for array in (spans["numbers"], spans["numbers"][3:90]):
+        expected, actual = joblib.Parallel(2, max_nbytes=1)(joblib.delayed(np.sum)(array) for _ in range(2))
+        assert expected == actual == array.sum()
 
 
 @pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt("in the middle")])
 def test_reading_thread_ends_after_an_error(error):
     before = set(threading.enumerate())
     with cut_finely():
-        rows = Source.over(Counted(np.zeros((240, 40)), unit=20))
+        rows = Source.over(CountedStorage(np.zeros((240, 40)), unit=20))
         with pytest.raises(type(error), match="in the middle"):  # noqa: PT012
             for _ in iterate_rows({"a": rows}, 240, 10):
                 raise error
@@ -283,8 +283,8 @@ def test_reading_thread_ends_after_an_error(error):
 def test_failed_read_names_the_file_and_ends_threads(make):
     before = set(threading.enumerate())
     with cut_finely():
-        views, readers, _ = counted()
-        readers["counts"].fails = RuntimeError("the disk is gone")
+        views, storages, _ = make_counted()
+        storages["counts"].fails = RuntimeError("the disk is gone")
         with pytest.raises(
             OSError, match=r"view 'counts': rows \d+ to \d+ of a test cannot be read \(the disk is gone\)"
         ):
@@ -321,12 +321,12 @@ print(max(most) - base)
 def large(tmp_path_factory):
     """Two files with 300 MB of rows."""
     rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("large")
-    n, some = 100_000, rng.normal(size=(5000, 400)).astype(np.float32)
+    n, rows_5000 = 100_000, rng.normal(size=(5000, 400)).astype(np.float32)
     paths = [folder / "a.npy", folder / "b.npy"]
     for path, width in zip(paths, (400, 350), strict=True):
         file = np.lib.format.open_memmap(path, "w+", np.float32, (n, width))
         for first in range(0, n, 5000):
-            file[first : first + 5000] = some[:, :width] + first % 3
+            file[first : first + 5000] = rows_5000[:, :width] + first % 3
         del file
     yield paths
     for path in paths:
@@ -336,7 +336,7 @@ def large(tmp_path_factory):
 @linux
 @pytest.mark.parametrize("name", ["co-em", "k-means"])
 def test_memory_is_much_smaller_than_the_data(name, large):
-    """What an entity takes besides its rows (log-densities, labels, presence) is small beside them."""
+    """Log-densities, labels and presence take little memory compared with the rows."""
     done = subprocess.run(
         [sys.executable, "-c", FIT, name, *map(str, large)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Rows that are read when asked for: the same numbers as in memory, read a block at a time, and no more than needed."""
+"""Sources of rows: equal to rows in memory, read in blocks, and no more than needed."""
 
 import pickle
 import threading
@@ -18,8 +18,8 @@ DENSE = rng.normal(size=(103, 7)).astype(np.float32)
 SPARSE = sp.csr_array(sp.random(103, 50, density=0.1, random_state=0, dtype=np.float64))
 
 
-class Counting(Storage):
-    """A reader of what is in memory that writes down what it was asked for."""
+class CountingStorage(Storage):
+    """A storage in memory that records its reads."""
 
     def __init__(self, values, edges=None):
         self.values, self.edges, self.asked = values, edges, []
@@ -60,7 +60,7 @@ def numbers(values):
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 
-def negated(block):
+def negate(block):
     return verbs.map_values(block, np.negative)
 
 
@@ -68,7 +68,7 @@ def negated(block):
 
 
 def test_rows_are_read_by_slice(values):
-    X = Source.over(Counting(values))
+    X = Source.over(CountingStorage(values))
     for rows in (slice(0, 5), slice(50, 103), slice(None), slice(-3, None), slice(4, 4), slice(9, 2)):
         np.testing.assert_array_equal(plain(X[rows]), numbers(values[rows]))
         np.testing.assert_array_equal(plain(X[rows, ...]), numbers(values[rows]))
@@ -77,19 +77,19 @@ def test_rows_are_read_by_slice(values):
 
 def test_other_types_are_read_as_float64():
     for dtype in (np.int8, np.uint64, np.float16, bool, ">f4"):
-        X = Source.over(Counting(DENSE.astype(dtype)))
+        X = Source.over(CountingStorage(DENSE.astype(dtype)))
         assert X.dtype == X[:3].dtype == np.float64
         np.testing.assert_array_equal(X[:3], DENSE[:3].astype(dtype).astype(np.float64))
 
 
 def test_empty_slice_reads_nothing(values):
-    reader = Counting(values)
-    assert Source.over(reader)[:0, ...].shape == (0, values.shape[1])
-    assert reader.asked == []
+    storage = CountingStorage(values)
+    assert Source.over(storage)[:0, ...].shape == (0, values.shape[1])
+    assert storage.asked == []
 
 
 def test_steps_and_positions_are_refused_in_slices():
-    X = Source.over(Counting(DENSE))
+    X = Source.over(CountingStorage(DENSE))
     with pytest.raises(ValueError, match=r"read in their order, got slice\(None, None, 2\): use take"):
         X[::2]
     with pytest.raises(TypeError, match="read by slice, got 3: use take"):
@@ -98,20 +98,20 @@ def test_steps_and_positions_are_refused_in_slices():
 
 def test_conversion_to_numpy_is_refused():
     with pytest.raises(TypeError, match=r"rows of view 'a' are not in memory \(somewhere.bin\): read some with"):
-        np.asarray(Source.over(Counting(DENSE), "a"))
+        np.asarray(Source.over(CountingStorage(DENSE), "a"))
 
 
 def test_slice_rows_reads_nothing(values):
-    reader = Counting(values)
-    part = Source.over(reader).slice_rows(20, 60)
+    storage = CountingStorage(values)
+    part = Source.over(storage).slice_rows(20, 60)
     assert part.shape == (40, values.shape[1])
-    assert reader.asked == []
+    assert storage.asked == []
     np.testing.assert_array_equal(plain(part[10:15]), numbers(values[30:35]))
-    assert reader.asked == [(30, 35)]
+    assert storage.asked == [(30, 35)]
 
 
 def test_failed_read_names_file_and_view():
-    class Broken(Counting):
+    class Broken(CountingStorage):
         def read(self, start, stop):
             raise RuntimeError("bad sector")
 
@@ -120,7 +120,7 @@ def test_failed_read_names_file_and_view():
 
 
 def test_short_read_is_refused():
-    class Short(Counting):
+    class Short(CountingStorage):
         def read(self, start, stop):
             return super().read(start, stop - 1)
 
@@ -129,7 +129,7 @@ def test_short_read_is_refused():
 
 
 def test_source_can_be_pickled(values):
-    X = pickle.loads(pickle.dumps(Source.over(Counting(values), "a").map_blocks(negated).slice_rows(3, 90)))
+    X = pickle.loads(pickle.dumps(Source.over(CountingStorage(values), "a").map_blocks(negate).slice_rows(3, 90)))
     np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
 
 
@@ -139,7 +139,7 @@ def test_source_can_be_pickled(values):
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("edges", [None, np.array([0, 30, 60, 90, 103])], ids=["none", "thirty"])
 def test_take_keeps_the_order(values, edges):
-    X = Source.over(Counting(values, edges))
+    X = Source.over(CountingStorage(values, edges))
     for rows in ([5], [], [90, 3, 3, 50, 102], rng.permutation(103)):
         rows = np.array(rows, int)
         np.testing.assert_array_equal(plain(X.take(rows)), numbers(values)[rows])
@@ -150,20 +150,20 @@ def test_take_keeps_the_order(values, edges):
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_take_reads_only_neighboring_rows():
-    reader = Counting(DENSE)
-    Source.over(reader).take(np.array([80, 10, 12]))
-    assert reader.asked == [(10, 13), (80, 81)]
+    storage = CountingStorage(DENSE)
+    Source.over(storage).take(np.array([80, 10, 12]))
+    assert storage.asked == [(10, 13), (80, 81)]
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_take_reads_each_storage_unit_once():
-    reader = Counting(DENSE, np.array([0, 50, 103]))
-    Source.over(reader).take(np.array([1, 49, 60, 102]))
-    assert reader.asked == [(1, 50), (60, 103)]
+    storage = CountingStorage(DENSE, np.array([0, 50, 103]))
+    Source.over(storage).take(np.array([1, 49, 60, 102]))
+    assert storage.asked == [(1, 50), (60, 103)]
 
 
 def test_take_refuses_rows_out_of_range():
-    X = Source.over(Counting(DENSE))
+    X = Source.over(CountingStorage(DENSE))
     with pytest.raises(IndexError, match="row 103 is out of range: there are 103"):
         X.take(np.array([0, 103]))
     with pytest.raises(IndexError, match="row -1 is out of range"):
@@ -175,7 +175,7 @@ def test_take_refuses_rows_out_of_range():
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_blocks_cover_the_rows(values):
-    for X in (Source.over(Counting(values)), Source.over(Counting(values)).slice_rows(7, 40)):
+    for X in (Source.over(CountingStorage(values)), Source.over(CountingStorage(values)).slice_rows(7, 40)):
         blocks = plan_reads(X)
         assert len(blocks) > 3
         np.testing.assert_array_equal(np.concatenate([np.arange(X.shape[0])[b] for b in blocks]), np.arange(X.shape[0]))
@@ -184,22 +184,22 @@ def test_blocks_cover_the_rows(values):
 @pytest.mark.usefixtures("_small_blocks")
 def test_blocks_end_at_storage_units():
     edges = np.append(np.arange(0, 103, 8), 103)
-    blocks = plan_reads(Source.over(Counting(DENSE, edges)))
+    blocks = plan_reads(Source.over(CountingStorage(DENSE, edges)))
     assert len(blocks) > 3
     assert {block.stop for block in blocks} <= set(edges)
-    part = Source.over(Counting(DENSE, edges)).slice_rows(5, 50)
+    part = Source.over(CountingStorage(DENSE, edges)).slice_rows(5, 50)
     assert part.edges.tolist() == [0, 3, 11, 19, 27, 35, 43, 45]
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_huge_storage_unit_is_split(monkeypatch):
     monkeypatch.setattr(source_module, "LARGEST_UNIT", 28 * 60)
-    blocks = plan_reads(Source.over(Counting(DENSE, np.array([0, 30, 103]))))
+    blocks = plan_reads(Source.over(CountingStorage(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
 
 
 def test_empty_source_has_one_empty_block():
-    assert plan_reads(Source.over(Counting(DENSE[:0]))) == [slice(0, 0)]
+    assert plan_reads(Source.over(CountingStorage(DENSE[:0]))) == [slice(0, 0)]
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -207,14 +207,14 @@ def test_empty_source_has_one_empty_block():
 
 def test_steps_get_the_values_of_their_rows(values):
     factors = rng.uniform(1, 2, 103)
-    X = verbs.scale_rows(Source.over(Counting(values)).map_blocks(negated), factors).slice_rows(10, 60)
+    X = verbs.scale_rows(Source.over(CountingStorage(values)).map_blocks(negate), factors).slice_rows(10, 60)
     wanted = plain(verbs.scale_rows(as_rows(-values), factors))
     np.testing.assert_array_equal(plain(X[5:20]), wanted[15:30])
     np.testing.assert_array_equal(plain(X.take(np.array([40, 2]))), wanted[[50, 12]])
 
 
 def test_step_that_changes_the_shape_is_refused():
-    X = Source.over(Counting(DENSE)).map_blocks(lambda block: block[:, :2])
+    X = Source.over(CountingStorage(DENSE)).map_blocks(lambda block: block[:, :2])
     with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
         X[:4]
 
@@ -226,11 +226,11 @@ def test_step_that_changes_the_shape_is_refused():
 @pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "max_abs", "row_is_finite", "all_rows_equal"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_verbs_equal_those_in_memory(values, verb, n_jobs):
-    reader = Counting(values)
+    storage = CountingStorage(values)
     with use_threads(n_jobs):
-        found = getattr(verbs, verb)(Source.over(reader))
-    np.testing.assert_array_equal(found, getattr(verbs, verb)(as_rows(values)))
-    assert reader.rows_read <= values.shape[0] + 1
+        result = getattr(verbs, verb)(Source.over(storage))
+    np.testing.assert_array_equal(result, getattr(verbs, verb)(as_rows(values)))
+    assert storage.rows_read <= values.shape[0] + 1
 
 
 @pytest.mark.usefixtures("_small_blocks")
@@ -239,40 +239,40 @@ def test_rows_equal_only_within_blocks_are_not_all_equal(values):
     same = sp.vstack([first] * 60, format="csr") if sp.issparse(values) else np.repeat(first, 60, axis=0)
     other = same.copy()
     other[30:] = 2 * other[30:]
-    assert verbs.all_rows_equal(Source.over(Counting(same)))
-    assert not verbs.all_rows_equal(Source.over(Counting(other)))
+    assert verbs.all_rows_equal(Source.over(CountingStorage(same)))
+    assert not verbs.all_rows_equal(Source.over(CountingStorage(other)))
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_max_abs_of_blocks_with_nan_is_nan():
     values = DENSE.copy()
     values[50, 3] = np.nan
-    assert np.isnan(verbs.max_abs(Source.over(Counting(values))))
+    assert np.isnan(verbs.max_abs(Source.over(CountingStorage(values))))
 
 
 def test_verbs_take_rows(values):
-    X, rows = Source.over(Counting(values)), np.array([7, 99, 7])
+    X, rows = Source.over(CountingStorage(values)), np.array([7, 99, 7])
     np.testing.assert_array_equal(verbs.take_dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
     np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
 
 
 def test_masked_rows_are_read_as_zeros(values):
     kept = rng.random(103) < 0.5
-    X = verbs.mask_rows(Source.over(Counting(values)), kept)
+    X = verbs.mask_rows(Source.over(CountingStorage(values)), kept)
     np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
 
 
 def test_values_are_mapped_when_read(values):
-    X = verbs.map_values(Source.over(Counting(values)), np.abs)
+    X = verbs.map_values(Source.over(CountingStorage(values)), np.abs)
     np.testing.assert_array_equal(plain(X[10:20]), np.abs(numbers(values[10:20])))
 
 
 def test_scorer_equals_that_of_blocks(values):
-    reader = Counting(values)
+    storage = CountingStorage(values)
     weights = rng.normal(size=(3, values.shape[1]))
-    found = verbs.build_scorer(Source.over(reader), weights)
-    np.testing.assert_array_equal(found.weights, verbs.build_scorer(as_rows(values), weights).weights)
-    assert reader.asked == []
+    result = verbs.build_scorer(Source.over(storage), weights)
+    np.testing.assert_array_equal(result.weights, verbs.build_scorer(as_rows(values), weights).weights)
+    assert storage.asked == []
 
 
 # --- reading ahead ----------------------------------------------------------------------------------------------------
@@ -281,34 +281,34 @@ def test_scorer_equals_that_of_blocks(values):
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("n", [1, 3])
 def test_read_ahead_keeps_the_order(values, n):
-    X = Source.over(Counting(values))
+    X = Source.over(CountingStorage(values))
     blocks = plan_reads(X)
-    found = list(read_ahead([X, DENSE], blocks, n))
-    assert len(found) == len(blocks)
-    np.testing.assert_array_equal(np.concatenate([plain(own) for own, _ in found]), numbers(values))
-    np.testing.assert_array_equal(np.concatenate([own for _, own in found]), DENSE)
+    result = list(read_ahead([X, DENSE], blocks, n))
+    assert len(result) == len(blocks)
+    np.testing.assert_array_equal(np.concatenate([plain(blocks_read) for blocks_read, _ in result]), numbers(values))
+    np.testing.assert_array_equal(np.concatenate([blocks_read for _, blocks_read in result]), DENSE)
 
 
 def test_next_block_is_read_meanwhile():
     second = threading.Event()
 
-    class Telling(Counting):
+    class Telling(CountingStorage):
         def read(self, start, stop):
             if start == 10:
                 second.set()
             return super().read(start, stop)
 
-    reader = Telling(DENSE)
-    reading = read_ahead([Source.over(reader)], [slice(i, i + 10) for i in range(0, 50, 10)])
+    storage = Telling(DENSE)
+    reading = read_ahead([Source.over(storage)], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
     assert second.wait(HANG_LIMIT)
     reading.close()
-    assert len(reader.asked) == 2  # nor is more read than that
+    assert len(storage.asked) == 2  # nor is more read than that
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_read_error_is_raised_at_its_block():
-    class Broken(Counting):
+    class Broken(CountingStorage):
         def read(self, start, stop):
             if start >= 20:
                 raise RuntimeError("bad sector")
@@ -324,7 +324,7 @@ def test_read_error_is_raised_at_its_block():
 
 def test_closed_reader_ends_its_thread():
     before = threading.active_count()
-    reading = read_ahead([Source.over(Counting(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
+    reading = read_ahead([Source.over(CountingStorage(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
     reading.close()
     assert threading.active_count() == before

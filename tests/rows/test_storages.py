@@ -1,4 +1,4 @@
-"""Rows that stay on disk, kind by kind of storage: the same numbers, and messages that name view and file."""
+"""Every kind of storage: equal to rows in memory, with messages that name view and file."""
 
 import os
 import pickle
@@ -97,7 +97,7 @@ KINDS = {
 
 @pytest.fixture(params=KINDS)
 def stored(request, tmp_path):
-    """Rows in a file, and the same in memory."""
+    """Rows in a file, and in memory."""
     make, values = KINDS[request.param]
     return make(tmp_path), values
 
@@ -117,7 +117,7 @@ def lazy_rows(data, name="a"):
 
 
 def count_reads(monkeypatch, X):
-    """A list that grows by the rows of each read."""
+    """Record the number of rows of each read."""
     asked = []
     read = type(X.storage).read
 

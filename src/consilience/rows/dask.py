@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import CSR, Array, to_host, to_numpy
+from ..arrays import to_numpy
 from .shards import Shard, Shards
-from .source import Source, Storage
+from .source import Source, Storage, stack_rows
 from .view_rows import ViewRows
 
 T = TypeVar("T")
@@ -289,13 +289,6 @@ def stack_views(views: Sequence[ViewRows]) -> ViewRows:
     row_terms = [view.row_term for view in views]
     row_term = None if row_terms[0] is None else np.concatenate(row_terms)
     return replace(views[0], X=stack_rows([view.X for view in views]), present=present, row_term=row_term)
-
-
-def stack_rows(blocks: Sequence[Array]) -> Array:
-    """Stack blocks of rows, dense or sparse."""
-    if isinstance(blocks[0], CSR):
-        return CSR.from_scipy(sp.csr_array(sp.vstack([to_host(block) for block in blocks], format="csr")))
-    return np.concatenate(blocks)
 
 
 def _make_keys(name: str, n: int) -> list[str]:

@@ -246,6 +246,13 @@ class Source:
         return np.split(positions, np.flatnonzero(apart | far) + 1)
 
 
+def stack_rows(blocks: Sequence[Array]) -> Array:
+    """Stack blocks of rows, dense or sparse."""
+    if isinstance(blocks[0], CSR):
+        return CSR.from_scipy(sp.csr_array(sp.vstack([to_host(block) for block in blocks], format="csr")))
+    return np.concatenate(blocks)
+
+
 @is_in_memory.register
 def _(X: Source) -> bool:  # noqa: ARG001
     return False

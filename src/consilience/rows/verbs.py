@@ -26,26 +26,25 @@ from ..arrays import (
     take_dense_rows,
     take_rows,
 )
-from .source import Source
+from .source import Source, stack_rows
 
 
 def _map_blocks(X: Source, verb: Callable[[Array], Any]) -> Iterator[Any]:
     return map_chunks(lambda rows: verb(X[rows, ...]), plan_reads(X))
 
 
-@squared_norms.register
-def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_map_blocks(X, squared_norms)))
+def _concatenate_blocks(verb: Callable[[Array], Array]) -> Callable[[Source], np.ndarray]:
+    return lambda X: np.concatenate(list(_map_blocks(X, verb)))
 
 
-@row_sums.register
-def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_map_blocks(X, row_sums)))
+def _apply_when_read(verb: Callable[..., Array]) -> Callable[[Source, np.ndarray], Source]:
+    return lambda X, per_row: X.map_blocks(verb, per_row)
 
 
-@row_is_finite.register
-def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_map_blocks(X, row_is_finite)))
+for verb in (squared_norms, row_sums, row_is_finite):
+    verb.register(Source, _concatenate_blocks(verb))
+for verb in (mask_rows, scale_rows):
+    verb.register(Source, _apply_when_read(verb))
 
 
 @max_abs.register
@@ -55,13 +54,10 @@ def _(X: Source) -> float:
 
 @all_rows_equal.register
 def _(X: Source) -> bool:
-    first_row = np.arange(min(1, X.shape[0]))
-    first = take_dense_rows(X[:1, ...], first_row)
+    first = X.take(np.arange(min(1, X.shape[0])))
 
     def equals_first(block: Array) -> bool:
-        return block.shape[0] == 0 or (
-            all_rows_equal(block) and np.array_equal(take_dense_rows(block, first_row), first)
-        )
+        return block.shape[0] == 0 or all_rows_equal(stack_rows([first, block]))
 
     return all(_map_blocks(X, equals_first))
 
@@ -74,16 +70,6 @@ def _(X: Source, rows: np.ndarray) -> np.ndarray:
 @take_rows.register
 def _(X: Source, rows: np.ndarray) -> Array:
     return X.take(rows)
-
-
-@mask_rows.register
-def _(X: Source, kept: np.ndarray) -> Source:
-    return X.map_blocks(mask_rows, kept)
-
-
-@scale_rows.register
-def _(X: Source, factors: np.ndarray) -> Source:
-    return X.map_blocks(scale_rows, factors)
 
 
 @shift_rows.register

@@ -1,4 +1,4 @@
-"""Co-EM against the paper written out row by row, against scikit-learn on one view, and its own promises."""
+"""Co-EM compared with a literal version of the paper, and with scikit-learn on one view."""
 
 import warnings
 
@@ -20,11 +20,11 @@ from consilience.rows import ViewRows
 
 
 def rounds(n, **options):
-    """A model that runs so many rounds and then stops without complaint."""
+    """Return an estimator that stops after this many rounds without a warning."""
     return cs.CoEM(**{"n_clusters": 3, "eta": 1.0, "tol": 0, "patience": 10_000, "max_iter": n, **options})
 
 
-def fitted(model, views):
+def fit_quietly(model, views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(views)
@@ -42,7 +42,7 @@ def measurements(n_views, missing, seed=0, n=40):
     return views
 
 
-def mixed(n_views, missing, seed=0):
+def make_mixed(n_views, missing, seed=0):
     a, b = measurements(n_views, 0.0, seed), text(n_views, 0.0, seed)
     present = measurements(n_views, missing, seed).present
     return cs.Views({name: (a if i % 2 else b)[name] for i, name in enumerate(a.names)}, present=present)
@@ -68,7 +68,7 @@ def test_equals_the_paper_row_by_row(family, n_views, missing, eta, priors):
     views = MAKERS[family](n_views, missing)
     start = start_of(views)
     families = {"multinomial": Multinomial(smoothing=0.3), "gaussian": Gaussian()}[family]
-    model = fitted(rounds(4, families=families, eta=eta, priors=priors, init=start), views)
+    model = fit_quietly(rounds(4, families=families, eta=eta, priors=priors, init=start), views)
     theta, alpha, posteriors, history = literal.co_em(
         dense(views), views.present, [family] * n_views, list(start.values()), 3, [eta] * 4, priors, smoothing=0.3
     )
@@ -84,10 +84,10 @@ def assert_same(model, views, theta, alpha, posteriors, history):
         else:
             np.testing.assert_allclose(params["means"], [mean for mean, _ in theta[v]], rtol=1e-7)
             np.testing.assert_allclose(params["covariances"], [variance for _, variance in theta[v]], rtol=1e-7)
-        there = np.flatnonzero(views.present[:, v])
-        assert sorted(posteriors[v]) == there.tolist()
+        has_view = np.flatnonzero(views.present[:, v])
+        assert sorted(posteriors[v]) == has_view.tolist()
         np.testing.assert_allclose(
-            model.responsibilities_[name][there], [posteriors[v][i] for i in there], rtol=1e-7, atol=1e-10
+            model.responsibilities_[name][has_view], [posteriors[v][i] for i in has_view], rtol=1e-7, atol=1e-10
         )
         assert not model.responsibilities_[name][~views.present[:, v]].any()
     for t, (q, delta, likelihoods) in enumerate(history):
@@ -99,12 +99,12 @@ def assert_same(model, views, theta, alpha, posteriors, history):
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_equals_the_paper_with_one_family_per_view_and_annealing(missing):
-    views = mixed(3, missing)
+    views = make_mixed(3, missing)
     start = start_of(views)
     etas = [1.0, 0.6, 0.2, 0.0]
     families = {"view0": Multinomial(smoothing=0.3), "view1": "gaussian", "view2": Multinomial(smoothing=0.3)}
-    model = fitted(rounds(6, families=families, anneal=etas, init=start), views)
-    found = literal.co_em(
+    model = fit_quietly(rounds(6, families=families, anneal=etas, init=start), views)
+    result = literal.co_em(
         dense(views),
         views.present,
         ["multinomial", "gaussian", "multinomial"],
@@ -114,7 +114,7 @@ def test_equals_the_paper_with_one_family_per_view_and_annealing(missing):
         "global",
         smoothing=0.3,
     )
-    assert_same(model, views, *found)
+    assert_same(model, views, *result)
     assert model.history_["eta"].tolist() == [1.0, 0.6, 0.2, 0.0, 0.0, 0.0]
 
 
@@ -122,7 +122,7 @@ def test_unsmoothed_multinomials_equal_the_paper_with_infinities():
     views, _ = make_text_views(30, n_clusters=3, n_words=(60, 50), length=4, random_state=0)
     labels = np.random.default_rng(0).integers(3, size=30)
     start = dict.fromkeys(views.names, np.eye(3)[labels])
-    model = fitted(rounds(3, families=Multinomial(smoothing=0), init=start), views)
+    model = fit_quietly(rounds(3, families=Multinomial(smoothing=0), init=start), views)
     with np.errstate(divide="ignore"):
         theta, alpha, posteriors, history = literal.co_em(
             dense(views), views.present, ["multinomial"] * 2, list(start.values()), 3, [1.0] * 3, "global"
@@ -133,15 +133,15 @@ def test_unsmoothed_multinomials_equal_the_paper_with_infinities():
 
 
 def test_views_are_updated_sequentially():
-    """A global E-step followed by all M-steps is another algorithm, and a worse one."""
+    """An E-step in all views followed by all M-steps is a different, worse algorithm."""
     views = text(2, 0.0)
     start = start_of(views)
     arguments = (dense(views), views.present, ["multinomial"] * 2, list(start.values()), 3, [1.0] * 4, "uniform", 0.3)
     sequential, parallel = (literal.co_em(*arguments, parallel=flag)[0] for flag in (False, True))
-    model = fitted(rounds(4, families=Multinomial(smoothing=0.3), priors="uniform", init=start), views)
-    found = model.params_["view1"]["probabilities"]
-    np.testing.assert_allclose(found, sequential[1], rtol=1e-7)
-    assert np.abs(found - parallel[1]).max() > 1e-3
+    model = fit_quietly(rounds(4, families=Multinomial(smoothing=0.3), priors="uniform", init=start), views)
+    result = model.params_["view1"]["probabilities"]
+    np.testing.assert_allclose(result, sequential[1], rtol=1e-7)
+    assert np.abs(result - parallel[1]).max() > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_one_view_equals_scikit_learn(kind, family):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         reference.fit(X)
-    model = fitted(rounds(10, families=family, init=start), X)
+    model = fit_quietly(rounds(10, families=family, init=start), X)
     params = model.params_["view0"]
     np.testing.assert_allclose(params["means"], reference.means_, rtol=1e-9)
     np.testing.assert_allclose(params["covariances"], reference.covariances_, rtol=1e-8, atol=1e-10)
@@ -176,16 +176,16 @@ def test_one_view_equals_scikit_learn(kind, family):
 
 def test_likelihood_rises_on_one_view():
     X = measurements(1, 0.0, n=120)["view0"]
-    model = fitted(rounds(30, families="gaussian", init=start_of(cs.Views([X]))), X)
+    model = fit_quietly(rounds(30, families="gaussian", init=start_of(cs.Views([X]))), X)
     assert np.all(np.diff(model.history_["log_likelihood_view0"]) > -1e-9)
 
 
 def test_eta_zero_is_plain_em_in_each_view():
     views = measurements(2, 0.0)
     start = start_of(views)
-    together = fitted(rounds(5, families="gaussian", eta=0.0, priors="view", init=start), views)
+    together = fit_quietly(rounds(5, families="gaussian", eta=0.0, priors="view", init=start), views)
     for name in views.names:
-        alone = fitted(rounds(5, families="gaussian", init=start[name]), views[name])
+        alone = fit_quietly(rounds(5, families="gaussian", init=start[name]), views[name])
         np.testing.assert_allclose(together.params_[name]["means"], alone.params_["view0"]["means"], rtol=1e-9)
 
 
@@ -194,14 +194,14 @@ def test_multinomial_2004_equals_the_paper():
     views = text(2, 0.0)
     first = np.random.default_rng(0).dirichlet(np.ones(12), 3), np.random.default_rng(1).dirichlet(np.ones(9), 3)
     start = {"view1": {"probabilities": first[1]}}
-    model = fitted(cs.CoEM.multinomial_2004(3, init=start, max_iter=5, tol=0, patience=99), views)
+    model = fit_quietly(cs.CoEM.multinomial_2004(3, init=start, max_iter=5, tol=0, patience=99), views)
     blocks, theta = dense(views), [None, first[1]]
 
     def posterior(v):
-        found, _ = literal.local_posteriors(
+        result, _ = literal.local_posteriors(
             blocks[v], np.ones(40), np.full(3, 1 / 3), theta[v], literal.multinomial_log_prob
         )
-        return np.array([found[i] for i in range(40)])
+        return np.array([result[i] for i in range(40)])
 
     for _ in range(5):
         for v in (0, 1):
@@ -214,30 +214,30 @@ def test_multinomial_2004_equals_the_paper():
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), eta=st.floats(0, 1), family=st.sampled_from(sorted(MAKERS)))
 def test_m_step_never_lowers_the_criterion(seed, eta, family):
-    """Theorem 1: at fixed blended posteriors a view's M-step maximises its share of Q^MV (Eq 12)."""
+    """Theorem 1: at fixed blended posteriors a view's M-step maximizes its share of Q^MV (Eq 12)."""
     views = MAKERS[family](3, 0.3, seed=seed)
     blocks = {name: np.nan_to_num(block.toarray() if sp.issparse(block) else block) for name, block in views.items()}
     model = {"multinomial": Multinomial(smoothing=0), "gaussian": Gaussian()}[family]
     rng = np.random.default_rng(seed)
     posteriors = [{i: p for i, p in enumerate(rng.dirichlet(np.ones(3), 40)) if views.present[i, v]} for v in range(3)]
     for v, (name, X) in enumerate(blocks.items()):
-        there = np.flatnonzero(views.present[:, v])
-        blended = np.array([literal.blended_posteriors(posteriors, v, i, eta) for i in there])
-        best = model.maximize(model.statistics(X[there], blended))
+        has_view = np.flatnonzero(views.present[:, v])
+        blended = np.array([literal.blended_posteriors(posteriors, v, i, eta) for i in has_view])
+        best = model.maximize(model.statistics(X[has_view], blended))
 
-        def share(params, X=X, there=there, blended=blended):
-            return float((blended * model.log_prob(X[there], params)).sum())
+        def share(params, X=X, has_view=has_view, blended=blended):
+            return float((blended * model.log_prob(X[has_view], params)).sum())
 
         reached = share(best)
-        for other in range(3):
-            rows = rng.dirichlet(np.ones(3), len(there))
-            before = model.maximize(model.statistics(X[there], rows))
-            assert reached >= share(before) - 1e-9 * abs(reached), (name, other)
+        for actual in range(3):
+            rows = rng.dirichlet(np.ones(3), len(has_view))
+            before = model.maximize(model.statistics(X[has_view], rows))
+            assert reached >= share(before) - 1e-9 * abs(reached), (name, actual)
 
 
 def test_joint_assignment_is_equation_19():
     views = text(3, 0.4)
-    model = fitted(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
+    model = fit_quietly(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
     for i in range(len(views)):
         log_joint = np.log(model.cluster_weights_)
         for v, name in enumerate(views.names):
@@ -255,7 +255,7 @@ def test_joint_assignment_is_equation_19():
 
 def test_average_assignment_is_the_mean_posterior():
     views = text(3, 0.4)
-    model = fitted(rounds(5, assignment="average", init=start_of(views)), views)
+    model = fit_quietly(rounds(5, assignment="average", init=start_of(views)), views)
     stacked = np.stack([np.where(p.any(axis=1, keepdims=True), p, np.nan) for p in model.responsibilities_.values()])
     mean = np.nanmean(stacked, axis=0)
     np.testing.assert_allclose(model.predict_proba(views), mean, atol=1e-12)
@@ -264,18 +264,18 @@ def test_average_assignment_is_the_mean_posterior():
 
 def test_joint_prior_is_the_mean_of_view_priors():
     views = text(2, 0.0)
-    model = fitted(rounds(3, priors="view", init=start_of(views)), views)
-    own = [model.params_[name]["weights"] for name in views.names]
-    assert np.abs(own[0] - own[1]).max() > 1e-6
-    np.testing.assert_allclose(model.cluster_weights_, np.mean(own, axis=0))
+    model = fit_quietly(rounds(3, priors="view", init=start_of(views)), views)
+    values = [model.params_[name]["weights"] for name in views.names]
+    assert np.abs(values[0] - values[1]).max() > 1e-6
+    np.testing.assert_allclose(model.cluster_weights_, np.mean(values, axis=0))
 
 
 @pytest.mark.parametrize("priors", ["global", "view", "uniform"])
 def test_parameters_as_init_continue_a_run(priors):
-    views = mixed(3, 0.3)
-    straight = fitted(rounds(9, priors=priors, init=start_of(views)), views)
-    half = fitted(rounds(4, priors=priors, init=start_of(views)), views)
-    rest = fitted(rounds(5, priors=priors, init=half.params_), views)
+    views = make_mixed(3, 0.3)
+    straight = fit_quietly(rounds(9, priors=priors, init=start_of(views)), views)
+    half = fit_quietly(rounds(4, priors=priors, init=start_of(views)), views)
+    rest = fit_quietly(rounds(5, priors=priors, init=half.params_), views)
     assert np.array_equal(straight.labels_, rest.labels_)
     for name in views.names:
         np.testing.assert_allclose(rest.responsibilities_[name], straight.responsibilities_[name], atol=1e-12)
@@ -283,42 +283,44 @@ def test_parameters_as_init_continue_a_run(priors):
 
 @pytest.mark.parametrize("form", ["labels", "responsibilities for all", "responsibilities by view", "parameters"])
 def test_init_is_repeatable_to_the_bit(form):
-    views = mixed(3, 0.3)
+    views = make_mixed(3, 0.3)
     labels = np.random.default_rng(0).integers(3, size=40)
     init = {
         "labels": labels,
         "responsibilities for all": np.eye(3)[labels],
         "responsibilities by view": start_of(views),
-        "parameters": fitted(rounds(1, init=labels), views).params_,
+        "parameters": fit_quietly(rounds(1, init=labels), views).params_,
     }[form]
-    one, two = (fitted(rounds(5, init=init, random_state=seed), views) for seed in (0, 1))
+    reference, two = (fit_quietly(rounds(5, init=init, random_state=seed), views) for seed in (0, 1))
     for name in views.names:
-        assert np.array_equal(one.responsibilities_[name], two.responsibilities_[name])
-    assert one.cost_ == two.cost_
+        assert np.array_equal(reference.responsibilities_[name], two.responsibilities_[name])
+    assert reference.cost_ == two.cost_
 
 
 def test_labels_as_init_equal_hard_responsibilities():
-    views = mixed(2, 0.0)
+    views = make_mixed(2, 0.0)
     labels = np.random.default_rng(0).integers(3, size=40)
-    by_labels = fitted(rounds(3, init=labels), views)
-    by_matrix = fitted(rounds(3, init={name: np.eye(3)[labels] for name in views.names}), views)
+    by_labels = fit_quietly(rounds(3, init=labels), views)
+    by_matrix = fit_quietly(rounds(3, init={name: np.eye(3)[labels] for name in views.names}), views)
     assert by_labels.cost_ == by_matrix.cost_
 
 
 def test_multinomial_centers_as_init_are_its_parameters():
     views = text(2, 0.0)
     theta = {name: np.random.default_rng(0).dirichlet(np.ones(views[name].shape[1]), 3) for name in views.names}
-    one = fitted(rounds(3, init=theta), views)
-    two = fitted(rounds(3, init={name: {"probabilities": own} for name, own in theta.items()}), views)
-    assert one.cost_ == two.cost_
+    reference = fit_quietly(rounds(3, init=theta), views)
+    two = fit_quietly(rounds(3, init={name: {"probabilities": values} for name, values in theta.items()}), views)
+    assert reference.cost_ == two.cost_
 
 
 def test_gaussian_centers_as_init_assign_to_the_nearest():
     X = measurements(1, 0.0)["view0"]
     centres = X[:3]
     nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    one, two = (fitted(rounds(3, families="gaussian", init=init), X) for init in ({"view0": centres}, nearest))
-    assert one.cost_ == two.cost_
+    reference, two = (
+        fit_quietly(rounds(3, families="gaussian", init=init), X) for init in ({"view0": centres}, nearest)
+    )
+    assert reference.cost_ == two.cost_
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
@@ -342,7 +344,7 @@ def test_steps_of_the_schedules():
 
 def test_likelihoods_rise_after_annealing():
     views = measurements(2, 0.0, n=150)
-    model = fitted(rounds(60, anneal="linear", priors="view", init=start_of(views)), views)
+    model = fit_quietly(rounds(60, anneal="linear", priors="view", init=start_of(views)), views)
     plain = model.history_["eta"] == 0
     assert plain.sum() > 20
     for name in views.names:
@@ -396,11 +398,11 @@ def test_subnormal_posteriors_are_zero(dtype, apart):
 
 
 def test_clusters_impossible_in_one_or_two_views():
-    """Eq 19 has 0/0 where every cluster is ruled out by some view: what is left is the prior."""
+    """Eq 19 is 0/0 if every cluster is impossible in some view: the prior is used."""
     theta = {"a": np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), "b": np.array([[0.0, 1.0], [0.0, 1.0]])}
     words = {"a": np.array([[0, 1, 2], [3, 0, 0], [0, 2, 1]]), "b": np.array([[0, 2], [0, 1], [0, 3]])}
-    init = {name: {"probabilities": own, "weights": [0.3, 0.7]} for name, own in theta.items()}
-    model = fitted(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
+    init = {name: {"probabilities": values, "weights": [0.3, 0.7]} for name, values in theta.items()}
+    model = fit_quietly(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
     probabilities = model.predict_proba({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})
     assert (model.params_["b"]["probabilities"][:, 0] == 0).all()
     np.testing.assert_allclose(probabilities[0], model.cluster_weights_)

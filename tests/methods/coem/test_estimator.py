@@ -1,4 +1,4 @@
-"""CoEM as users meet it: what it takes, refuses, says and draws."""
+"""The estimator CoEM: inputs, refusals, messages and samples."""
 
 import pickle
 import warnings
@@ -17,7 +17,7 @@ from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.start import start_from_init
 
 
-def mixed_views(n=400, missing=0.0, seed=0):
+def make_mixed_views(n=400, missing=0.0, seed=0):
     """Measurements, text and tags of the same four groups."""
     places, y = make_gaussian_views(n, n_clusters=4, n_features=(5,), separation=5, random_state=seed)
     rng = np.random.default_rng(seed)
@@ -31,7 +31,7 @@ def mixed_views(n=400, missing=0.0, seed=0):
 
 @pytest.mark.parametrize(("missing", "least"), [(0.0, 0.95), (0.4, 0.75)])
 def test_three_families_in_one_model(missing, least):
-    views, y = mixed_views(missing=missing)
+    views, y = make_mixed_views(missing=missing)
     model = cs.CoEM(4, eta=0.5, random_state=0).fit(views)
     assert {name: family.name for name, family in model.families_.items()} == {
         "places": "gaussian",
@@ -43,23 +43,23 @@ def test_three_families_in_one_model(missing, least):
 
 @pytest.mark.parametrize("families", [{"text": "poisson"}, ["gaussian-full", "multinomial", "auto"], "auto"])
 def test_families_by_name_position_and_auto(families):
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     model = cs.CoEM(4, families=families, eta=0.5, n_init=1, random_state=0).fit(views)
     assert model.families_["tags"].name == "bernoulli"
     assert model.families_["text"].name == ("poisson" if isinstance(families, dict) else "multinomial")
 
 
 def test_auto_says_what_it_chose(capfd):
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     cs.CoEM(4, eta=0.5, n_init=1, max_iter=60, random_state=0, verbose=True).fit(views)
-    said = capfd.readouterr().err
-    assert "view 'text': family 'multinomial', since all values are counts" in said
-    assert "view 'tags': family 'bernoulli', since all values are 0 or 1" in said
-    assert "view 'places': family 'gaussian', since the values are real numbers" in said
+    output = capfd.readouterr().err
+    assert "view 'text': family 'multinomial', since all values are counts" in output
+    assert "view 'tags': family 'bernoulli', since all values are 0 or 1" in output
+    assert "view 'places': family 'gaussian', since the values are real numbers" in output
 
 
 def test_samples_resemble_the_data():
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     model = cs.CoEM(4, eta=0.5, random_state=0).fit(views)
     drawn, y = model.sample(500, random_state=1)
     assert drawn.names == views.names
@@ -81,7 +81,7 @@ def test_information_criteria_prefer_the_true_number():
 
 
 def test_probabilities_sum_to_one_with_missing_views():
-    views, _ = mixed_views(missing=0.5)
+    views, _ = make_mixed_views(missing=0.5)
     for assignment in ("joint", "average"):
         model = cs.CoEM(4, eta=0.5, assignment=assignment, random_state=0).fit(views)
         for part in (views, views[["tags"]][views.present[:, 2]], views[:1]):
@@ -142,7 +142,7 @@ def test_probabilities_sum_to_one_with_missing_views():
     ],
 )
 def test_refuses(options, message):
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     with pytest.raises(ValueError, match=message):
         cs.CoEM(4, **options).fit(views)
 
@@ -161,7 +161,7 @@ def test_weak_views_warn_with_a_remedy():
 
 
 def test_one_cluster():
-    views, _ = mixed_views(missing=0.3)
+    views, _ = make_mixed_views(missing=0.3)
     model = cs.CoEM(1, random_state=0).fit(views)
     assert not model.labels_.any()
     assert model.cluster_weights_.tolist() == [1.0]
@@ -201,7 +201,7 @@ def test_unsmoothed_multinomials_give_no_nan():
     assert set(model.labels_) <= {0, 1, 2}
     for name, column in model.history_.items():
         assert not np.isnan(column).any(), name
-    assert all(np.isfinite(own).all() for own in model.responsibilities_.values())
+    assert all(np.isfinite(array).all() for array in model.responsibilities_.values())
     new = cs.Views([sp.csr_array(np.ones((1, 400))), sp.csr_array(np.ones((1, 300)))])
     assert np.isfinite(model.predict_proba(new)).all()  # words no cluster has ever seen
 
@@ -209,9 +209,9 @@ def test_unsmoothed_multinomials_give_no_nan():
 def test_empty_document_is_a_missing_view():
     views, _ = make_text_views(100, n_clusters=3, missing=0.3, random_state=0)
     filled = cs.Views(dict(views.items()))  # present nowhere said: rows of zeros
-    one, two = (cs.CoEM(3, random_state=0).fit(data) for data in (views, filled))
-    assert np.array_equal(one.labels_, two.labels_)
-    assert one.cost_ == two.cost_
+    first, two = (cs.CoEM(3, random_state=0).fit(data) for data in (views, filled))
+    assert np.array_equal(first.labels_, two.labels_)
+    assert first.cost_ == two.cost_
 
 
 def test_fitted_families_are_copies():
@@ -243,9 +243,9 @@ def test_poisson_likelihoods_equal_scipy_with_missing_views():
         for v, (name, block) in enumerate(blocks.items())
     }
     np.testing.assert_allclose(model.score_samples(views), sum(expected.values()))
-    assert model.cost_ == pytest.approx(-sum(own.sum() for own in expected.values()))
-    for name, own in expected.items():
-        assert model.history_[f"log_likelihood_{name}"][-1] == pytest.approx(own.sum())
+    assert model.cost_ == pytest.approx(-sum(array.sum() for array in expected.values()))
+    for name, array in expected.items():
+        assert model.history_[f"log_likelihood_{name}"][-1] == pytest.approx(array.sum())
 
 
 @pytest.mark.parametrize(("priors", "free"), [("global", 2), ("view", 4), ("uniform", 0)])
@@ -271,7 +271,7 @@ def test_init_weights_count_per_entity():
 
 
 def test_init_parameters_can_be_a_list():
-    views, y = mixed_views()
+    views, y = make_mixed_views()
     model = cs.CoEM(4, eta=0.5, init=y, max_iter=60).fit(views)
     by_name, by_place = (
         cs.CoEM(4, eta=0.5, init=init).fit(views) for init in (model.params_, list(model.params_.values()))
@@ -313,7 +313,7 @@ def test_all_zero_entities_get_the_prior():
 
 
 def test_predict_no_entities():
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
     assert model.predict(views[:0]).shape == (0,)
     assert model.predict_proba(views[:0]).shape == (0, 4)
@@ -330,7 +330,7 @@ def test_row_too_far_away_gets_the_prior(dtype, far):
 
 
 def test_families_for_returns_what_fit_chooses():
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     families = cs.CoEM(4).families_for(views)
     assert {name: family.name for name, family in families.items()} == {
         "places": "gaussian",
@@ -343,7 +343,7 @@ def test_families_for_returns_what_fit_chooses():
 
 @pytest.mark.parametrize("n", [0, -1, 2.5])
 def test_n_samples_must_be_positive(n):
-    views, _ = mixed_views()
+    views, _ = make_mixed_views()
     model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
     with pytest.raises(ValueError, match="n_samples must be a whole number from 1 on"):
         model.sample(n)

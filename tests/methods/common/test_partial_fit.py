@@ -1,4 +1,4 @@
-"""Streams: what `partial_fit` promises, for every estimator that has it."""
+"""Streams: `partial_fit` of every estimator that has it."""
 
 import pickle
 import re
@@ -35,27 +35,27 @@ ESTIMATORS = [co_em, kmeans, spherical]
 every_estimator = pytest.mark.parametrize("make", ESTIMATORS)
 
 
-def blobs(missing=0.0, n=N, seed=0, separation=4):
+def make_blobs(missing=0.0, n=N, seed=0, separation=4):
     return make_gaussian_views(
         n, n_clusters=K, n_features=(4, 6, 3), separation=separation, missing=missing, random_state=seed
     )
 
 
-def streamed(model, views, n_batches=4):
+def fit_stream(model, views, n_batches=4):
     for rows in np.array_split(np.arange(len(views)), n_batches):
         model.partial_fit(views[rows])
     return model
 
 
-def learned(model):
-    """The numbers that a model predicts with."""
-    found = model.params_ if hasattr(model, "params_") else {"centres": model.cluster_centers_}
-    return {(name, key): to_numpy(own) for name, params in found.items() for key, own in params.items()}
+def get_parameters(model):
+    """Return the parameters that a model predicts with."""
+    arrays = model.params_ if hasattr(model, "params_") else {"centres": model.cluster_centers_}
+    return {(name, key): to_numpy(values) for name, params in arrays.items() for key, values in params.items()}
 
 
-def assert_same_model(one, other, rtol=1e-9, atol=1e-10):
-    for key, own in learned(one).items():
-        np.testing.assert_allclose(own, learned(other)[key], rtol=rtol, atol=atol, err_msg=str(key))
+def assert_same_model(left, right, rtol=1e-9, atol=1e-10):
+    for key, values in get_parameters(left).items():
+        np.testing.assert_allclose(values, get_parameters(right)[key], rtol=rtol, atol=atol, err_msg=str(key))
 
 
 def text_views(seed):
@@ -63,9 +63,9 @@ def text_views(seed):
 
 
 STREAMS = {
-    "gaussian": (co_em, lambda seed: blobs(0.2, 2000, seed)),
+    "gaussian": (co_em, lambda seed: make_blobs(0.2, 2000, seed)),
     "multinomial": (lambda: co_em(families="multinomial", eta=1.0), text_views),
-    "kmeans": (kmeans, lambda seed: blobs(0.2, 2000, seed)),
+    "kmeans": (kmeans, lambda seed: make_blobs(0.2, 2000, seed)),
     "spherical": (spherical, text_views),
 }
 
@@ -77,17 +77,17 @@ def test_twenty_batches_approach_a_fit(stream, seed):
     views, y = data(seed)
     shuffled = np.random.default_rng(seed).permutation(len(views))
     views, y = views[shuffled], y[shuffled]
-    whole, alone, model = make().fit(views), make().fit(views[:100]), streamed(make(), views, 20)
+    whole, alone, model = make().fit(views), make().fit(views[:100]), fit_stream(make(), views, 20)
     assert model.score(views) > 1.03 * whole.score(views)  # scores are below 0
     assert model.score(views) > alone.score(views)
-    quality = [normalized_mutual_info_score(y, own.predict(views)) for own in (model, whole, alone)]
+    quality = [normalized_mutual_info_score(y, values.predict(views)) for values in (model, whole, alone)]
     assert quality[0] > quality[1] - 0.05
     assert quality[0] > quality[2] - 0.01
 
 
 @every_estimator
 def test_first_batch_equals_fit(make):
-    views, _ = blobs(0.3)
+    views, _ = make_blobs(0.3)
     first, whole = make().partial_fit(views), make().fit(views)
     assert_same_model(first, whole, rtol=0, atol=0)
     assert first.n_batches_ == whole.n_batches_ == 1
@@ -96,7 +96,7 @@ def test_first_batch_equals_fit(make):
 
 @every_estimator
 def test_first_batch_with_one_round_equals_fit(make):
-    views, y = blobs(0.3)
+    views, y = make_blobs(0.3)
     with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds"):
         whole = make(init=y, max_iter=1).fit(views)
     with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds"):
@@ -105,8 +105,8 @@ def test_first_batch_with_one_round_equals_fit(make):
 
 @every_estimator
 def test_attributes_describe_the_batch(make):
-    views, _ = blobs(0.3)
-    model = streamed(make(), views[:360], 4)
+    views, _ = make_blobs(0.3)
+    model = fit_stream(make(), views[:360], 4)
     assert model.partial_fit(views[360:]) is model
     assert model.n_batches_ == 5
     assert model.history_["round"].tolist() == [1, 2, 3, 4, 5]
@@ -115,13 +115,13 @@ def test_attributes_describe_the_batch(make):
     assert np.array_equal(to_numpy(views.present[360:]), np.stack(list(model.view_labels_.values()), axis=1) >= 0)
     assert model.agreement_.shape == (3, 3)
     assert model.history_["agreement"][-1] == pytest.approx(cs.metrics.agreement_rate(model.view_labels_))
-    seen = {name: own["n_entities"] for name, own in model.statistics_.items()}
+    seen = {name: values["n_entities"] for name, values in model.statistics_.items()}
     assert seen == dict(zip(views.names, views.present.sum(axis=0), strict=True))
 
 
 @every_estimator
 def test_empty_batch_is_refused(make):
-    views, _ = blobs()
+    views, _ = make_blobs()
     with pytest.raises(ValueError, match="there are no entities to learn from: give at least one"):
         make().partial_fit(views[:0])
     model = make().partial_fit(views)
@@ -133,40 +133,40 @@ def test_empty_batch_is_refused(make):
 
 @every_estimator
 def test_partial_fit_continues_a_fit(make):
-    views, _ = blobs(0.2)
-    one, other = make().fit(views[:100]), make().partial_fit(views[:100])
-    for model in (one, other):
+    views, _ = make_blobs(0.2)
+    left, right = make().fit(views[:100]), make().partial_fit(views[:100])
+    for model in (left, right):
         model.partial_fit(views[100:200]).partial_fit(views[200:])
-    assert_same_model(one, other, rtol=0, atol=0)
-    assert one.n_batches_ == 3
-    assert one.history_["round"].tolist() == [1, 2, 3]
+    assert_same_model(left, right, rtol=0, atol=0)
+    assert left.n_batches_ == 3
+    assert left.history_["round"].tolist() == [1, 2, 3]
 
 
 @every_estimator
 def test_fit_starts_anew(make):
-    views, _ = blobs()
-    again = streamed(make(), views).fit(views[:200])
+    views, _ = make_blobs()
+    again = fit_stream(make(), views).fit(views[:200])
     assert_same_model(again, make().fit(views[:200]), rtol=0, atol=0)
     assert again.n_batches_ == 1
 
 
 @pytest.mark.parametrize("make", [kmeans, spherical])
 def test_repeated_data_change_nothing(make):
-    views, _ = blobs(separation=8)
+    views, _ = make_blobs(separation=8)
     model = make().fit(views)
     assert model.converged_
     assert_same_model(make().fit(views).partial_fit(views), model)
 
 
 def test_repeated_data_change_co_em_little():
-    views, _ = blobs(separation=8)
+    views, _ = make_blobs(separation=8)
     model = co_em(tol=1e-12).fit(views)
     assert_same_model(co_em(tol=1e-12).fit(views).partial_fit(views), model, rtol=1e-4, atol=1e-4)
 
 
 @every_estimator
 def test_order_of_entities_does_not_matter(make):
-    views, _ = blobs(0.2)
+    views, _ = make_blobs(0.2)
     straight, turned = make().fit(views[:100]), make().fit(views[:100])
     for start in (100, 200, 300):
         batch = views[start : start + 100]
@@ -178,7 +178,7 @@ def test_order_of_entities_does_not_matter(make):
 
 @every_estimator
 def test_order_of_views_does_not_matter(make):
-    views, _ = blobs(0.2)
+    views, _ = make_blobs(0.2)
     straight, turned = make().fit(views[:200]), make().fit(views[:200])
     straight.partial_fit(views[200:])
     turned.partial_fit(views[200:][list(views.names[::-1])])
@@ -186,7 +186,7 @@ def test_order_of_views_does_not_matter(make):
 
 
 def test_order_of_init_does_not_change_the_views():
-    views, _ = blobs(0.2)
+    views, _ = make_blobs(0.2)
     start = co_em().fit(views).params_
     model = co_em(init=dict(reversed(start.items()))).fit(views[:200])
     for _ in range(2):
@@ -196,7 +196,7 @@ def test_order_of_init_does_not_change_the_views():
 
 @every_estimator
 def test_batches_of_all_sizes(make):
-    views, y = blobs(separation=8)
+    views, y = make_blobs(separation=8)
     model = make().partial_fit(views[:150])
     for start, stop in [(150, 151), (151, 152), (152, 330), (330, 333), (333, 400)]:
         model.partial_fit(views[start:stop])
@@ -207,7 +207,7 @@ def test_batches_of_all_sizes(make):
 
 @every_estimator
 def test_small_batch_keeps_a_large_fit(make):
-    views, _ = blobs(n=2000)
+    views, _ = make_blobs(n=2000)
     model = make().fit(views)
     before = model.score(views)
     model.partial_fit(views[:5])
@@ -216,18 +216,18 @@ def test_small_batch_keeps_a_large_fit(make):
 
 @every_estimator
 def test_absent_view_stays_unchanged(make):
-    views, y = blobs()
+    views, y = make_blobs()
     model = make().partial_fit(views[:200])
     before = pickle.loads(pickle.dumps(model))
     absent, *others = views.names
     model.partial_fit(views[200:300][others])
     assert model.statistics_[absent]["n_entities"] == 200
-    for key, own in learned(model).items():
+    for key, values in get_parameters(model).items():
         if absent in key and "weights" not in key:
-            np.testing.assert_allclose(own, learned(before)[key], rtol=1e-12)
+            np.testing.assert_allclose(values, get_parameters(before)[key], rtol=1e-12)
     assert (model.view_labels_[absent] == -1).all()
-    nobody = cs.Views(dict(views[300:].items()), present=np.array([False, True, True])[None].repeat(100, axis=0))
-    model.partial_fit(nobody)
+    without_view = cs.Views(dict(views[300:].items()), present=np.array([False, True, True])[None].repeat(100, axis=0))
+    model.partial_fit(without_view)
     assert model.statistics_[absent]["n_entities"] == 200
     assert model.n_batches_ == 3
     assert normalized_mutual_info_score(y, model.predict(views)) > 0.5
@@ -240,19 +240,19 @@ def test_drifting_stream_is_followed():
     for t in range(30):
         drift, y = 0.2 * t, rng.integers(0, K, 100)
         model.partial_fit({"a": rng.normal(centres[y] + drift), "b": rng.normal(centres[y] - drift)})
-    found = model.cluster_centers_["a"][np.lexsort(np.round(model.cluster_centers_["a"] - drift, -1).T)]
-    assert np.abs(found - centres - drift).max() < 3  # a mean over all batches would be 2.9 behind on average
+    arrays = model.cluster_centers_["a"][np.lexsort(np.round(model.cluster_centers_["a"] - drift, -1).T)]
+    assert np.abs(arrays - centres - drift).max() < 3  # a mean over all batches would be 2.9 behind on average
 
 
 REFUSED = {
     "another width": (lambda views: views.map(lambda X: X[:, :2]), "view 'view0' has 2 columns, but had 4 in fit"),
-    "NaN": (lambda views: spoilt(views, np.nan), "view 'view1' has NaN or infinity in row 0"),
-    "huge": (lambda views: spoilt(views, 1e200), "view 'view1' has numbers up to 1e+200"),
+    "NaN": (lambda views: spoil_value(views, np.nan), "view 'view1' has NaN or infinity in row 0"),
+    "huge": (lambda views: spoil_value(views, 1e200), "view 'view1' has numbers up to 1e+200"),
     "another view": (lambda views: {"other": views["view0"]}, "none of the views 'other' was in fit"),
 }
 
 
-def spoilt(views, value):
+def spoil_value(views, value):
     block = np.array(views["view1"])
     block[0, 0] = value
     return {**dict(views.items()), "view1": block}
@@ -261,7 +261,7 @@ def spoilt(views, value):
 @pytest.mark.parametrize("what", REFUSED)
 @every_estimator
 def test_refused_batch_changes_nothing(make, what):
-    views, _ = blobs()
+    views, _ = make_blobs()
     model = make().partial_fit(views[:200])
     before = pickle.dumps(model)
     spoil, message = REFUSED[what]
@@ -270,7 +270,7 @@ def test_refused_batch_changes_nothing(make, what):
     assert pickle.dumps(model) == before
 
 
-def codes(n, levels, seed=0):
+def make_codes(n, levels, seed=0):
     rng = np.random.default_rng(seed)
     return {name: rng.integers(0, levels, (n, 3)).astype(float) for name in ("a", "b")}
 
@@ -278,9 +278,19 @@ def codes(n, levels, seed=0):
 @pytest.mark.parametrize(
     ("family", "data", "wrong", "message"),
     [
-        ("categorical", codes(60, 3), codes(60, 5), "view 'a': family 'categorical' knows codes 0 to 2 in column"),
-        ("multinomial", codes(60, 3), {"b": [[1.0, -2, 0]]}, "view 'b': family 'multinomial' needs counts, none of"),
-        ("bernoulli", codes(60, 2), {"b": [[1.0, 2, 0]]}, "view 'b': family 'bernoulli' needs"),
+        (
+            "categorical",
+            make_codes(60, 3),
+            make_codes(60, 5),
+            "view 'a': family 'categorical' knows codes 0 to 2 in column",
+        ),
+        (
+            "multinomial",
+            make_codes(60, 3),
+            {"b": [[1.0, -2, 0]]},
+            "view 'b': family 'multinomial' needs counts, none of",
+        ),
+        ("bernoulli", make_codes(60, 2), {"b": [[1.0, 2, 0]]}, "view 'b': family 'bernoulli' needs"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
@@ -296,7 +306,7 @@ def test_batch_refused_by_a_family_changes_nothing(family, data, wrong, message)
 @pytest.mark.filterwarnings("ignore:entity .* is all zeros:UserWarning")
 @pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
 def test_all_zero_batch_is_refused(make):
-    views, _ = blobs()
+    views, _ = make_blobs()
     model = make().partial_fit(views[:200].map(np.abs))
     with pytest.raises(ValueError, match=r"all rows of this batch are zeros, .*: leave the batch out"):
         model.partial_fit(views[200:].map(np.zeros_like))
@@ -305,7 +315,7 @@ def test_all_zero_batch_is_refused(make):
 
 @every_estimator
 def test_first_batch_needs_enough_entities(make):
-    views, _ = blobs()
+    views, _ = make_blobs()
     model = make()
     with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities"):
         model.partial_fit(views[:3])
@@ -315,7 +325,7 @@ def test_first_batch_needs_enough_entities(make):
 
 @every_estimator
 def test_n_clusters_must_not_change(make):
-    views, _ = blobs()
+    views, _ = make_blobs()
     model = make().partial_fit(views[:200]).set_params(n_clusters=5)
     with pytest.raises(ValueError, match="n_clusters=5, but the model has 4 clusters: set it back, or start anew"):
         model.partial_fit(views[200:])
@@ -323,56 +333,58 @@ def test_n_clusters_must_not_change(make):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_continues(family):
-    views, _ = blobs(0.2)
+    views, _ = make_blobs(0.2)
     if family == "bernoulli":
         views = views.map(lambda X: np.where(np.isnan(X), X, X > 0))
     if family in ("multinomial", "poisson", "categorical"):  # codes that the first batch has, all of them
         views = views.map(lambda X: np.clip(np.round(np.abs(X)), None, 1 if family == "categorical" else 6))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = streamed(co_em(families=family), views)
+        model = fit_stream(co_em(families=family), views)
     assert model.n_batches_ == 4
     assert np.isfinite(model.score(views))
-    assert all(np.isfinite(own).all() for own in learned(model).values())
+    assert all(np.isfinite(values).all() for values in get_parameters(model).values())
 
 
 @pytest.mark.filterwarnings("ignore:no convergence:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("priors", ["global", "view", "uniform"])
 @pytest.mark.parametrize(("anneal", "last"), [(None, 0.25), ("linear", 0.0), ([0.5, 0.1], 0.1)])
 def test_co_em_settings(priors, anneal, last):
-    """A batch is a round after the last of an annealed fit."""
-    views, _ = blobs(0.2)
-    model = streamed(co_em(priors=priors, anneal=anneal), views)
+    """A batch uses the last eta of an annealed fit."""
+    views, _ = make_blobs(0.2)
+    model = fit_stream(co_em(priors=priors, anneal=anneal), views)
     assert model.history_["eta"].tolist() == [last] * 4
     assert np.isfinite(model.score(views))
 
 
 @every_estimator
 def test_float32(make):
-    views, _ = blobs(0.2)
-    single = streamed(make(), views.map(lambda X: X.astype(np.float32)))
-    assert_same_model(single, streamed(make(), views), rtol=1e-3, atol=1e-3)
+    views, _ = make_blobs(0.2)
+    single = fit_stream(make(), views.map(lambda X: X.astype(np.float32)))
+    assert_same_model(single, fit_stream(make(), views), rtol=1e-3, atol=1e-3)
 
 
 @every_estimator
 def test_sparse(make):
-    views, _ = blobs()
-    assert_same_model(streamed(make(), views.map(sp.csr_array)), streamed(make(), views), rtol=1e-6, atol=1e-8)
+    views, _ = make_blobs()
+    assert_same_model(fit_stream(make(), views.map(sp.csr_array)), fit_stream(make(), views), rtol=1e-6, atol=1e-8)
 
 
 @every_estimator
 def test_every_kind_of_array(make, to_kind):
-    views, _ = blobs(0.2)
-    model = streamed(make(), views.map(to_kind))
-    assert_same_model(model, streamed(make(), views), rtol=1e-6, atol=1e-8)
+    views, _ = make_blobs(0.2)
+    model = fit_stream(make(), views.map(to_kind))
+    assert_same_model(model, fit_stream(make(), views), rtol=1e-6, atol=1e-8)
     kind = type(to_kind(np.zeros((1, 1))))
-    means = [own["statistics" if "statistics" in own else "handed"]["sums"] for own in model.statistics_.values()]
-    assert all(type(own) is kind for own in means)
+    means = [
+        values["statistics" if "statistics" in values else "handed"]["sums"] for values in model.statistics_.values()
+    ]
+    assert all(type(values) is kind for values in means)
 
 
 @every_estimator
 def test_stream_continues_in_another_library(make, to_kind):
-    views, _ = blobs(0.2)
+    views, _ = make_blobs(0.2)
     model = make().partial_fit(views[:200]).partial_fit(views[200:300].map(to_kind)).partial_fit(views[300:])
     expected = make().partial_fit(views[:200]).partial_fit(views[200:300]).partial_fit(views[300:])
     assert_same_model(model, expected, rtol=1e-6, atol=1e-8)
@@ -380,18 +392,18 @@ def test_stream_continues_in_another_library(make, to_kind):
 
 @every_estimator
 def test_stored_batches_equal_those_in_memory(make, tmp_path):
-    views, _ = blobs()
+    views, _ = make_blobs()
     stored = {}
     for name, block in views.items():
         np.save(tmp_path / f"{name}.npy", block)
         stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
-    assert_same_model(streamed(make(), cs.Views(stored)), streamed(make(), views))
+    assert_same_model(fit_stream(make(), cs.Views(stored)), fit_stream(make(), views))
 
 
 @every_estimator
 def test_saved_model_continues(make, tmp_path):
-    views, _ = blobs(0.2)
-    model = streamed(make(), views[:300], 3)
+    views, _ = make_blobs(0.2)
+    model = fit_stream(make(), views[:300], 3)
     save(model, tmp_path / "model.zip")
     back = load(tmp_path / "model.zip")
     assert_same_model(back.partial_fit(views[300:]), model.partial_fit(views[300:]), rtol=0, atol=0)
@@ -400,5 +412,5 @@ def test_saved_model_continues(make, tmp_path):
 
 @every_estimator
 def test_result_does_not_depend_on_threads(make):
-    views, _ = blobs(0.2, n=3000)
-    assert_same_model(streamed(make(n_jobs=1), views), streamed(make(n_jobs=2), views), rtol=0, atol=0)
+    views, _ = make_blobs(0.2, n=3000)
+    assert_same_model(fit_stream(make(n_jobs=1), views), fit_stream(make(n_jobs=2), views), rtol=0, atol=0)

@@ -1,4 +1,4 @@
-"""Stepwise EM: a step that remembers nothing is a round, and a stream is what the averages say, written out."""
+"""Stepwise EM: a step without memory is a round, and streams equal literal averages."""
 
 import warnings
 from itertools import islice
@@ -41,7 +41,7 @@ def text(missing, n=90, seed=0):
 MAKERS = {"gaussian": numbers, "multinomial": text}
 
 
-def fitted(model, views, n_rounds=3):
+def fit_quietly(model, views, n_rounds=3):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.set_params(max_iter=n_rounds, n_init=1, random_state=0).fit(views)
@@ -57,10 +57,10 @@ def forget(memories):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_co_em_step_without_memory_is_a_round(family, missing, priors):
     views = MAKERS[family](missing)
-    before = fitted(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
-    params = {n: {key: own for key, own in p.items() if key != "weights"} for n, p in before.params_.items()}
+    before = fit_quietly(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
+    params = {n: {key: values for key, values in p.items() if key != "weights"} for n, p in before.params_.items()}
     shards, families, _ = prepare_mixture(views, before.families_, K, fitting=False)
-    model = Model(families, params, {n: own["weights"] for n, own in before.params_.items()})
+    model = Model(families, params, {n: values["weights"] for n, values in before.params_.items()})
     sums = {name: run_e_step(shards, model, name, 0.4) for name in views.names}
     memories = forget(remember_sums(shards, sums))
     state, after = co_em_step(shards, model, memories, 0.4, PRIORS[priors])
@@ -105,7 +105,7 @@ def step_of(seen, n):
 
 
 def literal_statistics(blocks, present, thetas, alpha, v, eta):
-    """Of one batch: sums of rows of view v under blended posteriors, and sums of each view's own posteriors."""
+    """Sum the rows of view v in one batch under blended posteriors, and each view's posteriors."""
     posteriors = [
         literal.local_posteriors(block, present[:, u], alpha, thetas[u], literal.multinomial_log_prob)[0]
         for u, block in enumerate(blocks)
@@ -113,17 +113,17 @@ def literal_statistics(blocks, present, thetas, alpha, v, eta):
     sums = np.zeros((K, blocks[v].shape[1]))
     for i in np.flatnonzero(present[:, v]):
         sums += np.outer(literal.blended_posteriors(posteriors, v, i, eta), blocks[v][i])
-    return sums, [sum(own.values()) for own in posteriors]
+    return sums, [sum(values.values()) for values in posteriors]
 
 
 def literal_stream(batches, thetas, alpha, eta, smoothing):
-    """Stepwise co-EM on multinomials with one prior; the first batch is where the parameters come from."""
+    """Run stepwise co-EM on multinomials with one prior; the parameters come from the first batch."""
     (blocks, present), *later = batches
     seen = present.sum(axis=0)
     views = range(len(blocks))
-    found = [literal_statistics(blocks, present, thetas, alpha, v, eta) for v in views]
-    S = [found[v][0] / seen[v] for v in views]
-    P = [found[v][1][v] / seen[v] for v in views]
+    results = [literal_statistics(blocks, present, thetas, alpha, v, eta) for v in views]
+    S = [results[v][0] / seen[v] for v in views]
+    P = [results[v][1][v] / seen[v] for v in views]
     thetas = list(thetas)
     for blocks, present in later:
         n, S_before, P_before = present.sum(axis=0), list(S), list(P)
@@ -146,8 +146,8 @@ def literal_stream(batches, thetas, alpha, eta, smoothing):
 def test_co_em_stream_equals_literal_averages(missing):
     views = text(missing)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
-    model = fitted(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
-    thetas = [own["probabilities"] for own in model.params_.values()]
+    model = fit_quietly(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
+    thetas = [values["probabilities"] for values in model.params_.values()]
     batches = [([np.nan_to_num(block[rows]) for _, block in views.items()], views.present[rows]) for rows in cuts]
     expected, alpha, S = literal_stream(batches, thetas, model.cluster_weights_, 0.4, 0.3)
     for rows in cuts[1:]:
@@ -159,20 +159,20 @@ def test_co_em_stream_equals_literal_averages(missing):
 
 
 def literal_labels(blocks, present, centres, v, cost):
-    """The nearest centre of each row; -1 where it is missing."""
+    """Return the nearest center of each row; -1 if it is missing."""
     nearest = [int(np.argmin([cost(x, c) for c in centres[v]])) for x in blocks[v]]
     return np.where(present[:, v], nearest, -1)
 
 
 def literal_sums(rows, labels):
-    """Sum and number of each cluster's rows."""
+    """Return the sums and numbers of each cluster's rows."""
     return np.array([rows[labels == j].sum(axis=0) for j in range(K)]), np.array(
         [(labels == j).sum() for j in range(K)]
     )
 
 
 def newest(labels, order):
-    """Of each entity the label of the last view in the order that it has."""
+    """Return the label of each entity in the last view of the order that it has."""
     result = np.full(len(labels[0]), -1)
     for v in order:
         result = np.where(labels[v] >= 0, labels[v], result)
@@ -180,7 +180,7 @@ def newest(labels, order):
 
 
 def literal_kmeans_stream(batches, centres, geometry):
-    """Stepwise k-means; returns the views' own centres and the consensus centres. No cluster may be empty."""
+    """Run stepwise k-means; return the centers of the views and the consensus centers. No cluster may be empty."""
     centre, cost, _ = literal.GEOMETRY[geometry]
     views = range(len(centres))
     seen, handed, agreed = None, {}, {}
@@ -189,8 +189,8 @@ def literal_kmeans_stream(batches, centres, geometry):
         labels = [literal_labels(blocks, present, centres, v, cost) for v in views]
         for v in views:
             order = [v, *(u for u in views if u > v), *(u for u in views if u < v)]
-            own = np.where(present[:, v], newest(labels, order), -1)
-            s = [x / n[v] for x in literal_sums(blocks[v], own)]
+            values = np.where(present[:, v], newest(labels, order), -1)
+            s = [x / n[v] for x in literal_sums(blocks[v], values)]
             if seen is None:
                 handed[v] = s
             else:
@@ -199,7 +199,7 @@ def literal_kmeans_stream(batches, centres, geometry):
                 centres[v] = [centre(total[None] / count) for total, count in zip(*handed[v], strict=True)]
                 labels[v] = literal_labels(blocks, present, centres, v, cost)
         stacked = np.stack(labels)
-        unanimous = np.array([own.max() if len(set(own[own >= 0])) == 1 else -1 for own in stacked.T])
+        unanimous = np.array([values.max() if len(set(values[values >= 0])) == 1 else -1 for values in stacked.T])
         for v in views:
             s = [x / n[v] for x in literal_sums(blocks[v], np.where(present[:, v], unanimous, -1))]
             g = 1 if seen is None else step_of(seen[v], n[v])
@@ -214,17 +214,17 @@ def literal_kmeans_stream(batches, centres, geometry):
 def test_kmeans_stream_equals_literal_averages(estimator, missing):
     views = numbers(missing)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
-    model = fitted(estimator(K), views[cuts[0]])
-    centres = [list(own) for own in model.view_centers_.values()]
+    model = fit_quietly(estimator(K), views[cuts[0]])
+    centres = [list(values) for values in model.view_centers_.values()]
     blocks = [np.nan_to_num(block) for _, block in views.items()]
     if estimator is cs.MultiViewSphericalKMeans:
         lengths = [np.linalg.norm(block, axis=1, keepdims=True) for block in blocks]
-        blocks = [block / np.where(own > 0, own, 1) for block, own in zip(blocks, lengths, strict=True)]
+        blocks = [block / np.where(values > 0, values, 1) for block, values in zip(blocks, lengths, strict=True)]
     batches = [([block[rows] for block in blocks], views.present[rows]) for rows in cuts]
-    own, consensus = literal_kmeans_stream(batches, centres, estimator.__name__)
+    values, consensus = literal_kmeans_stream(batches, centres, estimator.__name__)
     for rows in cuts[1:]:
         model.partial_fit(views[rows])
-    for name, mine, all_agree in zip(views.names, own, consensus, strict=True):
+    for name, mine, all_agree in zip(views.names, values, consensus, strict=True):
         np.testing.assert_allclose(model.view_centers_[name], np.array(mine), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(model.cluster_centers_[name], np.array(all_agree), rtol=1e-9, atol=1e-12)
 
@@ -232,11 +232,11 @@ def test_kmeans_stream_equals_literal_averages(estimator, missing):
 def test_empty_cluster_keeps_its_statistics():
     views = cs.Views({"a": [[0.0], [1.0], [10.0], [11.0]], "b": [[0.0], [1.0], [10.0], [11.0]]})
     model = cs.MultiViewKMeans(2, init=[0, 0, 1, 1]).fit(views)
-    before = map_leaves(np.copy, {name: own["handed"] for name, own in model.statistics_.items()})
+    before = map_leaves(np.copy, {name: values["handed"] for name, values in model.statistics_.items()})
     model.partial_fit(views[:2])
-    for name, own in model.statistics_.items():
-        assert own["handed"]["sums"][1] == before[name]["sums"][1]
-        assert own["handed"]["counts"][1] == before[name]["counts"][1]
+    for name, values in model.statistics_.items():
+        assert values["handed"]["sums"][1] == before[name]["sums"][1]
+        assert values["handed"]["counts"][1] == before[name]["counts"][1]
         assert model.view_centers_[name][1] == 10.5
 
 

@@ -1,4 +1,4 @@
-"""Multi-view k-means against the paper written out, and against scikit-learn on one view."""
+"""Multi-view k-means compared with a literal version of the paper, and with scikit-learn on one view."""
 
 from itertools import islice
 
@@ -36,29 +36,29 @@ def make_shards(rows):
 
 
 def states_of(rows, divergence, partition, k):
-    """The states of k-means on views in memory, from a partition."""
+    """Return the states of k-means on views in memory, from a partition."""
     return multi_view_kmeans(make_shards(rows).with_labels(partition), divergence, k)
 
 
 def labels_of(rows, divergence, state):
-    """Each view's labels by its centres."""
+    """Label the entities by the centers of each view."""
     return next(make_shards(rows).map(label_views, state.centers, list(rows)))
 
 
 def fit_rounds(estimator, views, init, k, n_rounds):
-    """The estimator after exactly so many rounds."""
+    """Fit the estimator with exactly this many rounds."""
     with pytest.warns(ConvergenceWarning, match=f"no convergence in {n_rounds} rounds"):
         return estimator(n_clusters=k, init=init, max_iter=n_rounds, patience=10**6).fit(views)
 
 
 def assert_equals_literal(model, views, partition, k, n_rounds):
     blocks = [np.array(block) for _, block in views.items()]
-    labels, view_labels, centres, cost, costs = literal.multi_view_kmeans(
+    labels, view_labels, centers, cost, costs = literal.multi_view_kmeans(
         blocks, views.present, partition, k, n_rounds, type(model).__name__
     )
     assert np.array_equal(model.labels_, labels)
     assert np.array_equal(np.stack(list(model.view_labels_.values())), view_labels)
-    for mine, theirs in zip(model.cluster_centers_.values(), centres, strict=True):
+    for mine, theirs in zip(model.cluster_centers_.values(), centers, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
     assert model.cost_ == pytest.approx(cost, rel=1e-10)
     if views.n_views > 1:
@@ -90,15 +90,15 @@ def test_equals_the_paper_on_digits(estimator):
 
 @every_estimator
 def test_init_centers_of_the_last_view_start_table_1(estimator):
-    """Initialise the last view, one E-step there, then the loop: the other view's centres do not matter."""
+    """Initialize the last view, run one E-step there, then the loop: centers of other views do not matter."""
     views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, random_state=0)
     rng = np.random.default_rng(0)
-    centres = {"view0": rng.standard_normal((3, 4)), "view1": np.array(views["view1"])[[0, 1, 2]]}
-    block, start = np.array(views["view1"]), centres["view1"]
+    centers = {"view0": rng.standard_normal((3, 4)), "view1": np.array(views["view1"])[[0, 1, 2]]}
+    block, start = np.array(views["view1"]), centers["view1"]
     if estimator is cs.MultiViewSphericalKMeans:
         block, start = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (block, start))
     partition = ((block[:, None] - start[None]) ** 2).sum(axis=2).argmin(axis=1)
-    for init in (centres, {"view1": centres["view1"]}, [centres["view0"], centres["view1"]]):
+    for init in (centers, {"view1": centers["view1"]}, [centers["view0"], centers["view1"]]):
         assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
 
 
@@ -159,13 +159,13 @@ def test_spherical_on_one_view_is_invariant_to_row_lengths():
     X = rng.random((100, 5))
     y = rng.integers(4, size=100)
     scaled = X * rng.uniform(0.1, 10, size=(100, 1))
-    one, other = (cs.MultiViewSphericalKMeans(4, init=y).fit(Z) for Z in (X, scaled))
-    assert np.array_equal(one.labels_, other.labels_)
-    assert one.cost_ == pytest.approx(other.cost_)
+    reference, other = (cs.MultiViewSphericalKMeans(4, init=y).fit(Z) for Z in (X, scaled))
+    assert np.array_equal(reference.labels_, other.labels_)
+    assert reference.cost_ == pytest.approx(other.cost_)
 
 
 def test_views_take_turns():
-    """The second view trains on what the first has just found, not on what the first was given."""
+    """The second view learns from the new labels of the first, not from its start labels."""
     views, _ = make_gaussian_views(60, n_clusters=3, n_features=(3, 3), separation=2, random_state=3)
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
     partition = np.random.default_rng(0).integers(3, size=60)
@@ -213,19 +213,21 @@ def test_start_with_empty_clusters_fills_them():
 
 
 def test_consensus_falls_back_to_view_centers():
-    """No entity of cluster 1 is agreed on: its centres stay those of the views."""
+    """The views agree on no entity of cluster 1, so its centers stay those of the views."""
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
 
     shards = make_shards(views)
-    own = Centers(SquaredEuclidean()).update("a", np.array([[0.05], [5.05]])).update("b", np.array([[2.55], [9.0]]))
-    centres = compute_consensus_centers(
-        shards.total(collect_consensus, own, ["a", "b"]).by_view, SquaredEuclidean(), own.values
+    view_centers = (
+        Centers(SquaredEuclidean()).update("a", np.array([[0.05], [5.05]])).update("b", np.array([[2.55], [9.0]]))
+    )
+    centers = compute_consensus_centers(
+        shards.total(collect_consensus, view_centers, ["a", "b"]).by_view, SquaredEuclidean(), view_centers.values
     )
     assert find_unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
-    np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
-    np.testing.assert_allclose(centres["b"], [[0.05], [9.0]])
-    labels, cost = vote(shards.shards[0], SquaredEuclidean(), centres)
+    np.testing.assert_allclose(centers["a"], [[0.05], [5.05]])
+    np.testing.assert_allclose(centers["b"], [[0.05], [9.0]])
+    labels, cost = vote(shards.shards[0], SquaredEuclidean(), centers)
     assert labels.tolist() == [0, 0, 1, 1]
     assert cost == pytest.approx(6 * 0.05**2 + 4**2 + 3.9**2)
 
@@ -292,7 +294,7 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
     blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
     present[1, 0] = present[2, 1] = present[3, 0] = False
     rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
-    away = compute_seed_divergences(
+    divergences = compute_seed_divergences(
         rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2])
     )
 
@@ -301,26 +303,30 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
         terms = [((blocks[v][i] - blocks[v][seed]) ** 2).sum() / (2.0, 0.5)[v] for v in shared]
         return np.mean(terms) if terms else 1.0  # at average distance
 
-    np.testing.assert_allclose(away, [[expected(i, seed) for seed in (0, 2)] for i in range(6)], atol=1e-12)
-    assert away[1, 1] == away[3, 1] == 1.0
+    np.testing.assert_allclose(divergences, [[expected(i, seed) for seed in (0, 2)] for i in range(6)], atol=1e-12)
+    assert divergences[1, 1] == divergences[3, 1] == 1.0
 
 
 def test_nearest_of_many_seeds():
-    away = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
-    assert np.array_equal(assign_to_nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
+    divergences = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
+    assert np.array_equal(
+        assign_to_nearest_seed(lambda seeds: divergences[:, seeds], np.arange(29)), divergences.argmin(axis=1)
+    )
 
 
 def test_consensus_of_one_entity_counts():
     X = np.array([[0.0], [1.0], [5.0]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
 
-    own = (
+    view_centers = (
         Centers(SquaredEuclidean()).update("a", np.array([[0.0], [1.5]])).update("b", np.array([[0.5], [5.0]]))
     )  # they differ on the second
-    centres = compute_consensus_centers(
-        make_shards(views).total(collect_consensus, own, ["a", "b"]).by_view, SquaredEuclidean(), own.values
+    centers = compute_consensus_centers(
+        make_shards(views).total(collect_consensus, view_centers, ["a", "b"]).by_view,
+        SquaredEuclidean(),
+        view_centers.values,
     )
-    np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
+    np.testing.assert_allclose(centers["a"], [[0.0], [5.0]])
 
 
 def test_zero_rows_are_no_seeds():

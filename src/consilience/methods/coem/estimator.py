@@ -28,7 +28,6 @@ from ...arrays import (
 from ...data import Table, Views, resolve_per_view
 from ...families import Family, Multinomial
 from ...rows import Shards, join_blocks
-from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -44,7 +43,7 @@ from ..common.progress import announce, progress
 from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import STRATEGIES, sample_seed_entities
-from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels
+from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .algorithm import Model, co_em
 from .assign import (
@@ -64,7 +63,7 @@ T = TypeVar("T")
 
 
 @save_as("co-em")
-@share_docs
+@share_stream_docs
 class CoEM(ClusterMixin, BaseEstimator):
     """Mixture model over any number of views, each with a distribution of its own, estimated by co-EM.
 
@@ -266,18 +265,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
-        The first batch is fitted as by `fit`, and later ones move the model (stepwise EM: Cappé & Moulines 2009, Liang
-        & Klein 2009): of batches of one size the t-th has the weight ``t ** -0.7``, so that newer ones count more and
-        the model settles. After `fit` it continues from the fitted model, whose data count as one batch. Attributes of
-        entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
-        %(y)s
-
-        %(returns_self)s
+        %(partial_fit)s
 
         Examples
         --------

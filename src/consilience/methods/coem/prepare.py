@@ -13,7 +13,7 @@ from ...data import Views
 from ...families import FAMILIES, Family, choose
 from ...families.choose import choose_most_general, find_complaint
 from ...rows import Shard, Shards, ViewRows, join_blocks
-from ...rows.dask import stack_rows
+from ...rows.source import stack_rows
 from ..common.input_checks import warn_about_zero_rows
 from ..common.shards import open_shards, pick_spread_rows
 

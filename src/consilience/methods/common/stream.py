@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._docstrings import fill_docstrings
 from ...arrays import Array, asarray_like, is_array, to_numpy
 from ...data import Table
 from ...rows import Shards
+from .docs import PARTS
 from .statistics import NO_LABEL
 
 # Between 1/2 and 1, where all batches count the same. Liang & Klein recommend 0.7. Streams of 20 batches hardly differ
@@ -21,6 +23,30 @@ from .statistics import NO_LABEL
 POWER = 0.7
 Memory = dict[str, Any]  # of a view: "n_entities", and means per entity, as arrays or as dicts of arrays
 Memories = Mapping[str, Memory]
+
+share_stream_docs = fill_docstrings(
+    {
+        **PARTS,
+        "partial_fit": """
+The first batch is fitted as by `fit`, and later ones move the model (stepwise EM: Cappé & Moulines 2009, Liang & Klein
+2009): of batches of one size the t-th has the weight ``t ** -0.7``, so that newer ones count more and the model
+settles. After `fit` it continues from the fitted model, whose data count as one batch. Attributes of entities, such as
+`labels_`, are those of the batch. A batch that is refused changes nothing.
+
+Parameters
+----------
+X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+    The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
+y : ignored
+    Present for compatibility with scikit-learn.
+
+Returns
+-------
+self
+    The fitted estimator.
+""",
+    }
+)
 
 
 def map_leaves(function: Callable[..., Any], *trees: Any) -> Any:

@@ -15,7 +15,6 @@ from ...arrays import asarray_like, explain_out_of_memory, make_generator, to_nu
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
 from ...rows import Shards
-from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -42,7 +41,14 @@ from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
 from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_seed_entities
 from ..common.statistics import NO_LABEL, ClusterSums
-from ..common.stream import POWER, append_batch, check_same_clusters, convert_arrays, join_view_labels
+from ..common.stream import (
+    POWER,
+    append_batch,
+    check_same_clusters,
+    convert_arrays,
+    join_view_labels,
+    share_stream_docs,
+)
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .algorithm import Centers, multi_view_kmeans
 from .combine import (
@@ -58,7 +64,7 @@ from .stream import kmeans_step, remember_clusters
 T = TypeVar("T")
 
 
-@share_docs
+@share_stream_docs
 class BaseMultiViewKMeans(
     MembershipMixin,
     OutlierLabelsMixin,
@@ -195,18 +201,7 @@ class BaseMultiViewKMeans(
     def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
-        The first batch is fitted as by `fit`, and later ones move the centers (stepwise EM: Cappé & Moulines 2009,
-        Liang & Klein 2009): of batches of one size the t-th has the weight ``t ** -0.7``, so that newer ones count
-        more and the model settles. After `fit` it continues from the fitted model, whose data count as one batch.
-        Attributes of entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
-        %(y)s
-
-        %(returns_self)s
+        %(partial_fit)s
 
         Examples
         --------
