@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from math import log
 from numbers import Integral, Real
 from operator import add
@@ -39,8 +39,8 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
-from ..common.progress import announce, progress
-from ..common.run import Attempt, choose_best_attempt, run
+from ..common.progress import announce
+from ..common.run import run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import STRATEGIES, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
@@ -245,7 +245,12 @@ class CoEM(ClusterMixin, BaseEstimator):
         etas = self._make_etas()
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards, families = self._prepare(views)
-            best, interrupted = choose_best_attempt(self._run_starts(shards, families, etas))
+            best, interrupted = run_starts(
+                self,
+                self._make_starts(shards, families),
+                lambda start: co_em(shards, start, etas, PRIORS[self.priors]),
+                lambda _, state: (state.model, self._compute_cost(shards, state.model)),
+            )
             state = best.run.state
             results = self._conclude(shards, state.model, state.eta)
             sums = {name: reduce(add, (result["sums"][name] for result in results)) for name in families}
@@ -343,20 +348,6 @@ class CoEM(ClusterMixin, BaseEstimator):
         generators, (sample_rng,) = rng.spawn(self.n_init), rng.spawn(1)
         views, _ = sample_seed_entities(shards, self.n_clusters, sample_rng)
         return start_from_seeds(views, families, self.n_clusters, self.init, prior, generators)
-
-    def _run_starts(self, shards: Shards, families: Mapping[str, Family], etas: Sequence[float]) -> Iterator[Attempt]:
-        """Run one start after the other."""
-        n_runs = self.n_init if isinstance(self.init, str) else 1
-        with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
-            for i, start in enumerate(self._make_starts(shards, families)):
-                done = run(
-                    co_em(shards, start, etas, PRIORS[self.priors]),
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    patience=self.patience,
-                    report=partial(show, i),
-                )
-                yield Attempt(done, done.state.model, self._compute_cost(shards, done.state.model))
 
     def _compute_cost(self, shards: Shards, model: Model) -> float:
         return -float(sum(shards.map(sum_log_likelihoods, model, _average_priors(model.weights))))

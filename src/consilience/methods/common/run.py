@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import isinf, isnan
 from typing import Any, Protocol, TypeVar
+
+from .progress import progress
+
+T = TypeVar("T")
 
 
 class State(Protocol):
@@ -128,3 +133,25 @@ def choose_best_attempt(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
         return best, True
     assert best is not None, "there is at least one start"
     return best, False
+
+
+def run_starts(
+    estimator: Any,
+    starts: Iterable[T],
+    iterate: Callable[[T], Iterator[State]],
+    finish: Callable[[T, Any], tuple[Any, float]],
+) -> tuple[Attempt, bool]:
+    """Run an estimator from each start, and choose the best attempt.
+
+    ``iterate(start)`` yields the states of a run, and ``finish(start, state)`` returns its result and cost.
+    """
+
+    def attempt_all() -> Iterator[Attempt]:
+        n_runs = estimator.n_init if isinstance(estimator.init, str) else 1
+        options = {name: getattr(estimator, name) for name in ("max_iter", "tol", "patience")}
+        with progress(type(estimator).__name__, n_runs, bool(estimator.verbose)) as show:
+            for i, start in enumerate(starts):
+                finished = run(iterate(start), **options, report=partial(show, i))
+                yield Attempt(finished, *finish(start, finished.state))
+
+    return choose_best_attempt(attempt_all())

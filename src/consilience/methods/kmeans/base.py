@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any, ClassVar, TypeVar
 
@@ -36,8 +36,7 @@ from ..common.membership import (
     measure_spreads,
     score_distances,
 )
-from ..common.progress import progress
-from ..common.run import Attempt, choose_best_attempt, run
+from ..common.run import run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
 from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_seed_entities
 from ..common.statistics import NO_LABEL, ClusterSums
@@ -126,7 +125,12 @@ class BaseMultiViewKMeans(
         check_n_clusters(self.n_clusters, len(views))
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards = prepare_kmeans(views, self._divergence)
-            best, interrupted = choose_best_attempt(self._run_starts(shards))
+            best, interrupted = run_starts(
+                self,
+                map(shards.with_labels, self._make_starts(shards)),
+                lambda start: multi_view_kmeans(start, self._divergence, self.n_clusters),
+                lambda start, state: self._reach_consensus(start, state.centers),
+            )
             view_centers = best.run.state.centers
             labels, centers, agreed = best.result
             results = list(shards.map(conclude_partition, view_centers, centers, True))
@@ -253,24 +257,12 @@ class BaseMultiViewKMeans(
         seed = make_seeder(views, dict.fromkeys(views, self._divergence), self.n_clusters, self.init)
         return (expand_labels(to_numpy(seed(generator)), rows, len(shards)) for generator in generators)
 
-    def _run_starts(self, shards: Shards) -> Iterator[Attempt]:
-        """Run one start after the other."""
-        n_runs = self.n_init if isinstance(self.init, str) else 1
-        with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
-            for i, start_labels in enumerate(self._make_starts(shards)):
-                started = shards.with_labels(start_labels)
-                done = run(
-                    multi_view_kmeans(started, self._divergence, self.n_clusters),
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    patience=self.patience,
-                    report=partial(show, i),
-                )
-                view_centers = done.state.centers
-                agreed = started.total(collect_consensus, view_centers, list(shards.views)).by_view
-                centers = compute_consensus_centers(agreed, self._divergence, view_centers.values)
-                labels, cost = self._vote(shards, centers)
-                yield Attempt(done, (labels, centers, agreed), cost)
+    def _reach_consensus(self, shards: Shards, view_centers: Centers) -> tuple[Any, float]:
+        """Return the labels by all views, the consensus centers and their sums, and the cost."""
+        agreed = shards.total(collect_consensus, view_centers, list(shards.views)).by_view
+        centers = compute_consensus_centers(agreed, self._divergence, view_centers.values)
+        labels, cost = self._vote(shards, centers)
+        return (labels, centers, agreed), cost
 
     def _vote(self, shards: Shards, centers: dict[str, Any]) -> tuple[np.ndarray, float]:
         """Return the cluster of each entity by all its views, and the cost."""
