@@ -18,7 +18,8 @@ import scipy.linalg
 
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator, compute_degrees
-from ..data import Table, resolve_per_view
+from ..data import Table
+from ..data.per_view import resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
 from ..methods.common.progress import progress
 from ..methods.common.run import run

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import make_generator
-from ..data import Views, coerce_view, index_columns
-from ..data.coerce import ViewInput
+from ..data import Views
+from ..data.blocks import index_columns
+from ..data.coerce import ViewInput, coerce_view
 from ._docs import share_docs
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import available_memory, to_numpy
-from ..data import Views, read_whole
+from ..data import Views
+from ..rows import read_whole
 
 
 @dataclass(frozen=True)

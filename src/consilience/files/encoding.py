@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._saving import save_as
-from ..data import Views, reindex_rows
+from ..data import Views
+from ..data.blocks import reindex_rows
 from ..data.coerce import ViewInput
 from .encoders import (
     CategoriesEncoder,

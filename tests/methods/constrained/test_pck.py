@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import consilience as cs
 from consilience import Constraints
-from consilience.data import Links
+from consilience.data.links import Links
 from consilience.methods.constrained.base import prepare_euclidean_rows
 from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
 from consilience.methods.constrained.linked import LinkedView

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import consilience as cs
 import literal_constrained as literal
 from consilience.arrays import use_threads
-from consilience.data import Constraints, Links
+from consilience.data import Constraints
+from consilience.data.links import Links
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.constrained import thresholds
 from consilience.methods.constrained.cluster_metrics import DiagonalMetric, FullMetric, IdentityMetric

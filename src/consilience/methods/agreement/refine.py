@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, asarray_like, namespace, to_numpy
-from ...data import Constraints, label_components
+from ...data import Constraints
+from ...data.links import label_components
 from .ensemble import Ensemble, Vote
 
 

@@ -25,7 +25,8 @@ from ...arrays import (
     to_numpy,
     use_threads,
 )
-from ...data import Table, Views, resolve_per_view
+from ...data import Table, Views
+from ...data.per_view import resolve_per_view
 from ...families import Family, Multinomial
 from ...rows import Shards, join_blocks
 from ..common.input_checks import (

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Constraints, Views, coerce_view, is_frame
+from ...data import Constraints, Views
+from ...data.coerce import coerce_view, is_frame
 from .input_checks import find_stack_level, show_id
 
 

@@ -26,7 +26,8 @@ from ...arrays import (
     row_is_finite,
     to_numpy,
 )
-from ...data import Views, coerce_view, is_frame
+from ...data import Views
+from ...data.coerce import coerce_view, is_frame
 from ...metrics import agreement_matrix
 from ...rows import as_source, is_stored_array, read_whole
 

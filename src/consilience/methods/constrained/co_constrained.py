@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data import Constraints, Links, label_components
-from ...data.links import compute_closure
+from ...data import Constraints
+from ...data.links import Links, compute_closure, label_components
 from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric
 from .linked import LinkedView, VisitOrder

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import CSR, take_rows
-from ...data import Links, compact_pairs, list_partners
+from ...data.links import Links, compact_pairs, list_partners
 from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric, compute_mean_variance
 from .farthest import FarthestPair

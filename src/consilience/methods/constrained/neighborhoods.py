@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
-from ...data import Constraints, Links, compact_pairs, list_partners
+from ...data import Constraints
+from ...data.links import Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
 from ..common.distances import compute_divergences

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import available_memory, map_chunks, split_slice
-from ...data import PAIR_BYTES, Links, compact_pairs, list_partners
+from ...data.links import PAIR_BYTES, Links, compact_pairs, list_partners
 from ...families.gaussian_full import compute_whitening
 from .cluster_metrics import ClusterMetric
 

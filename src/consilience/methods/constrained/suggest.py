@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import to_numpy
-from ...data import Constraints, Views, label_components
+from ...data import Constraints, Views
+from ...data.links import label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
 from ..common.input_checks import check_nonzero_views, check_views, validate_blocks

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from ...data import Constraints, Links
+from ...data import Constraints
+from ...data.links import Links
 from .co_constrained import ClosedConstraints, MappedViews
 
 CANDIDATES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...data import Constraints, Links, check_pairs_fit
+from ...data import Constraints
+from ...data.links import Links, check_pairs_fit
 from .pairwise import ConstrainedState
 from .propagate import estimate_shapes, propagate_links
 
