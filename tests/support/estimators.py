@@ -10,12 +10,13 @@ class Builder:
         self.contract = declaration.contract
         self.estimator_class = declaration.estimator_class
         self.parameters = declaration.parameters
+        self.starts_from_labels = not declaration.chooses_n_clusters  # the convex mixture starts from weights
         self.default_n_clusters = None if declaration.chooses_n_clusters else 4
         self.__name__ = self.estimator_class.__name__
 
     def __call__(self, n_clusters="default", **options):
-        if isinstance(options.get("init"), str) and not self.contract.is_iterative:
-            del options["init"]  # names of starts are those of iterative estimators
+        if not self.starts_from_labels or (isinstance(options.get("init"), str) and not self.contract.is_iterative):
+            options.pop("init", None)  # names of starts are those of iterative estimators
         options = {name: value for name, value in options.items() if name in self.parameters}
         n_clusters = self.default_n_clusters if n_clusters == "default" else n_clusters
         return self.estimator_class(n_clusters, **{**self.contract.options, **options})
