@@ -81,15 +81,17 @@ def test_other_cells_decide_meaning_of_separator(cells, values):
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "message"),
     [
         (("1.202 €", "911 €"), "'1.202 €' in row 1 may be 1.202 or 1202"),
         (("911 €", "1,202 €"), "'1,202 €' in row 2 may be 1202 or 1.202"),
         (("1,500", "4,250"), "'1,500' in row 1 may be 1500 or 1.5"),
     ],
 )
-def test_ambiguous_separators_are_refused(cells, told):
-    with pytest.raises(ValueError, match=rf"column 'price': {re.escape(told)}: write its numbers with a decimal point"):
+def test_ambiguous_separators_are_refused(cells, message):
+    with pytest.raises(
+        ValueError, match=rf"column 'price': {re.escape(message)}: write its numbers with a decimal point"
+    ):
         convert(*cells)
 
 
@@ -125,13 +127,13 @@ def test_kind_names_keeps_amounts_as_text(put, content):
 
 
 def test_few_other_cells_among_amounts_are_refused(put, content):
-    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells"
-    with pytest.raises(ValueError, match=told):
+    message = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells"
+    with pytest.raises(ValueError, match=message):
         content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
 
 
 @pytest.mark.parametrize(
-    ("prices", "told"),
+    ("prices", "message"),
     [
         (["$5", "€6", "$7"], "column 'price' mixes '€' and '\\$': convert its numbers to one unit"),
         (["5%", "0.06", "7%"], "column 'price' mixes '%' and no unit: convert its numbers to one unit"),
@@ -139,8 +141,8 @@ def test_few_other_cells_among_amounts_are_refused(put, content):
         (["12,5 €", "12.5 €"], "column 'price' marks decimals by ',' in some cells and by '.' in others"),
     ],
 )
-def test_ambiguous_amounts_are_refused(put, content, prices, told):
-    with pytest.raises(ValueError, match=told):
+def test_ambiguous_amounts_are_refused(put, content, prices, message):
+    with pytest.raises(ValueError, match=message):
         content(write_prices(put, prices))
 
 

@@ -158,7 +158,7 @@ def test_trap_object_writes_file_when_unpickled(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("X", "told"),
+    ("X", "message"),
     [
         (np.arange(3.0), r"must have rows and columns, got shape \(3,\)"),
         (np.zeros((2, 3, 4)), r"must have rows and columns, got shape \(2, 3, 4\)"),
@@ -171,9 +171,9 @@ def test_trap_object_writes_file_when_unpickled(tmp_path):
         (np.zeros((2, 2), dtype="M8[s]"), "must hold real numbers"),
     ],
 )
-def test_view_must_be_matrix_of_real_numbers(tmp_path, content, X, told):
+def test_view_must_be_matrix_of_real_numbers(tmp_path, content, X, message):
     np.save(tmp_path / "X.npy", X)
-    with pytest.raises(ValueError, match=rf"view 'view' \(.*X\.npy\) {told}"):
+    with pytest.raises(ValueError, match=rf"view 'view' \(.*X\.npy\) {message}"):
         content(tmp_path / "X.npy")
 
 

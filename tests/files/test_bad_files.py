@@ -83,15 +83,15 @@ BINARY = {
 @pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "jsonl"])
 @pytest.mark.parametrize("what", BINARY)
 def test_binary_file_is_named_by_its_format(put, ending, what):
-    whole, told = BINARY[what]
-    with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {told}"):
+    whole, expected_message = BINARY[what]
+    with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {expected_message}"):
         read_file(put(f"x.{ending}", whole))
 
 
 @pytest.mark.parametrize("what", BINARY)
 def test_binary_content_within_gzip_is_refused(put, what):
-    whole, told = BINARY[what]
-    with pytest.raises(ValueError, match=rf"x\.csv\.gz is not text but {told}"):
+    whole, expected_message = BINARY[what]
+    with pytest.raises(ValueError, match=rf"x\.csv\.gz is not text but {expected_message}"):
         read_file(put("x.csv.gz", gzip.compress(whole, mtime=0)))
 
 

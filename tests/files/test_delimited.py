@@ -126,8 +126,8 @@ def test_repeated_column_name_is_refused(put, header):
 
 @pytest.mark.parametrize(("row", "cells"), [("1", 1), ("1,2,3", 3), ("1,2,", 3), ("  ", 1)])
 def test_row_of_another_length_is_named_by_its_line(put, row, cells):
-    told = rf"t\.csv: line 3 has {cells} cells, but the header has 2: is ',' the delimiter \(--delimiter\)"
-    with pytest.raises(ValueError, match=told):
+    message = rf"t\.csv: line 3 has {cells} cells, but the header has 2: is ',' the delimiter \(--delimiter\)"
+    with pytest.raises(ValueError, match=message):
         read_file(put("t.csv", f"x,y\n1,2\n{row}\n"))
 
 

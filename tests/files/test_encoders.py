@@ -110,8 +110,8 @@ def test_new_sparse_numbers_are_scaled_as_in_fit():
 @pytest.mark.parametrize("encoder", [NumbersEncoder(), CountsEncoder(False), CountsEncoder(True)])
 def test_other_number_of_columns_is_refused(encoder, make, width):
     encoder.fit((make((5, 3)), None))
-    told = f"{width} columns, but 3 in the model: give the same columns in the same order"
-    with pytest.raises(ValueError, match=told):
+    message = f"{width} columns, but 3 in the model: give the same columns in the same order"
+    with pytest.raises(ValueError, match=message):
         encoder.transform((make((5, width)), None))
 
 

@@ -92,18 +92,18 @@ def test_missing_id_is_refused(put, read, cell):
 
 
 def test_files_without_shared_ids_are_refused(put, read):
-    told = r"view 'b' \(.*b\.csv\) shares no id with the other views: its first is 'u', the first of 'a' is '1'"
+    message = r"view 'b' \(.*b\.csv\) shares no id with the other views: its first is 'u', the first of 'a' is '1'"
     contents = read(
         put("a.csv", "id,x\n1,1\n2,2\n"), put("c.csv", "id,x\n2,1\n"), put("b.csv", "id,x\nu,1\nv,2\n")
     ).contents
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         fit_and_encode(contents, rare=False)
 
 
 def test_matrix_without_ids_beside_tables_with_ids_is_refused(put, read, tmp_path):
     np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
-    told = r"view 'm' \(.*m\.npy\) has no ids, but other views have: add the column or, in an \.npz"
-    with pytest.raises(ValueError, match=told):
+    message = r"view 'm' \(.*m\.npy\) has no ids, but other views have: add the column or, in an \.npz"
+    with pytest.raises(ValueError, match=message):
         fit_and_encode(read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy").contents, rare=False)
 
 
@@ -125,8 +125,8 @@ def test_without_ids_rows_are_matched_by_position(put, read, tmp_path):
 
 
 def test_without_ids_lengths_must_agree(put, read):
-    told = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id"
-    with pytest.raises(ValueError, match=told):
+    message = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id"
+    with pytest.raises(ValueError, match=message):
         fit_and_encode(read(put("a.csv", "x\n1\n2\n"), put("b.csv", "x\n1\n2\n3\n")).contents, rare=False)
 
 

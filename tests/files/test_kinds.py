@@ -110,8 +110,8 @@ def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
 def test_matrix_cannot_be_text(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
-    told = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers, counts or similarities, not {kind}"
-    with pytest.raises(ValueError, match=told):
+    message = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers, counts or similarities, not {kind}"
+    with pytest.raises(ValueError, match=message):
         content(tmp_path / "X.npy", kind)
 
 
@@ -140,16 +140,16 @@ def test_kind_of_unknown_view_is_refused(put, read):
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ([SENTENCES, RNG.normal(size=40)], r"mixes numbers \('c1'\) and text \('c0'\)"),
         ([NAMES, RNG.normal(size=40)], r"mixes names \('c0'\) and numbers \('c1'\)"),
         ([SENTENCES, LEVELS], r"mixes categories \('c1'\) and text \('c0'\)"),
     ],
 )
-def test_mixed_columns_are_refused_with_remedy(put, content, columns, told):
+def test_mixed_columns_are_refused_with_remedy(put, content, columns, message):
     remedy = r"make them separate views \(--view NAME=FILE:COLUMN\), or name their kind \(--kind view=\.\.\.\)"
-    with pytest.raises(ValueError, match=rf"view 'view' {told}: {remedy}"):
+    with pytest.raises(ValueError, match=rf"view 'view' {message}: {remedy}"):
         content(put("t.csv", table(*columns)))
 
 
@@ -158,8 +158,8 @@ def test_mixed_columns_are_refused_with_remedy(put, content, columns, told):
 def test_stray_word_among_numbers_is_named_by_its_row(put, content, row, kind):
     cells = [str(i) for i in range(40)]
     cells[row] = "unknown"
-    told = rf"view 'view': column 'c0' holds numbers, but 'unknown' in row {row + 1} \(1 in all\)\. Correct or empty"
-    with pytest.raises(ValueError, match=told):
+    message = rf"view 'view': column 'c0' holds numbers, but 'unknown' in row {row + 1} \(1 in all\)\. Correct or empty"
+    with pytest.raises(ValueError, match=message):
         content(put("t.csv", table(cells)), kind)
 
 
@@ -356,8 +356,10 @@ def test_raw_expression_of_single_cell_files_is_counts(tmp_path, content, make):
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])
 def test_infinite_cells_are_refused_by_row_and_column(put, content, cell):
-    told = r"view 'view' has an infinite number in row 3, column 'b' \(1 in all\): correct the cell, or leave it empty"
-    with pytest.raises(ValueError, match=told):
+    message = (
+        r"view 'view' has an infinite number in row 3, column 'b' \(1 in all\): correct the cell, or leave it empty"
+    )
+    with pytest.raises(ValueError, match=message):
         content(put("t.csv", f"a,b\n1,2\n3,4\n5,{cell}\n"))
 
 

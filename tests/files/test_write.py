@@ -53,10 +53,10 @@ def test_failed_block_leaves_no_file(tmp_path, error, overwrite):
 
 def test_existing_file_is_kept(tmp_path):
     (tmp_path / "x.txt").write_text("old")
-    told = r"x\.txt already exists: choose another name, or pass overwrite=True"
-    with pytest.raises(FileExistsError, match=told), stage_file(tmp_path / "x.txt"):
+    message = r"x\.txt already exists: choose another name, or pass overwrite=True"
+    with pytest.raises(FileExistsError, match=message), stage_file(tmp_path / "x.txt"):
         pytest.fail("the block must not run")
-    with pytest.raises(FileExistsError, match=told):
+    with pytest.raises(FileExistsError, match=message):
         check_output_file(tmp_path / "x.txt", False)
     assert (tmp_path / "x.txt").read_text() == "old"
 
@@ -116,8 +116,8 @@ def test_folder_in_place_of_file_is_refused(tmp_path, overwrite):
 
 
 def test_missing_folder_is_refused(tmp_path):
-    told = "missing does not exist: create the folder first, or choose another"
-    with pytest.raises(FileNotFoundError, match=told), stage_file(tmp_path / "missing" / "x.txt"):
+    message = "missing does not exist: create the folder first, or choose another"
+    with pytest.raises(FileNotFoundError, match=message), stage_file(tmp_path / "missing" / "x.txt"):
         pytest.fail("the block must not run")
     assert below(tmp_path) == []
 
@@ -130,10 +130,10 @@ def test_file_within_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["x" * 256, "y/" * 2040 + "x", f"missing/{'x' * 256}"], ids=["name", "path", "below"])
 def test_names_that_are_too_long_are_refused(tmp_path, name):
-    told = r"has [\d,]+ characters, too many for a file name: shorten it"
-    with pytest.raises(OSError, match=told):
+    message = r"has [\d,]+ characters, too many for a file name: shorten it"
+    with pytest.raises(OSError, match=message):
         check_output_file(tmp_path / name, False)
-    with pytest.raises(OSError, match=told):
+    with pytest.raises(OSError, match=message):
         check_output_folder(tmp_path / name, NAMES, False)
     assert below(tmp_path) == []
 
@@ -261,10 +261,10 @@ def test_folder_keeps_its_other_files(tmp_path):
 
 def test_files_in_folder_are_kept(tmp_path):
     write_both(tmp_path, "old")
-    told = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
-    with pytest.raises(FileExistsError, match=told), stage_folder(tmp_path, NAMES):
+    message = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
+    with pytest.raises(FileExistsError, match=message), stage_folder(tmp_path, NAMES):
         pytest.fail("the block must not run")
-    with pytest.raises(FileExistsError, match=told):
+    with pytest.raises(FileExistsError, match=message):
         check_output_folder(tmp_path, NAMES, False)
     assert (tmp_path / "a.txt").read_text() == "old"
 
@@ -313,8 +313,8 @@ def test_file_in_place_of_folder_is_refused(tmp_path, overwrite):
 
 def test_folder_within_file_is_refused(tmp_path):
     (tmp_path / "x").write_text("file")
-    told = "cannot write into .*x: choose another folder"
-    with pytest.raises(PermissionError, match=told), stage_folder(tmp_path / "x" / "y" / "z", NAMES):
+    message = "cannot write into .*x: choose another folder"
+    with pytest.raises(PermissionError, match=message), stage_folder(tmp_path / "x" / "y" / "z", NAMES):
         pytest.fail("the block must not run")
 
 

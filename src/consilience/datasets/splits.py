@@ -15,6 +15,8 @@ from ..data.blocks import index_columns
 from ..data.coerce import ViewInput, coerce_view
 from ._docs import share_docs
 
+PAIR_TYPES = list | tuple | np.ndarray
+
 
 @share_docs
 def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) -> Views:
@@ -105,7 +107,8 @@ def make_paired_views(
     if y.shape != (n_rows,):
         raise ValueError(f"y must give a class to each of the {n_rows} rows of X, got shape {y.shape}")
     pairs = list(pairs) if isinstance(pairs, Iterable) else pairs
-    if not pairs or not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+    are_pairs = isinstance(pairs, list) and all(isinstance(pair, PAIR_TYPES) and len(pair) == 2 for pair in pairs)
+    if not pairs or not are_pairs:
         raise ValueError(f"pairs must be pairs of classes, got {pairs}: [('a', 'b'), ('c', 'd')]")
     _check_integer("n_samples", n_samples)
     if n_samples < 1:
@@ -114,10 +117,6 @@ def make_paired_views(
     rows = np.array([_draw_pair(y, pair, n_samples, rng) for pair in pairs])  # (pair, side, sample)
     first, second = (ViewInput(block.values[rows[:, side].ravel()], columns=block.columns) for side in range(2))
     return Views.from_inputs({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, list | tuple | np.ndarray) and len(pair) == 2
 
 
 def _draw_pair(y: np.ndarray, pair: tuple[Any, Any], n: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -180,7 +180,10 @@ def encode(
         raise ValueError("no view describes any entity: check the files")
     views = Views(Views.from_inputs(blocks), present=present, ids=ids)
     if not kept.all():
-        _check_droppable(contents, kept, ids)
+        if any(content.kind == "similarities" for content in contents):  # which have a column for each entity
+            first = int(np.flatnonzero(~kept)[0])
+            name = first if ids is None else ids[first]
+            raise ValueError(f"entity {name} is described by no view ({(~kept).sum()} in all): drop it from the files")
         views = views[kept]
     texts = {content.name: content for content in contents if content.kind in ("text", "names")}
     return EncodedData(
@@ -192,14 +195,6 @@ def encode(
         {content.name: n_filled for content in contents if (n_filled := _count_filled(content))},
         {name: _take_texts(content, ids, n)[kept] for name, content in texts.items()},
     )
-
-
-def _check_droppable(contents: Sequence[ViewContent], kept: np.ndarray, ids: np.ndarray | None) -> None:
-    """Refuse to drop entities if there are similarities, which have a column for each entity."""
-    if any(content.kind == "similarities" for content in contents):
-        first = int(np.flatnonzero(~kept)[0])
-        name = first if ids is None else ids[first]
-        raise ValueError(f"entity {name} is described by no view ({int((~kept).sum())} in all): drop it from the files")
 
 
 def _get_encoder_data(content: ViewContent, ids: np.ndarray | None) -> Any:

@@ -47,17 +47,12 @@ def parse_view(text: str) -> ViewSpec:
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the file is missing")
     path, columns = split_columns(rest)
     spec = ViewSpec(None if name is None else name.strip(), path, columns)
-    _check_name(spec)
-    return spec
-
-
-def _check_name(spec: ViewSpec) -> None:
-    """Refuse a name that is not UTF-8, which labels.csv and the report could not hold."""
     try:
-        spec.view_name.encode()
+        spec.view_name.encode()  # for labels.csv and the report
     except UnicodeEncodeError:
         remedy = "name the view, as in NAME=FILE" if spec.name is None else "choose another name"
         raise ValueError(f"the name of the view {spec.view_name!r} is not valid UTF-8: {remedy}") from None
+    return spec
 
 
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:

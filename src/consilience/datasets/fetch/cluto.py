@@ -77,8 +77,8 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
     return ParsedData({"text": block}, target, tuple(names.tolist()))
 
 
-def _declare_cluto(name: str, content: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
-    return RemoteDataset(
+CLUTO = {
+    name: RemoteDataset(
         name=f"cluto-{name}",
         file="datasets.tar.gz",
         url="https://karypis.github.io/glaros/files/sw/cluto/datasets.tar.gz",
@@ -94,6 +94,5 @@ def _declare_cluto(name: str, content: str, width: int, sizes: tuple[int, ...]) 
         copy=f"cluto_{name}",
         of_copy="The classes have no names in this converted copy.",
     )
-
-
-CLUTO = {name: _declare_cluto(name, *facts) for name, facts in COLLECTIONS.items()}
+    for name, (content, width, sizes) in COLLECTIONS.items()
+}

@@ -26,7 +26,10 @@ class ParsedData(NamedTuple):
         An entity whose sparse rows are all empty keeps them, so that no entity is lost.
         """
         blocks = [block.values for block in self.blocks.values()]
-        has_data = np.stack([_find_rows_with_data(block) for block in blocks], axis=1)
+        has_data = np.stack(
+            [np.diff(block.indptr) > 0 if sp.issparse(block) else ~np.isnan(block).any(axis=1) for block in blocks],
+            axis=1,
+        )
         is_sparse = np.array([sp.issparse(block) for block in blocks])
         present = has_data | (~has_data.any(axis=1, keepdims=True) & is_sparse)
         return Views(Views.from_inputs(self.blocks), present=present)
@@ -52,10 +55,6 @@ class ParsedData(NamedTuple):
             if block.ids is not None and len(set(block.ids.tolist())) < n:
                 raise ValueError(f"view {name!r} has an id twice")
             _check_values(name, block.values)
-
-
-def _find_rows_with_data(block: Any) -> np.ndarray:
-    return np.diff(block.indptr) > 0 if sp.issparse(block) else ~np.isnan(block).any(axis=1)
 
 
 def _check_values(name: str, block: Any) -> None:

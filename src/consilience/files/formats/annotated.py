@@ -59,7 +59,11 @@ def _read_in_child(path: InputFile, package: str) -> FileCollection:
     devnull = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=devnull, stdout=subprocess.PIPE, stderr=devnull, env=environment) as child:
         assert child.stdout is not None
-        _enlarge_pipe(child.stdout)
+        if sys.platform == "linux":  # a larger pipe, so that the processes alternate less often
+            import fcntl
+
+            with suppress(OSError):
+                fcntl.fcntl(child.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
@@ -76,15 +80,6 @@ def _read_in_child(path: InputFile, package: str) -> FileCollection:
     if header["error"] == "memory":
         raise MemoryError(f"{path} does not fit into memory, or is damaged")
     raise ValueError(f"{path} cannot be read as {path.suffix}: {header['message']}")
-
-
-def _enlarge_pipe(pipe: IO[bytes]) -> None:
-    """Enlarge a pipe where the system allows it, so that the processes change turns less often."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with suppress(OSError):
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _explain_end(code: int, seconds: int) -> str:

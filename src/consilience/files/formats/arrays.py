@@ -25,7 +25,10 @@ def read_npz(path: InputFile) -> FileMatrix:
     arrays = _load(path)
     if not isinstance(arrays, dict):
         raise ValueError(f"{path} is not an .npz file but a single array: let its name end in .npy")
-    ids, features = (_decode_names(arrays.pop(name, None)) for name in ("ids", "features"))
+    ids, features = (
+        to_objects([format_cell(name) for name in arrays.pop(key).ravel().tolist()]) if key in arrays else None
+        for key in ("ids", "features")
+    )
     if "data" in arrays and "shape" in arrays:
         return FileMatrix(_build_sparse(path, arrays), ids, features)
     if len(arrays) != 1:
@@ -79,10 +82,6 @@ def _build_sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_arra
         return sp.csr_array(matrix)
     except (KeyError, ValueError, IndexError, TypeError, OverflowError) as error:
         raise ValueError(f"{path} is not a valid sparse matrix: {error}") from error
-
-
-def _decode_names(names: np.ndarray | None) -> np.ndarray | None:
-    return None if names is None else to_objects([format_cell(name) for name in names.ravel().tolist()])
 
 
 NPY = FileFormat((".npy",), read_npy, detect=lambda start: start.startswith(b"\x93NUMPY"))

@@ -57,7 +57,9 @@ def to_column(values: list[Any], as_text: bool) -> np.ndarray:
         if elements <= {*NUMBER_TYPES, type(None)} and len(lengths) == 1:  # lists of several lengths are bags of codes
             empty = [None] * lengths.pop()
             return np.array([[_to_float(element) for element in (value or empty)] for value in values])
-    convert = _to_bag if types <= {list, dict} and all(map(_is_bag, values)) else _to_text
+    counts = (count for value in values if type(value) is dict for count in value.values())
+    are_bags = types <= {list, dict} and {type(count) for count in counts} <= NUMBER_TYPES
+    convert = _to_bag if are_bags else _to_text
     return to_objects([None if value is None else convert(value) for value in values])
 
 
@@ -86,11 +88,6 @@ def _to_float(value: Any) -> float:
 
 def _to_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if type(value) in (list, dict, bool) else format_cell(value)
-
-
-def _is_bag(value: Any) -> bool:
-    """Whether a value is missing, a list of terms, or a mapping of terms to counts."""
-    return type(value) is not dict or {type(count) for count in value.values()} <= NUMBER_TYPES
 
 
 def _to_bag(value: Any) -> dict[str, float]:
