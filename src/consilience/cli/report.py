@@ -52,7 +52,9 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     comparison = facts.get("comparison")
     with terminal.step("writing the report", "wrote the report"):
         entity_confidence = confidence(estimator, fitted.views)
-        table = _restore_table(comparison) if comparison else None
+        # in JSON, NaN is null
+        rows = [{name: np.nan if cell is None else cell for name, cell in row.items()} for row in comparison or ()]
+        table = Table.from_rows(rows) if rows else None
         assessment = unpack_assessment(saved.get("assessment"), len(estimator.labels_), terminal)
         report = build_report(data, fitted, entity_confidence, table, assessment, options, terminal)
         report.save(out, overwrite=options.force)
@@ -86,8 +88,3 @@ def read_summary(path: Path) -> dict[str, Any]:
     if not is_valid:
         raise ValueError(f"{path} is not a summary of `consilience cluster`")
     return facts
-
-
-def _restore_table(rows: list[dict[str, Any]]) -> Table:
-    """Convert a table from JSON, in which NaN is null."""
-    return Table.from_rows([{name: np.nan if cell is None else cell for name, cell in row.items()} for row in rows])

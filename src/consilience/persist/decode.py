@@ -124,10 +124,6 @@ class Decoder:
         return created
 
 
-def _decode_scalar(content: Any) -> Any:
-    return np.ndarray((), parse_dtype(content["dtype"]), bytes.fromhex(content["bytes"]))[()]
-
-
 DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
     "float": lambda _, content: FLOATS[content],
     "tuple": lambda decoder, content: tuple(map(decoder.decode, content)),
@@ -136,7 +132,7 @@ DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
     "slice": lambda decoder, content: slice(*map(decoder.decode, content)),
     "array": Decoder._decode_array,
     "objects": Decoder._decode_objects,
-    "scalar": lambda _, content: _decode_scalar(content),
+    "scalar": lambda _, content: np.ndarray((), parse_dtype(content["dtype"]), bytes.fromhex(content["bytes"]))[()],
     "dtype": lambda _, content: parse_dtype(content),
     "sparse": Decoder._decode_sparse,
     "reference": Decoder._decode_reference,

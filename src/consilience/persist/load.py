@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import affinities, assessment, baselines, divergences, families, files, methods, selection  # noqa: F401
-from ..files.formats import InputFile, InputFiles
+from ..files.formats import InputFiles
 from .archive import UnreadableError, read_archive
 from .decode import Decoder
 
@@ -49,23 +49,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     os.stat(path)  # raises the usual error if the file does not exist
     with InputFiles() as inputs:
-        return _load_file(inputs.locate(Path(path)))
-
-
-def _load_file(path: InputFile) -> Any:
-    try:
-        content, arrays = read_archive(path)
-        origin = f"{path}, written by consilience {content.get('consilience')},"
-        return Decoder(arrays, origin).decode(content["tree"])
-    except (MemoryError, UnreadableError):
-        raise
-    except Exception as error:  # a damaged file can cause any error
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # EINVAL: seek to a negative position
+        file = inputs.locate(Path(path))
+        try:
+            content, arrays = read_archive(file)
+            origin = f"{file}, written by consilience {content.get('consilience')},"
+            return Decoder(arrays, origin).decode(content["tree"])
+        except (MemoryError, UnreadableError):
             raise
-        is_explained = isinstance(error, ValueError | zipfile.BadZipFile)
-        reason = str(error).partition("\n")[0].rstrip(".")
-        if not is_explained or not reason:
-            reason = f"{type(error).__name__} {reason}".strip()
-        raise ValueError(
-            f"{path} is damaged or was changed: {reason}. Copy it again from its source, or save the model again"
-        ) from error
+        except Exception as error:  # a damaged file can cause any error
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:  # EINVAL: seek to a negative position
+                raise
+            reason = str(error).partition("\n")[0].rstrip(".")
+            if not isinstance(error, ValueError | zipfile.BadZipFile) or not reason:
+                reason = f"{type(error).__name__} {reason}".strip()
+            raise ValueError(
+                f"{file} is damaged or was changed: {reason}. Copy it again from its source, or save the model again"
+            ) from error

@@ -45,15 +45,7 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
         data_block({**data, **search.data}),
         tag("script", script),
     )
-    return f"<!doctype html>\n{tag('html', _build_head(facts, style, script), body, lang='en')}\n"
-
-
-def _read_asset(name: str) -> Html:
-    return Html((files(__package__) / name).read_text(encoding="utf-8"))
-
-
-def _build_head(facts: ReportFacts, style: Html, script: Html) -> Html:
-    return tag(
+    head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=write_content_policy(script)),
@@ -64,6 +56,11 @@ def _build_head(facts: ReportFacts, style: Html, script: Html) -> Html:
         tag("link", rel="icon", href=ICON),
         tag("style", style),
     )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _read_asset(name: str) -> Html:
+    return Html((files(__package__) / name).read_text(encoding="utf-8"))
 
 
 def write_content_policy(script: str) -> str:
