@@ -4,30 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import verbs
 from .csr import CSR
-from .verbs import (
-    Scorer,
-    add_label_sums,
-    all_rows_equal,
-    argmax_scores,
-    build_scorer,
-    compute_scores,
-    inner_products,
-    map_values,
-    mask_rows,
-    max_abs,
-    row_is_finite,
-    row_sums,
-    scale_rows,
-    squared_norms,
-    stored_values,
-    take_dense_rows,
-    take_rows,
-    weighted_sums,
-)
 
 
-@build_scorer.register
+@verbs.build_scorer.register
 def _(X: CSR, weights, bias=None, origin=None):
     assert origin is None, "scores of sparse rows have no origin"
     from . import csr_kernels
@@ -40,10 +21,10 @@ def _(X: CSR, weights, bias=None, origin=None):
         table[block, :, : len(block_weights)] = block_weights.T
     padded_bias = np.full((n_blocks, width), np.inf, X.dtype)
     padded_bias.reshape(-1)[: len(weights)] = 0 if bias is None else bias
-    return Scorer(table, padded_bias, None, len(weights))
+    return verbs.Scorer(table, padded_bias, None, len(weights))
 
 
-@argmax_scores.register
+@verbs.argmax_scores.register
 def _(X: CSR, scorer):
     from . import csr_kernels
 
@@ -53,7 +34,7 @@ def _(X: CSR, scorer):
     return labels, best
 
 
-@compute_scores.register
+@verbs.compute_scores.register
 def _(X: CSR, scorer):
     from . import csr_kernels
 
@@ -63,7 +44,7 @@ def _(X: CSR, scorer):
     return out
 
 
-@add_label_sums.register
+@verbs.add_label_sums.register
 def _(X: CSR, labels, sums):
     from . import csr_kernels
 
@@ -71,7 +52,7 @@ def _(X: CSR, labels, sums):
     return sums
 
 
-@weighted_sums.register
+@verbs.weighted_sums.register
 def _(X: CSR, weights):
     from . import csr_kernels
 
@@ -94,49 +75,49 @@ def _sum_by_row(X: CSR, values: np.ndarray) -> np.ndarray:
     return totals
 
 
-@stored_values.register
+@verbs.stored_values.register
 def _(X: CSR):
     return X.data[X.stored]
 
 
-@squared_norms.register
+@verbs.squared_norms.register
 def _(X: CSR):
-    data = stored_values(X).astype(np.float64)
+    data = X.data[X.stored].astype(np.float64)
     return _sum_by_row(X, data * data)
 
 
-@row_sums.register
+@verbs.row_sums.register
 def _(X: CSR):
-    return _sum_by_row(X, stored_values(X))
+    return _sum_by_row(X, X.data[X.stored])
 
 
-@row_is_finite.register
+@verbs.row_is_finite.register
 def _(X: CSR):
-    return _sum_by_row(X, ~np.isfinite(stored_values(X))) == 0
+    return _sum_by_row(X, ~np.isfinite(X.data[X.stored])) == 0
 
 
-@max_abs.register
+@verbs.max_abs.register
 def _(X: CSR):
-    return float(np.abs(stored_values(X)).max(initial=0))
+    return float(np.abs(X.data[X.stored]).max(initial=0))
 
 
-@map_values.register
+@verbs.map_values.register
 def _(X: CSR, function):
-    return CSR(X.indptr - X.indptr[0], X.indices[X.stored], function(stored_values(X)), X.n_columns)
+    return CSR(X.indptr - X.indptr[0], X.indices[X.stored], function(X.data[X.stored]), X.n_columns)
 
 
-@scale_rows.register
+@verbs.scale_rows.register
 def _(X: CSR, factors):
     return X.with_data(X.data * np.repeat(factors.astype(X.dtype), np.diff(X.indptr)))
 
 
-@mask_rows.register
+@verbs.mask_rows.register
 def _(X: CSR, kept):
     value_is_kept = np.repeat(kept, np.diff(X.indptr))
     return X if value_is_kept.all() else X.with_data(np.where(value_is_kept, X.data, X.dtype.type(0)))
 
 
-@take_dense_rows.register
+@verbs.take_dense_rows.register
 def _(X: CSR, rows):
     out = np.zeros((len(rows), X.n_columns))
     for row, i in zip(out, rows, strict=True):
@@ -145,17 +126,17 @@ def _(X: CSR, rows):
     return out
 
 
-@take_rows.register
+@verbs.take_rows.register
 def _(X: CSR, rows):
     return CSR.from_scipy(X.to_scipy()[rows])
 
 
-@inner_products.register
+@verbs.inner_products.register
 def _(X: CSR, Y):
     return (X.to_scipy() @ Y.to_scipy().T).toarray() if isinstance(Y, CSR) else X.to_scipy() @ Y.T
 
 
-@all_rows_equal.register
+@verbs.all_rows_equal.register
 def _(X: CSR):
     counts = np.diff(X.indptr)
     if np.ptp(counts):

@@ -10,42 +10,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from . import verbs
 from .device_csr import DeviceCSR
 from .namespace import Array, keep_where, namespace, to_numpy
-from .verbs import (
-    add_label_sums,
-    all_rows_equal,
-    map_values,
-    mask_rows,
-    max_abs,
-    row_is_finite,
-    row_sums,
-    scale_rows,
-    squared_norms,
-    stored_values,
-    take_dense_rows,
-    take_rows,
-    weighted_sums,
-)
 
 
-@stored_values.register
+@verbs.stored_values.register
 def _(X: DeviceCSR) -> Array:
     return X.data[X.stored]
 
 
-@map_values.register
+@verbs.map_values.register
 def _(X: DeviceCSR, function: Callable[[Array], Array]) -> DeviceCSR:
-    return X.with_data(function(stored_values(X)))
+    return X.with_data(function(verbs.stored_values(X)))
 
 
-@weighted_sums.register
+@verbs.weighted_sums.register
 def _(X: DeviceCSR, weights: Array) -> Array:
     xp = namespace(X)
     return xp.astype(X.transposed_product(xp.astype(weights, X.dtype, copy=False)).T, xp.float64, copy=False)
 
 
-@add_label_sums.register
+@verbs.add_label_sums.register
 def _(X: DeviceCSR, labels: Array, sums: Array) -> Array:
     xp = namespace(X)
     clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=X.device)
@@ -56,39 +42,39 @@ def _(X: DeviceCSR, labels: Array, sums: Array) -> Array:
 
 def _as_float64(X: DeviceCSR) -> DeviceCSR:
     """Convert the values to float64."""
-    return map_values(X, lambda values: namespace(values).astype(values, namespace(values).float64, copy=False))
+    return verbs.map_values(X, lambda values: namespace(values).astype(values, namespace(values).float64, copy=False))
 
 
-@row_sums.register
+@verbs.row_sums.register
 def _(X: DeviceCSR) -> Array:
     xp = namespace(X)
     return (_as_float64(X) @ xp.ones((X.n_columns, 1), dtype=xp.float64, device=X.device))[:, 0]
 
 
-@squared_norms.register
+@verbs.squared_norms.register
 def _(X: DeviceCSR) -> Array:
-    return row_sums(map_values(_as_float64(X), lambda values: values * values))
+    return verbs.row_sums(verbs.map_values(_as_float64(X), lambda values: values * values))
 
 
-@row_is_finite.register
+@verbs.row_is_finite.register
 def _(X: DeviceCSR) -> Array:
     xp = namespace(X)
-    return row_sums(map_values(X, lambda values: xp.astype(~xp.isfinite(values), X.dtype))) == 0
+    return verbs.row_sums(verbs.map_values(X, lambda values: xp.astype(~xp.isfinite(values), X.dtype))) == 0
 
 
-@scale_rows.register
+@verbs.scale_rows.register
 def _(X: DeviceCSR, factors: Array) -> DeviceCSR:
     xp = namespace(X)
-    return X.with_data(stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_indices(), axis=0))
+    return X.with_data(verbs.stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_indices(), axis=0))
 
 
-@mask_rows.register
+@verbs.mask_rows.register
 def _(X: DeviceCSR, kept: Array) -> DeviceCSR:
     xp = namespace(X)
-    return X.with_data(keep_where(xp.take(kept, X.row_indices(), axis=0), stored_values(X), 0.0))
+    return X.with_data(keep_where(xp.take(kept, X.row_indices(), axis=0), verbs.stored_values(X), 0.0))
 
 
-@take_rows.register
+@verbs.take_rows.register
 def _(X: DeviceCSR, rows: Array) -> DeviceCSR:
     xp = namespace(X)
     begin, end = (xp.take(part, rows, axis=0) for part in (X.indptr[:-1], X.indptr[1:]))
@@ -99,17 +85,17 @@ def _(X: DeviceCSR, rows: Array) -> DeviceCSR:
     return replace(taken, indices=xp.take(X.indices, cells, axis=0), data=xp.take(X.data, cells, axis=0))
 
 
-@take_dense_rows.register
+@verbs.take_dense_rows.register
 def _(X: DeviceCSR, rows: Array) -> Array:
-    return _as_float64(take_rows(X, rows)).to_dense()
+    return _as_float64(verbs.take_rows(X, rows)).to_dense()
 
 
-@max_abs.register
+@verbs.max_abs.register
 def _(X: DeviceCSR) -> float:
-    return float(namespace(X).max(abs(stored_values(X)))) if X.size else 0.0
+    return float(namespace(X).max(abs(verbs.stored_values(X)))) if X.size else 0.0
 
 
-@all_rows_equal.register
+@verbs.all_rows_equal.register
 def _(X: DeviceCSR) -> bool:
     counts = np.diff(X.starts)
     if np.ptp(counts):
