@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from consilience.arrays import asarray_like, log_bessel, log_sphere_integral, to_numpy
-from consilience.arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
+from consilience.arrays import asarray_like, log_bessel, log_sphere_integral, sum_of_squares, to_numpy
+from consilience.arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
 from consilience.arrays.special import log_factorial
 from transfers import DEVICE, count_transfers, put_on_device
 

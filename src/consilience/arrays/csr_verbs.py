@@ -8,13 +8,18 @@ from . import verbs
 from .csr import CSR
 
 
+def _kernels():
+    """The compiled kernels, imported when first needed."""
+    from . import csr_kernels
+
+    return csr_kernels
+
+
 @verbs.build_scorer.register
 def _(X: CSR, weights, bias=None, origin=None):
     assert origin is None, "scores of sparse rows have no origin"
-    from . import csr_kernels
-
     # (blocks, columns, width): the clusters of a column side by side, padded with clusters that never win
-    n_blocks, width = csr_kernels.block_width(len(weights), X.dtype.itemsize)
+    n_blocks, width = _kernels().block_width(len(weights), X.dtype.itemsize)
     table = np.zeros((n_blocks, X.n_columns, width), X.dtype)
     for block in range(n_blocks):
         block_weights = weights[block * width : (block + 1) * width]
@@ -26,42 +31,34 @@ def _(X: CSR, weights, bias=None, origin=None):
 
 @verbs.argmax_scores.register
 def _(X: CSR, scorer):
-    from . import csr_kernels
-
     labels, best = np.empty(X.shape[0], np.int64), np.empty(X.shape[0], X.dtype)
-    kernel = csr_kernels.argmax_kernel(scorer.weights.shape[-1])
+    kernel = _kernels().argmax_kernel(scorer.weights.shape[-1])
     kernel(X.indptr, X.indices, X.data, scorer.weights, scorer.bias, labels, best)
     return labels, best
 
 
 @verbs.compute_scores.register
 def _(X: CSR, scorer):
-    from . import csr_kernels
-
     out = np.empty((X.shape[0], scorer.n_clusters), X.dtype)
-    kernel = csr_kernels.scores_kernel(scorer.weights.shape[-1])
+    kernel = _kernels().scores_kernel(scorer.weights.shape[-1])
     kernel(X.indptr, X.indices, X.data, scorer.weights, scorer.bias, out)
     return out
 
 
 @verbs.add_label_sums.register
 def _(X: CSR, labels, sums):
-    from . import csr_kernels
-
-    csr_kernels.label_sums(X.indptr, X.indices, X.data, labels, sums)
+    _kernels().label_sums(X.indptr, X.indices, X.data, labels, sums)
     return sums
 
 
 @verbs.weighted_sums.register
 def _(X: CSR, weights):
-    from . import csr_kernels
-
     k = weights.shape[1]
-    n_blocks, width = csr_kernels.block_width(k, np.dtype(np.float64).itemsize)
+    n_blocks, width = _kernels().block_width(k, np.dtype(np.float64).itemsize)
     table = np.zeros((n_blocks, X.n_columns, width))
     for block in range(n_blocks):
         block_weights = weights[:, block * width : (block + 1) * width]
-        csr_kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, block_weights, table[block])
+        _kernels().weighted_sums_kernel(width)(X.indptr, X.indices, X.data, block_weights, table[block])
     return table.transpose(0, 2, 1).reshape(n_blocks * width, X.n_columns)[:k]  # no copy if there is one block
 
 
@@ -148,12 +145,10 @@ def _(X: CSR):
 
 def sum_shared_columns(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
-    from . import csr_kernels
-
     if X.n_columns != Y.n_columns:  # the kernel looks up columns in a scratch row
         raise ValueError(f"rows of {X.n_columns} columns cannot be compared with rows of {Y.n_columns}")
     out = np.empty((X.shape[0], Y.shape[0]), X.dtype)
-    csr_kernels.add_shared_columns(
+    _kernels().add_shared_columns(
         X.indptr, X.indices, X.data, Y.indptr, Y.indices, Y.data, harmonic, np.zeros(X.n_columns, X.dtype), out
     )
     return out

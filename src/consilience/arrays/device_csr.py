@@ -13,13 +13,6 @@ from array_api_compat import array_namespace, device, is_torch_array, to_device
 from .csr import row_range
 
 
-def is_device_sparse(X: Any) -> bool:
-    """Whether this is a sparse matrix of torch or cupy, of any layout."""
-    if is_torch_array(X):
-        return str(X.layout) != "torch.strided"
-    return type(X).__module__.startswith("cupyx.scipy.sparse")
-
-
 class Columns(NamedTuple):
     """The pattern of rows by column; `order` sorts their stored values by column."""
 

@@ -74,14 +74,3 @@ def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     roots = np.sqrt(weights.astype(X.dtype, copy=False))
     scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))
     return np.stack([(rows.T @ rows).astype(np.float64, copy=False) for rows in scaled])
-
-
-@singledispatch
-def sum_of_squares(values: Array) -> Array:
-    """Sum of squares along the last axis, in the type of the values; `vecdot` is slow outside numpy."""
-    return namespace(values).sum(values * values, axis=-1)
-
-
-@sum_of_squares.register
-def _(values: np.ndarray) -> np.ndarray:
-    return np.vecdot(values, values)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from .convert import is_sparse
+from .verbs import is_sparse
 
 OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # class name in torch and cupy
 

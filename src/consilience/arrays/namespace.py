@@ -1,4 +1,4 @@
-"""Which array library an array belongs to, and conversion between libraries."""
+"""Which array library an array belongs to, conversion between libraries, and random generators."""
 
 from __future__ import annotations
 
@@ -54,3 +54,17 @@ def float64_zeros(shape: tuple[int, ...], array: Array) -> Array:
     """Zeros of the library and on the device of `array`."""
     xp = namespace(array)
     return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))
+
+
+def is_device_sparse(X: Any) -> bool:
+    """Whether this is a sparse matrix of torch or cupy, of any layout."""
+    if array_api_compat.is_torch_array(X):
+        return str(X.layout) != "torch.strided"
+    return type(X).__module__.startswith("cupyx.scipy.sparse")
+
+
+def make_generator(random_state: Any) -> np.random.Generator:
+    """Make a numpy Generator from a random state of scikit-learn; the global one is never used."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(random_state)

@@ -17,11 +17,10 @@ import numpy as np
 from array_api_compat import device
 
 from .._saving import refer_as, save_as
-from .convert import as_rows_like
 from .memory import available_device_memory
 from .namespace import Array, asarray_like, keep_where, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks, split_slice
-from .verbs import is_in_memory, is_on_host, plan_reads, read_blocks, take_rows
+from .verbs import as_rows_like, is_in_memory, is_on_host, plan_reads, read_blocks, take_rows
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Operations on rows that the array standard lacks, with one registration per kind of array.
+"""Operations on rows that the array standard lacks, with one registration per kind of array, and conversion of rows.
 
 Each verb works on all rows it is given: `parallel` cuts rows into chunks and adds the results up. The definitions here
 serve every array-API library, and numpy where it has something better; `csr_verbs`, `device_csr_verbs` and
@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from array_api_compat import device
 
 from .csr import CSR
-from .linalg import sum_of_squares
-from .namespace import Array, namespace
+from .device_csr import DeviceCSR
+from .namespace import Array, asarray_like, is_array, is_device_sparse, namespace, to_numpy
 
 WORTH_COMPILED = 1 << 17  # values from which on compiled code is faster, which also lets other threads work meanwhile
 
@@ -165,6 +165,17 @@ def stored_values(X: Array) -> Array:
 
 
 @singledispatch
+def sum_of_squares(values: Array) -> Array:
+    """Sum of squares along the last axis, in the type of the values; `vecdot` is slow outside numpy."""
+    return namespace(values).sum(values * values, axis=-1)
+
+
+@sum_of_squares.register
+def _(values: np.ndarray) -> np.ndarray:
+    return np.vecdot(values, values)
+
+
+@singledispatch
 def squared_norms(X: Array) -> Array:
     """Squared Euclidean length of each row, in float64."""
     xp = namespace(X)
@@ -241,3 +252,86 @@ def row_is_finite(X: Array) -> Array:
 def all_rows_equal(X: Array) -> bool:
     """Whether all rows are equal."""
     return bool(namespace(X).all(X[:1, ...] == X))
+
+
+def as_rows(X: Any) -> Array:
+    """Convert sparse matrices to CSR or DeviceCSR, lists to numpy, and numbers other than float32 to float64.
+
+    Rows are copied only if necessary.
+    """
+    if sp.issparse(X):
+        X = CSR.from_scipy(X.tocsr())
+    elif is_device_sparse(X):
+        X = DeviceCSR.from_library(X)
+    elif not is_array(X) and not is_sparse(X):
+        X = np.asarray(X)
+    xp = namespace(X)
+    return X if X.dtype == xp.float32 else _cast(X, xp.float64)
+
+
+def _cast(X: Array, dtype: Any) -> Array:
+    return X if X.dtype == dtype else map_values(X, lambda values: namespace(values).astype(values, dtype))
+
+
+def is_sparse(X: Array) -> bool:
+    """Whether rows are sparse, on the host, on a device or in a storage."""
+    return getattr(X, "sparse", False) is True
+
+
+def to_host(X: Array) -> Any:
+    """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise."""
+    return X.to_scipy() if hasattr(X, "to_scipy") else to_numpy(X)
+
+
+def as_csr(X: Array) -> CSR:
+    """Convert rows to CSR."""
+    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_host(X)))
+
+
+def as_rows_like(X: Array, reference: Array) -> Array:
+    """Convert rows to the kind of `reference`: sparse or not, its library, device and dtype."""
+    if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(reference), reference.dtype):
+        return X
+    if isinstance(reference, CSR):
+        return _cast(as_csr(X), reference.dtype)
+    values = to_host(X).toarray() if is_sparse(X) else X
+    if namespace(values) is not namespace(reference):
+        values = asarray_like(to_numpy(values), reference)
+    return _cast(values, reference.dtype)
+
+
+def sample_rows(X: Array, present: Array) -> Array:
+    """Up to two thousand of the present rows, evenly spread, as a dense float64 array."""
+    xp = namespace(X)
+    rows = xp.nonzero(asarray_like(present, X))[0]
+    n = rows.shape[0]
+    return take_dense_rows(X, rows[:: max(1, n // 1000)] if n else xp.zeros(1, dtype=rows.dtype, device=device(rows)))
+
+
+def compute_origin(X: Array, dtype: Any) -> Array | None:
+    """Median of the rows, rounded to `dtype`; None if zero serves as well.
+
+    Products of numbers far from zero cancel, above all in float32; relative to the center of the rows they do not. A
+    few outliers do not move the median.
+    """
+    xp = namespace(X)
+    center = xp.sort(X, axis=0)[X.shape[0] // 2, :]
+    distances = xp.sort(squared_norms(X - center[None, :]))
+    if float(xp.vecdot(center, center)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
+        return None
+    return xp.astype(xp.astype(center, dtype), xp.float64)
+
+
+def find_origin(X: Array) -> Array | None:
+    """Median of a sample of dense rows, if zero is so far away that digits would cancel; None otherwise."""
+    xp = namespace(X)
+    if is_sparse(X):
+        return None
+    return compute_origin(sample_rows(X, xp.ones(X.shape[0], dtype=xp.bool, device=device(X))), X.dtype)
+
+
+def shift_rows_and_norms(X: Array, origin: Array | None) -> tuple[Array, Array]:
+    """Rows relative to the origin, and their squared lengths in the type of X."""
+    xp = namespace(X)
+    X = X if origin is None else shift_rows(X, xp.astype(origin, X.dtype))
+    return X, xp.astype(squared_norms(X), X.dtype)

@@ -10,8 +10,8 @@ import numpy as np
 from array_api_compat import device
 
 from .._saving import save_as
-from ..arrays import Array, build_scorer, compute_scores, is_on_host, namespace, to_numpy
-from ..arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
+from ..arrays import Array, build_scorer, compute_scores, is_on_host, namespace, sum_of_squares, to_numpy
+from ..arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
 from .base import Density, Params, Statistics, convert_params, pool_empty_clusters
 from .gaussian import BaseGaussian, find_density_origin, subtract_origin
 
