@@ -1,5 +1,6 @@
-"""The code that people read first runs."""
+"""The code of README and docs runs, links are valid, and figures agree with the code."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -20,111 +21,114 @@ RESULTS = ROOT / "docs" / "papers" / "results"
 
 
 @pytest.fixture(scope="module")
-def names_of(tmp_path_factory):
-    """What the code of a page leaves: blocks run once, in the order of the page, all in one new folder."""
+def run_page(tmp_path_factory):
+    """A function that runs the code of a page once in a new folder, and returns the defined names."""
 
     @cache
-    def ran(page):
+    def run_once(page):
         names = {}
         with chdir(tmp_path_factory.mktemp("page")):
-            for language, block in re.findall(BLOCK, text_of(page), flags=re.DOTALL | re.MULTILINE):
+            for language, block in re.findall(BLOCK, read_page(page), flags=re.DOTALL | re.MULTILINE):
                 if language == "python":
                     exec(compile(block, page, "exec"), names)
                 for line in block.splitlines() if language == "sh" else ():
-                    run(line)
+                    run_command(line)
         return names
 
-    return ran
+    return run_once
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_in_the_page_runs(page, names_of):
-    names = names_of(page)
+def test_code_of_page_runs(page, run_page):
+    names = run_page(page)
     assert names, "no code"
     if "views" in names:
         assert names["cs"].Views is type(names["views"])
 
 
-def run(line):
-    """One line of the command line, which must end well."""
-    assert line.startswith("consilience "), f"not a line of ours: {line}"
-    done = subprocess.run(
-        line.replace("consilience", f"{shlex.quote(sys.executable)} -m consilience", 1),
+def run_command(line):
+    """Run a line of the command line or of the reproduction, which must succeed."""
+    program, _, arguments = line.partition(" ")
+    python = shlex.quote(sys.executable)
+    commands = {"consilience": f"{python} -m consilience {arguments}", "python": f"{python} {arguments}"}
+    result = subprocess.run(
+        commands[program],
         shell=True,
         capture_output=True,
         text=True,
         timeout=HANG_LIMIT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
     )
-    assert done.returncode == 0, f"{line}\n{done.stderr}"
+    assert result.returncode == 0, f"{line}\n{result.stderr}"
 
 
-def text_of(page):
+def read_page(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_in_the_page_lead_somewhere(page):
-    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", text_of(page)):
+def test_links_of_page_are_valid(page):
+    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", read_page(page)):
         to = (ROOT / page).parent / target if target else ROOT / page
         assert to.exists(), f"{page} links to {target}"
         if heading:
-            assert heading in anchors(to.read_text(encoding="utf-8")), f"{page} links to {target}#{heading}"
+            assert heading in list_anchors(to.read_text(encoding="utf-8")), f"{page} links to {target}#{heading}"
 
 
-def anchors(text):
-    """The headings of a page as links name them."""
+def list_anchors(text):
+    """Return the headings of a page in the form of links."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_scores_of_the_word_senses_are_those_that_pages_quote(names_of):
-    found = names_of("docs/files.md")["nmi"]
-    table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", text_of("docs/files.md"), flags=re.MULTILINE)
+def test_quoted_scores_of_word_senses(run_page):
+    scores = run_page("docs/files.md")["nmi"]
+    table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", read_page("docs/files.md"), flags=re.MULTILINE)
     assert {name for name, _ in table} == {"all views together", "views side by side", "gloss alone"}
     for name, nmi in table:
-        assert found[name] == pytest.approx(float(nmi), abs=0.02)  # another machine may round a tie another way
-    words = r"NMI (\.\d+) with all views, (\.\d+) by the best single view, (\.\d+) with all columns side by side"
-    quoted = re.search(words, text_of("README.md")).groups()
-    shown = found["all views together"], found["gloss alone"], found["views side by side"]
-    assert [float(nmi) for nmi in quoted] == pytest.approx(shown, abs=0.02)
+        assert scores[name] == pytest.approx(float(nmi), abs=0.02)  # ties may be rounded differently on another machine
+    words = r"NMI (\.\d+) with all views, (\.\d+) by the best single view, (\.\d+) with all columns concatenated"
+    quoted = re.search(words, read_page("README.md")).groups()
+    expected = scores["all views together"], scores["gloss alone"], scores["views side by side"]
+    assert [float(nmi) for nmi in quoted] == pytest.approx(expected, abs=0.02)
 
 
-def test_the_page_on_files_names_all_that_the_summary_holds(names_of):
-    page, facts = text_of("docs/files.md"), names_of("docs/files.md")["facts"]
+def test_files_page_describes_the_summary(run_page):
+    page, facts = read_page("docs/files.md"), run_page("docs/files.md")["facts"]
     assert [key for key in facts if f"`{key}`" not in page] == []
 
 
-def test_readme_says_what_verdicts_were_worth():
+def test_readme_quotes_the_records_of_verdicts():
     from consilience.assessment.reference import RECORDS
 
-    page = text_of("README.md")
+    page = read_page("README.md")
     for verdict, record in RECORDS.items():
         assert f"| {verdict} | {record.removesuffix(' on reference sets')}" in page
     for name in ("README.md", "docs/files.md"):
-        assert f"With this verdict {RECORDS['do not rely']}." in text_of(name)
+        assert f"With this verdict {RECORDS['do not rely']}." in read_page(name)
 
 
-def test_the_page_on_files_names_all_endings_and_kinds():
+def test_files_page_lists_all_extensions_and_kinds():
     from consilience.files import KINDS
     from consilience.files.formats import FORMATS
 
-    page = text_of("docs/files.md")
-    assert [one for one in (*FORMATS, *KINDS) if f"`{one}`" not in page] == []
+    page = read_page("docs/files.md")
+    assert [name for name in (*FORMATS, *KINDS) if f"`{name}`" not in page] == []
 
 
-def test_the_page_on_figures_draws_every_display(names_of):
+def test_plots_page_draws_all_displays(run_page):
     from consilience import plot
 
-    drawn = set(re.findall(r"plot\.(\w+Display)\.", text_of("docs/plots.md")))
+    drawn = set(re.findall(r"plot\.(\w+Display)\.", read_page("docs/plots.md")))
     assert drawn == set(plot.__all__)
-    assert names_of("docs/plots.md")["plt"].get_fignums() == []  # none is left open
+    assert run_page("docs/plots.md")["plt"].get_fignums() == []  # all figures are closed
 
 
-def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
+def test_family_of_the_page_is_valid():
     import numpy as np
     from scipy import stats
 
-    page = text_of("docs/add-a-family.md")
+    page = read_page("docs/add-a-family.md")
     assert len(page.split("```python")) == 2
     names = {}
     exec(re.search(r"```python\n(.*?)```", page, flags=re.DOTALL).group(1), names)
@@ -139,37 +143,39 @@ def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     assert len(page.splitlines()) < 70  # one screen
 
 
-def test_every_table_of_the_papers_is_kept_in_the_docs():
+def test_docs_contain_all_tables_of_the_papers():
     from reproduction import PAPERS
 
-    asked = {f"{paper.name}/{study.name}.csv" for paper in PAPERS.values() for study in paper.studies}
-    assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*.csv")} == asked
+    expected = {f"{paper.name}/{study.name}.csv" for paper in PAPERS.values() for study in paper.studies}
+    assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*.csv")} == expected
     assert {f"docs/papers/{name}.md" for name in PAPERS} <= set(PAGES)
     assert {path.stem for path in RESULTS.glob("*.md")} == set(PAPERS)
 
 
-def test_the_page_on_papers_counts_claims_as_the_results_do():
-    found = {}
+def test_papers_page_counts_the_claims():
+    results = {}
     counts = r"(\d+) studies in .*: (\d+) claims hold, (\d+) do not, (\d+) cannot .* of (\d+) checks of ours (\d+) hold"
     for path in sorted(RESULTS.glob("*.md")):
-        studies, *claims, asked, held = map(int, re.search(counts, path.read_text(encoding="utf-8")).groups())
-        found[path.stem] = [*claims, held, asked, studies]
-        said = re.search(r"(\d+) (?:claims )?hold, (\d+) do not, (\d+) cannot", text_of(f"docs/papers/{path.stem}.md"))
-        assert list(map(int, said.groups())) == claims, path.stem
+        studies, *claims, n_checks, n_hold = map(int, re.search(counts, path.read_text(encoding="utf-8")).groups())
+        results[path.stem] = [*claims, n_hold, n_checks, studies]
+        quoted = re.search(
+            r"(\d+) (?:claims )?hold, (\d+) do not, (\d+) cannot", read_page(f"docs/papers/{path.stem}.md")
+        )
+        assert list(map(int, quoted.groups())) == claims, path.stem
     row = r"^\| \[[^]]*\]\(papers/([\w-]+)\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| \[(\d+)\]"
-    rows = re.findall(row, text_of("docs/papers.md"), flags=re.MULTILINE)
-    assert {name: list(map(int, own)) for name, *own in rows} == found
-    total = [sum(own) for own in zip(*found.values(), strict=True)]
+    rows = re.findall(row, read_page("docs/papers.md"), flags=re.MULTILINE)
+    assert {name: list(map(int, figures)) for name, *figures in rows} == results
+    total = [sum(column) for column in zip(*results.values(), strict=True)]
     last = r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| (\d+) \|$"
-    assert list(map(int, re.search(last, text_of("docs/papers.md"), flags=re.MULTILINE).groups())) == total
-    quoted = r"Of (\d+) claims, .*?, (\d+) hold, (\d+) do not, and (\d+) cannot"
-    claims = list(map(int, re.search(quoted, text_of("README.md"), flags=re.DOTALL).groups()))
+    assert list(map(int, re.search(last, read_page("docs/papers.md"), flags=re.MULTILINE).groups())) == total
+    quoted = r"(\d+) claims from the papers: (\d+) hold, (\d+) do not, and (\d+) cannot"
+    claims = list(map(int, re.search(quoted, read_page("README.md"), flags=re.DOTALL).groups()))
     assert claims == [sum(total[:3]), *total[:3]]
 
 
-def test_the_page_of_the_modern_comparison_shows_the_ranking_of_its_tables():
+def test_comparison_page_shows_the_ranking():
     tables = (ROOT / "docs" / "modern" / "tables.md").read_text(encoding="utf-8")
-    page = text_of("docs/modern-comparison.md")
+    page = read_page("docs/modern-comparison.md")
     ranking = re.search(r"^## Ranking\n\n((?:\|.*\n)+)", tables, flags=re.MULTILINE).group(1)
     assert ranking in page
     seeds = re.search(r"Of (\d+) pairs of a line and a set (\d+) have 10 seeds, (\d+) have 2 to 9 and (\d+)", tables)
