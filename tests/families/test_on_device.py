@@ -6,9 +6,17 @@ import pytest
 import scipy.sparse as sp
 
 from consilience.arrays import as_rows, to_numpy
-from consilience.families import FAMILIES, Bernoulli, Categorical, GaussianFull, GaussianTied, Poisson, choose
-from consilience.families.base import describe_negative_count
-from consilience.families.choose import find_complaint
+from consilience.families import (
+    FAMILIES,
+    Bernoulli,
+    Categorical,
+    GaussianFull,
+    GaussianTied,
+    Multinomial,
+    Poisson,
+    choose,
+    find_complaint,
+)
 from family_cases import CASES, DENSE_FAMILIES, SPARSE_FAMILIES
 from transfers import count_transfers, put_on_device
 
@@ -110,7 +118,7 @@ def test_empty_cluster_on_the_device(name):
         (Categorical().complaint, [[0, 1], [1, 5e7]], r"needs codes 0, 1, 2, ..., got 5e+07 in 2 rows. Ordinal"),
         (Categorical(n_levels=(2, 2)).complaint, [[0, 1], [1, 3]], "knows codes 0 to 1 in column 1, got 3. Set"),
         (Poisson().complaint, [[0, 1], [1, -2]], "needs counts, none of them negative, got -2. Use"),
-        (describe_negative_count, [[0, 1], [1, -0.5]], "needs counts, none of them negative, got -0.5. Use"),
+        (Multinomial().complaint, [[0, 1], [1, -0.5]], "needs counts, none of them negative, got -0.5. Use"),
     ],
 )
 def test_complaints_equal_those_of_numpy(complaint, values, message, to_kind):

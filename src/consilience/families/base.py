@@ -126,6 +126,13 @@ class CountingFamily(DensityFamily):
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         return count_and_sum(as_rows(X), responsibilities, responsibilities)
 
+    def complaint(self, X: Array) -> str | None:
+        values = stored_values(X)
+        smallest = float(namespace(values).min(values)) if size(values) else 0.0
+        if smallest < 0:
+            return f"needs counts, none of them negative, got {smallest:.6g}. Use family 'gaussian' for real numbers"
+        return None
+
     def values_per_row(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters
 
@@ -141,15 +148,6 @@ def check_smoothing(smoothing: float) -> None:
     """Refuse a smoothing that is not a finite number of at least 0."""
     if not isinstance(smoothing, Real) or not 0 <= smoothing < inf:
         raise ValueError(f"smoothing must be a number, 0 or more, got {smoothing!r}")
-
-
-def describe_negative_count(X: Array) -> str | None:
-    """Complaint about a negative value, for families of counts."""
-    values = stored_values(X)
-    smallest = float(namespace(values).min(values)) if size(values) else 0.0
-    if smallest < 0:
-        return f"needs counts, none of them negative, got {smallest:.6g}. Use family 'gaussian' for real numbers"
-    return None
 
 
 def first_where(values: Array, mask: Array) -> float | None:

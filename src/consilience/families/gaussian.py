@@ -1,4 +1,4 @@
-"""Gaussians with diagonal or spherical covariances."""
+"""Gaussians with diagonal, spherical, full or shared covariances."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import log, pi
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from array_api_compat import device
 
 from .._saving import save_as
 from ..arrays import (
@@ -25,10 +26,12 @@ from ..arrays import (
     namespace,
     sample_rows,
     squared_norms,
+    sum_of_squares,
     to_numpy,
     true_unless_known_false,
     weighted_sums,
 )
+from ..arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
 from .base import Density, DensityFamily, Params, Statistics, convert_params, count_and_sum, pool_empty_clusters
 
 
@@ -65,13 +68,15 @@ class BaseGaussian(DensityFamily):
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         """Weighted sums of squares, or of products, of the columns."""
 
-    def compute_means(self, statistics: Statistics) -> tuple[Array, Array]:
-        """Mean, relative to the origin, and weight of each cluster."""
+    def maximize(self, statistics: Statistics) -> Params:
         sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
-        return sums / counts[:, None], counts
+        means = sums / counts[:, None]
+        covariances = self.estimate_covariances(statistics, means, counts)
+        return {"means": means if self.origin is None else means + self.origin[None, :], "covariances": covariances}
 
-    def add_origin(self, means: Array) -> Array:
-        return means if self.origin is None else means + self.origin[None, :]
+    @abstractmethod
+    def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
+        """Maximum likelihood covariances above the floor, for means relative to the origin."""
 
     def variance_floor(self, statistics: Statistics, all_squares: Array, cluster_squares: Array) -> Array:
         """The smallest variance allowed, per cluster and column: a share of the variance over all rows.
@@ -133,15 +138,13 @@ class Gaussian(BaseGaussian):
     accepts_sparse: ClassVar[bool] = True
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
-        return {"squares": weighted_sums(map_values(X, square_values), responsibilities)}
+        return {"squares": weighted_sums(map_values(X, lambda x: x * x), responsibilities)}
 
-    def maximize(self, statistics: Statistics) -> Params:
-        xp = namespace(statistics["sums"])
-        means, counts = self.compute_means(statistics)
+    def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
+        xp = namespace(means)
         squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts[:, None]
         all_squares = xp.sum(statistics["squares"], axis=0) / xp.sum(statistics["counts"])
-        floor = self.variance_floor(statistics, all_squares, squares)
-        return {"means": self.add_origin(means), "covariances": xp.maximum(squares - means * means, floor)}
+        return xp.maximum(squares - means * means, self.variance_floor(statistics, all_squares, squares))
 
     def build_density(self, X: Array, params: Params) -> Density:
         means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
@@ -155,7 +158,7 @@ class Gaussian(BaseGaussian):
         def log_prob(rows: Array) -> Array:
             rows = subtract_origin(rows, origin)
             scores = compute_scores(rows, linear)
-            scores += compute_scores(map_values(rows, square_values), quadratic)
+            scores += compute_scores(map_values(rows, lambda x: x * x), quadratic)
             return scores
 
         return log_prob
@@ -185,16 +188,13 @@ class GaussianSpherical(BaseGaussian):
         xp = namespace(responsibilities)
         return {"squares": squared_norms(X) @ xp.astype(responsibilities, xp.float64)}
 
-    def maximize(self, statistics: Statistics) -> Params:
-        xp = namespace(statistics["sums"])
-        means, counts = self.compute_means(statistics)
-        d = means.shape[1]
+    def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
+        xp, d = namespace(means), means.shape[1]
         squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts / d
         mean_square = xp.sum(statistics["squares"]) / xp.sum(statistics["counts"]) / d
         # all columns share one variance, so their floors are averaged
         floors = self.variance_floor(statistics, means[0, :] * 0 + mean_square, squares[:, None] + means * 0)
-        variances = xp.maximum(squares - xp.vecdot(means, means) / d, xp.mean(floors, axis=1))
-        return {"means": self.add_origin(means), "covariances": variances}
+        return xp.maximum(squares - xp.vecdot(means, means) / d, xp.mean(floors, axis=1))
 
     def build_density(self, X: Array, params: Params) -> Density:
         means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
@@ -219,9 +219,157 @@ class GaussianSpherical(BaseGaussian):
         return noise * np.sqrt(covariances)[labels][:, None]
 
 
-def square_values(values: Array) -> Array:
-    """Each value times itself."""
-    return values * values
+@dataclass(frozen=True, eq=False)
+class BaseCovariance(BaseGaussian):
+    """Base of Gaussians whose covariances are matrices; the floor holds in every direction."""
+
+    def params_complaint(self, params: Params) -> str | None:
+        covariances = to_numpy(params["covariances"])
+        transposed = np.swapaxes(covariances, -1, -2)
+        if not np.allclose(covariances, transposed, rtol=1e-6, atol=1e-9 * np.abs(covariances).max()):
+            return "'covariances' must be symmetric"
+        try:
+            np.linalg.cholesky(covariances)
+        except np.linalg.LinAlgError:
+            return "'covariances' must be positive definite"
+        return None
+
+    def raise_to_floor(self, covariances: Array, floor: Array) -> Array:
+        """Maximum likelihood covariances (..., d, d) whose variance is above the floor in every direction.
+
+        `floor` (..., d) holds the smallest variance of each column, which is also the scale of the column.
+        """
+        xp = namespace(covariances)
+        scale = xp.sqrt(floor)
+        scales = scale[..., :, None] * scale[..., None, :]
+        scaled = covariances / scales
+        if is_positive_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
+            return covariances
+        values, directions = xp.linalg.eigh(scaled)
+        stretched = directions * xp.clip(values, 1.0, None)[..., None, :]
+        return xp.where(xp.any(values < 1), stretched @ xp.matrix_transpose(directions) * scales, covariances)
+
+
+@save_as("family-gaussian-full")
+@dataclass(frozen=True, eq=False)
+class GaussianFull(BaseCovariance):
+    """Gaussian with one covariance matrix per cluster.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, as a share of the variance over all rows; it keeps clusters from collapsing.
+    """
+
+    name: ClassVar[str] = "gaussian-full"
+
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
+        return {"products": weighted_cross_products(X, responsibilities)}
+
+    def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
+        xp = namespace(means)
+        products = pool_empty_clusters(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
+        all_squares = xp.sum(xp.linalg.diagonal(statistics["products"]), axis=0) / xp.sum(statistics["counts"])
+        floor = self.variance_floor(statistics, all_squares, xp.linalg.diagonal(products))
+        return self.raise_to_floor(products - means[:, :, None] * means[:, None, :], floor)
+
+    def build_density(self, X: Array, params: Params) -> Density:
+        means, covariances = (convert_params(params, X)[name] for name in ("means", "covariances"))
+        k, d = means.shape
+        xp = namespace(X)
+        whitening = compute_whitening(covariances)
+        origin = find_density_origin(means, xp.min(xp.linalg.diagonal(covariances), axis=0), X)
+        # the whitening matrices of all clusters side by side, so that one product serves all
+        table = xp.astype(xp.reshape(xp.permute_dims(whitening, (1, 0, 2)), (d, k * d)), X.dtype)
+        shift = xp.astype((subtract_origin(means, origin)[:, None, :] @ whitening)[:, 0, :], X.dtype)
+        constant = xp.sum(xp.log(xp.linalg.diagonal(whitening)), axis=1) - d / 2 * log(2 * pi)
+        constant = xp.astype(constant, X.dtype)
+
+        def log_prob(rows: Array) -> Array:
+            white = xp.reshape(subtract_origin(rows, origin) @ table, (rows.shape[0], k, d))
+            white -= shift[None, ...]
+            return constant[None, :] - sum_of_squares(white) / 2
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
+
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
+        copies = n_clusters // 10 if is_on_host(X) else n_clusters  # the host is faster if blocks exceed the cache
+        return max(1, copies) * X.shape[1]
+
+    def work_per_value(self, X: Array, n_clusters: int) -> int:
+        return max(1, n_clusters * X.shape[1] // 8)
+
+    def n_parameters(self, params: Params) -> int:
+        k, d = params["means"].shape
+        return k * d + k * d * (d + 1) // 2
+
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        return np.einsum("icd,id->ic", np.linalg.cholesky(covariances)[labels], noise)
+
+
+@save_as("family-gaussian-tied")
+@dataclass(frozen=True, eq=False)
+class GaussianTied(BaseCovariance):
+    """Gaussian with one covariance matrix that all clusters share.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Smallest variance in any direction, as a share of the variance over all rows.
+    """
+
+    name: ClassVar[str] = "gaussian-tied"
+
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
+        weights = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
+        return {"products": weighted_cross_products(X, weights)[0, ...]}
+
+    def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
+        xp = namespace(means)
+        counts, products = statistics["counts"], statistics["products"]
+        squares = xp.linalg.diagonal(products) / xp.sum(counts)
+        covariance = (products - (counts[:, None] * means).T @ means) / xp.sum(counts)
+        return self.raise_to_floor(covariance, self.variance_floor(statistics, squares, squares))
+
+    def build_density(self, X: Array, params: Params) -> Density:
+        means, covariance = (convert_params(params, X)[name] for name in ("means", "covariances"))
+        xp = namespace(X)
+        whitening = compute_whitening(covariance)
+        origin = find_density_origin(means, xp.linalg.diagonal(covariance), X)
+        centers = subtract_origin(means, origin) @ whitening
+        constant = xp.sum(xp.log(xp.linalg.diagonal(whitening))) - means.shape[1] / 2 * log(2 * pi)
+        table = xp.astype(whitening, X.dtype)
+        linear = build_scorer(X, centers, xp.sum(centers * centers, axis=1) / 2 - constant)
+
+        def log_prob(rows: Array) -> Array:
+            white = subtract_origin(rows, origin) @ table
+            return compute_scores(white, linear) - sum_of_squares(white)[:, None] / 2
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"means": (n_clusters, n_columns), "covariances": (n_columns, n_columns)}
+
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
+        return 2 * X.shape[1] + n_clusters
+
+    def work_per_value(self, X: Array, n_clusters: int) -> int:
+        return max(1, (n_clusters + X.shape[1]) // 8)
+
+    def n_parameters(self, params: Params) -> int:
+        k, d = params["means"].shape
+        return k * d + d * (d + 1) // 2
+
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        return noise @ np.linalg.cholesky(covariances).T
+
+
+def compute_whitening(covariances: Array) -> Array:
+    """Upper triangular matrices W such that ``|(x - m) W|`` is the Mahalanobis length of x - m: (..., d, d)."""
+    return namespace(covariances).matrix_transpose(inverse_cholesky(covariances))
 
 
 def subtract_origin(X: Array, origin: Array | None) -> Array:
@@ -229,7 +377,7 @@ def subtract_origin(X: Array, origin: Array | None) -> Array:
     return X if origin is None else X - namespace(X).astype(origin, X.dtype)[None, :]
 
 
-def find_density_origin(means: Array, smallest_variances: Array, X: Any) -> Array | None:
+def find_density_origin(means: Array, smallest_variances: Array, X: Array) -> Array | None:
     """Point to measure rows from when they are compared with these means; None if zero serves as well.
 
     On a device there is always such a point: to ask whether zero serves would force a synchronization.

@@ -16,7 +16,6 @@ from .base import (
     Statistics,
     convert_params,
     describe_bad_probabilities,
-    describe_negative_count,
     pool_empty_clusters,
     safe_log,
 )
@@ -66,9 +65,6 @@ class Multinomial(CountingFamily):
 
     def params_complaint(self, params: Params) -> str | None:
         return describe_bad_probabilities(params["probabilities"])
-
-    def complaint(self, X: Array) -> str | None:
-        return describe_negative_count(X)
 
     def informative_rows(self, X: Array) -> Array:
         return row_sums(X) > 0

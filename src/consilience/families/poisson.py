@@ -16,7 +16,6 @@ from .base import (
     Params,
     Statistics,
     convert_params,
-    describe_negative_count,
     pool_empty_clusters,
 )
 
@@ -69,9 +68,6 @@ class Poisson(CountingFamily):
 
     def params_complaint(self, params: Params) -> str | None:
         return "'rates' must be 0 or more" if (to_numpy(params["rates"]) < 0).any() else None
-
-    def complaint(self, X: Array) -> str | None:
-        return describe_negative_count(X)
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(to_numpy(params["rates"])[labels])

@@ -10,8 +10,7 @@ from sklearn import get_config
 
 from ...arrays import Array, is_in_memory, map_chunks, namespace, plan_reads
 from ...data import Views
-from ...families import FAMILIES, Family, choose
-from ...families.choose import choose_most_general, find_complaint
+from ...families import FAMILIES, Family, choose, choose_most_general, find_complaint
 from ...rows import Shard, Shards, ViewRows, join_blocks
 from ...rows.source import stack_rows
 from ..common.input_checks import warn_about_zero_rows

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ...arrays import available_memory, map_chunks, split_slice
 from ...data.links import PAIR_BYTES, Links, compact_pairs, list_partners
-from ...families.gaussian_full import compute_whitening
+from ...families.gaussian import compute_whitening
 from .cluster_metrics import ClusterMetric
 
 # Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns,
