@@ -194,7 +194,7 @@ def test_message_without_matplotlib_names_installation(draw, monkeypatch):
 
 
 def test_fonts_of_user_are_used(monkeypatch):
-    from consilience.plot._text import escape_name
+    from consilience.plot._figure import escape_name
 
     with mpl.rc_context({"font.family": ["DejaVu Sans Mono", "DejaVu Sans"]}):
         assert escape_name("żółw Ω") == "żółw Ω"

@@ -23,7 +23,7 @@ from consilience.plot import (
     SelectionDisplay,
     ViewWeightsDisplay,
 )
-from consilience.plot._style import luminance
+from consilience.plot._figure import luminance
 
 
 def ticks(axis):

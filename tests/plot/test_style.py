@@ -4,8 +4,7 @@ from itertools import combinations
 
 from matplotlib.colors import to_rgb
 
-from consilience.plot._style import COLORS, LINE_COLORS, line_style, luminance, marker_style
-from consilience.plot._text import escape_name, pluralize
+from consilience.plot._figure import COLORS, LINE_COLORS, escape_name, line_style, luminance, marker_style, pluralize
 
 
 def test_colors_differ_in_gray():

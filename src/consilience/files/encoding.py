@@ -182,8 +182,10 @@ def encode(
     if not kept.all():
         if any(content.kind == "similarities" for content in contents):  # which have a column for each entity
             first = int(np.flatnonzero(~kept)[0])
-            name = first if ids is None else ids[first]
-            raise ValueError(f"entity {name} is described by no view ({(~kept).sum()} in all): drop it from the files")
+            entity = first if ids is None else ids[first]
+            raise ValueError(
+                f"entity {entity} is described by no view ({(~kept).sum()} in all): drop it from the files"
+            )
         views = views[kept]
     texts = {content.name: content for content in contents if content.kind in ("text", "names")}
     return EncodedData(

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import Axes, get_axes
 from ._docs import share_docs
-from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._figure import Axes, draw_heatmap, escape_name, get_axes, heatmap_size, label_cells
 from ._model import get_fitted_attribute
-from ._text import escape_name
 
 
 @share_docs

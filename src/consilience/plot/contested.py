@@ -9,12 +9,9 @@ import numpy as np
 
 from ..explain import confidence, contested
 from ..metrics import agreement_matrix
-from ._axes import get_axes_grid
 from ._docs import share_docs
-from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._figure import COLORS, draw_heatmap, escape_name, get_axes_grid, heatmap_size, label_cells
 from ._model import check_fitted_views, get_fitted_attribute
-from ._style import COLORS
-from ._text import escape_name
 
 
 @share_docs

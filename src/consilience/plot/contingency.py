@@ -9,11 +9,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from ._axes import Axes, get_axes
 from ._docs import share_docs
-from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._figure import Axes, draw_heatmap, escape_name, get_axes, heatmap_size, label_cells
 from ._model import get_fitted_attribute
-from ._text import escape_name
 
 
 @share_docs
@@ -57,7 +55,11 @@ class ContingencyDisplay:
 
         %(section_ax_returns_self)s
         """
-        self.rows_, self.columns_ = _order_diagonal(self.table)
+        matched = linear_sum_assignment(-self.table)  # pairs of classes and clusters; those without a match come last
+        self.rows_, self.columns_ = (
+            np.concatenate([pairs, np.setdiff1d(np.arange(n), pairs)])
+            for n, pairs in zip(self.table.shape, matched, strict=True)
+        )
         counts = self.table[self.rows_][:, self.columns_]
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         self.figure_, self.ax_ = get_axes(ax, heatmap_size(*counts.shape))
@@ -108,10 +110,3 @@ class ContingencyDisplay:
         %(ax_returns_display)s
         """
         return cls.from_labels(y, get_fitted_attribute(model, "labels_"), ax=ax)
-
-
-def _order_diagonal(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order rows and columns by matched pairs (Hungarian method); those without a match come last."""
-    rows, columns = linear_sum_assignment(-table)
-    unmatched = [np.setdiff1d(np.arange(n), matched) for n, matched in zip(table.shape, (rows, columns), strict=True)]
-    return np.concatenate([rows, unmatched[0]]), np.concatenate([columns, unmatched[1]])

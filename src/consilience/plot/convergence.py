@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..data import Table
-from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
+from ._figure import escape_name, get_axes_grid, line_style, pluralize
 from ._model import get_fitted_attribute
-from ._style import line_style
-from ._text import escape_name, pluralize
 
 CRITERIA = (
     "cost",
@@ -88,10 +86,18 @@ class ConvergenceDisplay:
                 (self.lines_[column],) = axes.plot(
                     rounds, self.history[column], color=color, linestyle=dashes, marker=marker, ms=3.5, label=name
                 )
-            self._label(axes, panel)
+            is_weights = next(iter(panel)).startswith("weight_")
+            axes.set_ylabel("weight of view" if is_weights else next(iter(panel.values())))
+            if is_weights or "agreement" in panel:
+                axes.set_ylim(-0.03, 1.03)
+            if is_weights:
+                axes.legend(fontsize="small", ncols=-(-len(panel) // 6), loc="best")
+            axes.grid(alpha=0.3)
         self.ax_[-1].set_xlabel("round")
         self.ax_[-1].xaxis.get_major_locator().set_params(integer=True)
-        self.ax_[0].set_title(self._title(), fontsize="medium")
+        n = pluralize(self.history.n_rows, "round")
+        titles = {None: n, True: f"Converged after {n}", False: f"Not converged after {n}"}
+        self.ax_[0].set_title(titles[self.converged], fontsize="medium")
         return self
 
     def _choose_panels(self, columns: Sequence[str] | None) -> list[dict[str, str]]:
@@ -110,21 +116,6 @@ class ConvergenceDisplay:
         weights = {name: escape_name(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
         others = [{name: NAMES.get(name) or escape_name(name, 40)} for name in columns if name not in weights]
         return [*others, weights] if weights else others
-
-    @staticmethod
-    def _label(axes: Axes, panel: dict[str, str]) -> None:
-        """Name the scale, and the lines if there are several."""
-        weights = next(iter(panel)).startswith("weight_")
-        axes.set_ylabel("weight of view" if weights else next(iter(panel.values())))
-        if weights or "agreement" in panel:
-            axes.set_ylim(-0.03, 1.03)
-        if weights:
-            axes.legend(fontsize="small", ncols=-(-len(panel) // 6), loc="best")
-        axes.grid(alpha=0.3)
-
-    def _title(self) -> str:
-        n = pluralize(self.history.n_rows, "round")
-        return {None: n, True: f"Converged after {n}", False: f"Not converged after {n}"}[self.converged]
 
     @classmethod
     def from_estimator(cls, model: Any, *, columns: Sequence[str] | None = None, ax: Any = None) -> ConvergenceDisplay:

@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import Axes, get_axes_grid, require_matplotlib
 from ._docs import share_docs
-from ._style import COLORS, MARKERS, NEUTRAL_COLOR, line_style, luminance
-from ._text import escape_name, wrap_text
+from ._figure import (
+    COLORS,
+    MARKERS,
+    NEUTRAL_COLOR,
+    Axes,
+    escape_name,
+    get_axes_grid,
+    line_style,
+    luminance,
+    require_matplotlib,
+    wrap_text,
+)
 
 Runs = Mapping[str, Mapping[Any, Sequence[float]]]  # values of the runs by method and condition
 Published = Mapping[str, Mapping[Any, float]]
@@ -176,7 +185,9 @@ class CurvesDisplay:
         for i, (ax, (name, panel)) in enumerate(zip(self.ax_, self.panels.items(), strict=True)):
             draw = self._draw_bars if self._uses_bars(panel) else self._draw_lines
             draw(ax, name, panel, self.published.get(name, {}))
-            ax.set_title(_wrap_title(name, n_columns), fontsize="small" if n_columns > 2 else "medium", loc="left")
+            letters = min(80, int((12 if n_columns > 2 else 10) * FIGURE_WIDTH / n_columns))
+            title = wrap_text(escape_name(name, 2 * letters - 10), letters) if name else ""
+            ax.set_title(title, fontsize="small" if n_columns > 2 else "medium", loc="left")
             ax.set_axisbelow(True)
             ax.spines[["top", "right"]].set_visible(False)
             if self.y and i % n_columns == 0:
@@ -201,7 +212,10 @@ class CurvesDisplay:
         axes.margins(0.05, 0.1)
         axes.grid(alpha=0.3)
         if others:
-            _label_others(axes, positions, others)
+            numbers = [position for condition, position in positions.items() if condition not in others]
+            ticks = [tick for tick in axes.get_xticks() if min(numbers) <= tick <= max(numbers)]
+            names = [*(f"{tick:g}" for tick in ticks), *(escape_name(condition, 12) for condition in others)]
+            axes.set_xticks([*ticks, *(positions[condition] for condition in others)], names)
         elif all(position == int(position) for position in positions.values()):
             axes.locator_params(axis="x", integer=True)
 
@@ -235,36 +249,28 @@ class CurvesDisplay:
 
     def _draw_legend(self, *, is_new_figure: bool) -> None:
         """Draw the legend of methods below the panels of a new figure, otherwise in the last panel."""
+        from matplotlib.lines import Line2D
+
         first = {method: drawn for (_, method), drawn in reversed(self.drawn_.items())}
         names = {method: first[method] for method in self._methods}
         entries = [(drawn, escape_name(method, 44)) for method, drawn in names.items()]
         if self.published_:
-            entries.append((self._make_published_handle(), "published"))
+            only_bars = all(map(self._uses_bars, self.panels.values()))
+            marker = DIAMOND if only_bars else {"marker": "o", "mec": NEUTRAL_COLOR, **HOLLOW}
+            entries.append((Line2D([], [], linestyle="none", **{**marker, "mfc": "white"}), "published"))
         self.legend_ = None
         if len(entries) < 2:
             return
         handles, labels = zip(*entries, strict=True)
-        style: dict[str, Any] = {"fontsize": "small", "title": self._describe_errors(), "title_fontsize": "small"}
+        runs = (run for panel in self.panels.values() for values in panel.values() for run in values.values())
+        has_errors = any(np.size(run) > 1 for run in runs)
+        title = f"with one standard {'deviation' if self.deviations else 'error'}" if has_errors else None
+        style: dict[str, Any] = {"fontsize": "small", "title": title, "title_fontsize": "small"}
         if is_new_figure:
             style |= {"loc": "outside lower center", "ncols": self._legend_columns(), "frameon": False}
             self.legend_ = self.figure_.legend(handles, labels, **style)
         else:
             self.legend_ = self.ax_[-1].legend(handles, labels, **style)
-
-    def _make_published_handle(self) -> Any:
-        """Make the marker of published numbers for the legend."""
-        from matplotlib.lines import Line2D
-
-        only_bars = all(map(self._uses_bars, self.panels.values()))
-        style = DIAMOND if only_bars else {"marker": "o", "mec": NEUTRAL_COLOR, **HOLLOW}
-        return Line2D([], [], linestyle="none", **{**style, "mfc": "white"})
-
-    def _describe_errors(self) -> str | None:
-        """Describe the error bars, if there are any."""
-        runs = (run for panel in self.panels.values() for values in panel.values() for run in values.values())
-        if not any(np.size(run) > 1 for run in runs):
-            return None
-        return f"with one standard {'deviation' if self.deviations else 'error'}"
 
     def _legend_columns(self) -> int:
         """Number of columns of the legend: those that fit, distributed evenly over the lines."""
@@ -346,20 +352,6 @@ def _draw_errors(axes: Axes, x: np.ndarray, means: np.ndarray, errors: np.ndarra
         axes.fill_between(x, means - errors, means + errors, color=color, alpha=0.18, linewidth=0)
     elif len(x):
         axes.errorbar(x, means, errors, fmt="none", ecolor=color, elinewidth=1.1, capsize=2)
-
-
-def _label_others(axes: Axes, positions: Mapping[Any, float], others: Sequence[Any]) -> None:
-    """Name the positions right of the numbers, and keep the ticks of the numbers."""
-    numbers = [position for condition, position in positions.items() if condition not in others]
-    ticks = [tick for tick in axes.get_xticks() if min(numbers) <= tick <= max(numbers)]
-    names = [*(f"{tick:g}" for tick in ticks), *(escape_name(condition, 12) for condition in others)]
-    axes.set_xticks([*ticks, *(positions[condition] for condition in others)], names)
-
-
-def _wrap_title(name: str, n_columns: int) -> str:
-    """Break the name of a panel into at most two lines."""
-    letters = min(80, int((12 if n_columns > 2 else 10) * FIGURE_WIDTH / n_columns))
-    return wrap_text(escape_name(name, 2 * letters - 10), letters) if name else ""
 
 
 def _choose_bar_style(i: int) -> dict[str, Any]:

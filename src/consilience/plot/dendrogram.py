@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import Axes, get_axes
 from ._docs import share_docs
+from ._figure import NEUTRAL_COLOR, Axes, escape_name, get_axes, line_style, pluralize
 from ._model import get_fitted_attribute
-from ._style import NEUTRAL_COLOR, line_style
-from ._text import escape_name, pluralize
 
 MAX_LEAVES = 60  # that are named
 

@@ -12,11 +12,9 @@ from ..arrays import to_numpy
 from ..data import Views
 from ..explain import embed
 from ..methods.spectral.algorithm import normalize_embedding
-from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
+from ._figure import Axes, escape_name, get_axes_grid, marker_style
 from ._model import check_fitted_views, get_fitted_attribute
-from ._style import marker_style
-from ._text import escape_name
 
 MAX_COLUMNS = 3  # of panels
 MAX_VECTOR_POINTS = 600  # with more, a panel is drawn as pixels and without edges
@@ -87,26 +85,34 @@ class EmbeddingDisplay:
 
     def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
         """Draw one view: the points of the clusters, then their numbers."""
+        from matplotlib.patheffects import withStroke
+
         present = np.isfinite(positions).all(axis=1)
         clusters = np.unique(self.labels[present]).tolist()
         size = float(np.clip(40 * (100 / max(present.sum(), 1)) ** 0.5, 2, 40))  # area of a marker, in points
         members = {c: positions[present & (self.labels == c)] for c in clusters}
-        points = {c: _draw_points(panel, members[c], c, size) for c in clusters}
+        is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5  # pixels without edges, so that files stay small
+        edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
+        points = {}
+        for c in clusters:
+            color, marker = marker_style(c)
+            points[c] = panel.scatter(*members[c].T, s=size, c=color, marker=marker, rasterized=is_crowded, **edge)
         for c in clusters:
             if c >= 0:
-                _draw_number(panel, np.median(members[c], axis=0), c, is_small=len(clusters) > 15)
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.set_title(f"{escape_name(name)}\n{self._describe_count(int(present.sum()))}", fontsize="medium")
-        return points
-
-    def _describe_count(self, n_drawn: int) -> str:
-        """Describe how many of the entities are drawn."""
-        n = len(self.labels)
+                x, y = np.median(members[c], axis=0)
+                size_of_text = 7 if len(clusters) > 15 else 10
+                text = panel.text(x, y, str(c), ha="center", va="center", fontsize=size_of_text, weight="bold")
+                text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # legible on any color
+        n_drawn, n = int(present.sum()), len(self.labels)
         if n < self.n_entities:
             have = "" if n_drawn == n else f"{n_drawn:,} have it: "
-            return f"{have}{n:,} of {self.n_entities:,} entities, at random"
-        return f"{n_drawn:,} entities" if n_drawn == n else f"{n_drawn:,} of {n:,} entities have it"
+            note = f"{have}{n:,} of {self.n_entities:,} entities, at random"
+        else:
+            note = f"{n_drawn:,} entities" if n_drawn == n else f"{n_drawn:,} of {n:,} entities have it"
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.set_title(f"{escape_name(name)}\n{note}", fontsize="medium")
+        return points
 
     def _draw_legend(self, *, is_new_figure: bool) -> None:
         """Draw the legend of clusters beside the panels of a new figure, otherwise in the last panel."""
@@ -169,16 +175,11 @@ class EmbeddingDisplay:
         views = check_fitted_views(model, views)
         if method == "auto":
             method = "spectral" if hasattr(model, "embeddings_") else "pca"
-        rows = _sample_rows(len(views), max_points, random_state)
+        rows = np.arange(len(views))
+        if len(views) > max_points:
+            rows = np.sort(np.random.default_rng(random_state).choice(len(views), max_points, replace=False))
         embeddings = METHODS[method](model, views, rows, random_state)
         return cls(embeddings, np.asarray(model.labels_)[rows], len(views)).plot(ax)
-
-
-def _sample_rows(n: int, max_points: int, random_state: int) -> np.ndarray:
-    """Draw a sorted sample of rows."""
-    if n <= max_points:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
 
 
 def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
@@ -224,23 +225,3 @@ def _embed_by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int
 
 Method = Callable[[Any, Views, np.ndarray, int], dict[str, np.ndarray]]
 METHODS: dict[str, Method] = {"pca": _embed_by_pca, "spectral": _embed_by_spectrum, "umap": _embed_by_umap}
-
-
-def _draw_points(panel: Axes, positions: np.ndarray, cluster: int, size: float) -> Any:
-    """Draw the points of a cluster; many points are drawn as pixels without edges, so that files stay small."""
-    color, marker = marker_style(cluster)
-    is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5
-    edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
-    return panel.scatter(
-        positions[:, 0], positions[:, 1], s=size, c=color, marker=marker, rasterized=is_crowded, **edge
-    )
-
-
-def _draw_number(panel: Axes, position: np.ndarray, cluster: int, *, is_small: bool) -> None:
-    """Draw the number of a cluster with a halo, so that it is legible on any color."""
-    from matplotlib.patheffects import withStroke
-
-    text = panel.text(
-        position[0], position[1], str(cluster), ha="center", va="center", fontsize=7 if is_small else 10, weight="bold"
-    )
-    text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])

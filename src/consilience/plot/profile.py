@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..explain import Mark, profile
-from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
+from ._figure import COLORS, Axes, escape_name, get_axes_grid, pluralize
 from ._model import check_fitted_views
-from ._style import COLORS
-from ._text import escape_name, pluralize
 
 MAX_CLUSTERS = 10  # that are drawn by default
 MORE, LESS = COLORS[0], COLORS[1]

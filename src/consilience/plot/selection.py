@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..selection import Selection
-from ._axes import Axes, get_axes_grid
 from ._docs import share_docs
-from ._style import LINE_COLORS
-from ._text import wrap_text
+from ._figure import LINE_COLORS, get_axes_grid, wrap_text
 
 PANELS = {
     "score": "score",
@@ -90,34 +88,23 @@ class SelectionDisplay:
             axes.set_ylabel(PANELS[name], fontsize="small")
             axes.grid(alpha=0.3)
             axes.margins(0.06, 0.15)
-        self._mark_supported(self.ax_[0])
-        if numbers[-1] > WIDE_RANGE * numbers[0]:
-            self._use_logarithms()
+        if supported := list(self.selection.supported):
+            scores = [float(table["score"][numbers == number][0]) for number in supported]
+            style: dict[str, Any] = {"ms": 13, "color": LINE_COLORS[1], "mec": "black", "zorder": 5}
+            label = f"supported: {', '.join(map(str, supported))}"
+            (self.supported_,) = self.ax_[0].plot(supported, scores, "*", label=label, **style)
+            self.ax_[0].legend(fontsize="small")
+        if numbers[-1] > WIDE_RANGE * numbers[0]:  # a linear scale would squeeze small numbers
+            from matplotlib.ticker import NullLocator, ScalarFormatter
+
+            for axes in self.ax_:
+                axes.set_xscale("log")
+                axes.xaxis.set_major_formatter(ScalarFormatter())
+                axes.xaxis.set_minor_locator(NullLocator())
+            self.ax_[-1].set_xticks([tick for tick in TICKS if numbers[0] <= tick <= numbers[-1]])
         self.ax_[-1].set_xlabel("number of clusters")
         self.ax_[0].set_title(wrap_text(self.selection.reason, 80), fontsize="small", loc="left")
         return self
-
-    def _mark_supported(self, axes: Axes) -> None:
-        """Draw a star at each supported number."""
-        table, supported = self.selection.table, list(self.selection.supported)
-        if not supported:
-            return
-        scores = [float(table["score"][table["n_clusters"] == number][0]) for number in supported]
-        label = f"supported: {', '.join(map(str, supported))}"
-        style: dict[str, Any] = {"ms": 13, "color": LINE_COLORS[1], "mec": "black", "zorder": 5}
-        (self.supported_,) = axes.plot(supported, scores, "*", label=label, **style)
-        axes.legend(fontsize="small")
-
-    def _use_logarithms(self) -> None:
-        """Use a logarithmic scale, so that small numbers of clusters are not squeezed."""
-        from matplotlib.ticker import NullLocator, ScalarFormatter
-
-        for axes in self.ax_:
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter(ScalarFormatter())
-            axes.xaxis.set_minor_locator(NullLocator())
-        tried = self.selection.table["n_clusters"]
-        self.ax_[-1].set_xticks([tick for tick in TICKS if tried[0] <= tick <= tried[-1]])
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Any = None) -> SelectionDisplay:

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import Axes, get_axes
 from ._docs import share_docs
+from ._figure import COLORS, Axes, escape_name, get_axes
 from ._model import get_fitted_attribute
-from ._style import COLORS
-from ._text import escape_name
 
 
 @share_docs
