@@ -17,7 +17,7 @@ from sklearn.datasets import make_blobs
 
 from consilience import Constraints, MPCKMeans, MultiViewConstrainedKMeans, PCKMeans, Table, align
 from consilience.arrays import use_threads
-from consilience.methods.constrained.cluster_metrics import IdentityMetric
+from consilience.methods.constrained.cluster_metrics import ClusterMetric
 from consilience.methods.constrained.propagate import estimate_shapes, propagate_links
 
 from .harness import Contestant, compare, measure_growth
@@ -105,7 +105,7 @@ def make_propagation(d: int, n: int) -> Callable[[], tuple]:
 
     def work() -> tuple:
         with use_threads(None):
-            shapes = estimate_shapes(X, y, centers, IdentityMetric.first(N_CLUSTERS, d))
+            shapes = estimate_shapes(X, y, centers, ClusterMetric.first(N_CLUSTERS, d))
             return propagate_links(X, y, shapes, constraints.must, constraints.cannot, all_entities, 0.5)
 
     return work

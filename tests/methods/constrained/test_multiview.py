@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 from consilience.methods.constrained.co_constrained import ViewClusterer
+from consilience.methods.constrained.propagate import TRANSFERS, Transfer
 from consilience.methods.constrained.thresholds import CANDIDATES
-from consilience.methods.constrained.transfer import TRANSFERS, Transfer
 
 BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
 every_base = pytest.mark.parametrize("base", BASES)
@@ -1102,7 +1102,7 @@ def test_quadrants_refuse_sizes(n):
 
 @pytest.mark.parametrize("mapped", [-0.1, 1.5, np.nan])
 def test_quadrants_refuse_shares(mapped):
-    with pytest.raises(ValueError, match=rf"mapped={mapped} is a share: give a number from 0 to 1"):
+    with pytest.raises(ValueError, match=rf"mapped={mapped} must be a share from 0 to 1"):
         make_four_quadrants(mapped=mapped)
 
 

@@ -23,10 +23,10 @@ from sklearn.utils.estimator_checks import check_estimator
 import consilience as cs
 from consilience import Constraints
 from consilience.data.links import Links
-from consilience.methods.constrained.base import prepare_euclidean_rows
 from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
 from consilience.methods.constrained.linked import LinkedView
 from consilience.methods.constrained.pairwise import iterate_constrained_kmeans, run_until_settled
+from consilience.methods.constrained.pck import prepare_euclidean_rows
 
 ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -608,7 +608,7 @@ def interrupt_after(n_rounds, monkeypatch):
         def __exit__(self, *_):
             return False
 
-    monkeypatch.setattr("consilience.methods.constrained.base.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.constrained.pck.progress", lambda *_: Shown())
     return seen
 
 
@@ -857,9 +857,9 @@ def test_distant_start_keeps_objective_accurate(far):
 
 def test_metric_when_cannot_links_dominate():
     """Eigenvalues are clipped before they are summed: a scatter of (-89, 54) is not negligible."""
-    metric = METRICS["diagonal"](1, 2, False).learn(np.array([[-89.0, 54.0]]), np.array([2.0]))
     little = SINGULAR * 54
-    np.testing.assert_allclose(metric.values, [[2 / little, 2 / (54 + little)]])
+    weights = METRICS["diagonal"](1, 2, False).invert(np.array([-89.0, 54.0]), 2.0)
+    np.testing.assert_allclose(weights, [2 / little, 2 / (54 + little)])
 
 
 def test_unsettled_run_keeps_lowest_cost():

@@ -15,13 +15,18 @@ from consilience.data import Constraints
 from consilience.data.links import Links
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.constrained import thresholds
-from consilience.methods.constrained.cluster_metrics import DiagonalMetric, FullMetric, IdentityMetric
+from consilience.methods.constrained.cluster_metrics import ClusterMetric, DiagonalMetric, FullMetric
 from consilience.methods.constrained.co_constrained import MappedViews, ViewInstances
 from consilience.methods.constrained.match import match_view_clusters, renumber_labels, vote_labels
 from consilience.methods.constrained.multiview import restrict_to_view
 from consilience.methods.constrained.pairwise import ConstrainedState
-from consilience.methods.constrained.propagate import ClusterShapes, estimate_shapes, propagate_links
-from consilience.methods.constrained.transfer import TRANSFERS, ClusteredView
+from consilience.methods.constrained.propagate import (
+    TRANSFERS,
+    ClusteredView,
+    ClusterShapes,
+    estimate_shapes,
+    propagate_links,
+)
 
 
 def links_of(triples):
@@ -53,7 +58,7 @@ def draw_links(rng, n, m, weights=(0.2, 2.0)):
 
 
 METRICS = {
-    "identity": lambda rng, k, d: IdentityMetric.first(k, d),
+    "identity": lambda rng, k, d: ClusterMetric.first(k, d),
     "diagonal": lambda rng, k, d: DiagonalMetric(rng.uniform(0.3, 3, (k, d))),
     "full": lambda rng, k, d: FullMetric(np.stack([A @ A.T + np.eye(d) for A in rng.standard_normal((k, d, d))])),
 }
@@ -67,7 +72,7 @@ def gamma_of(X):
 def sigmas_of(X, labels, centers, metric):
     """Return the literal covariances."""
     covariances = literal.covariances(X, labels, centers, gamma_of(X))
-    if isinstance(metric, IdentityMetric):
+    if type(metric) is ClusterMetric:
         return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
     return literal.rescaled(matrices, covariances)
@@ -166,7 +171,7 @@ def test_constraint_reaches_its_ends_at_threshold(d, clusters):
         rng = np.random.default_rng(seed)
         X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
         i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
-        shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric.first(clusters, d))
+        shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), ClusterMetric.first(clusters, d))
         propagated, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.empty(), np.arange(31), 0.5)
         lost += [seed] * (as_dict(propagated) != {(i, j): 0.5})
     assert not lost
@@ -177,7 +182,7 @@ def test_copies_of_ends_are_linked():
     once = rng.standard_normal((8, 3))
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
     centers = literal.means(X, labels, 2)
-    shapes = estimate_shapes(X, labels, centers, IdentityMetric.first(2, 3))
+    shapes = estimate_shapes(X, labels, centers, ClusterMetric.first(2, 3))
     propagated, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.empty(), np.arange(16), 0.9)
     weights = as_dict(propagated)
     assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
@@ -208,7 +213,7 @@ def test_largest_weight_counts():
 def test_must_links_and_cannot_links_do_not_mix():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
-    shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric.first(1, 2))
+    shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), ClusterMetric.first(1, 2))
     must, cannot = links_of(draw_links(rng, 20, 5)), links_of(draw_links(rng, 20, 5))
     first, other = propagate_links(X, labels, shapes, must, cannot, np.arange(20), 0.3)
     turned = propagate_links(X, labels, shapes, cannot, must, np.arange(20), 0.3)
@@ -222,7 +227,7 @@ def test_must_links_and_cannot_links_do_not_mix():
 @pytest.mark.parametrize("what", ["no links", "no targets", "weights below the threshold"])
 def test_nothing_propagates_without_links_or_targets(what):
     X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
-    shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric.first(1, 1))
+    shapes = estimate_shapes(X, labels, np.array([[1.5]]), ClusterMetric.first(1, 1))
     links = Links.empty() if what == "no links" else links_of([(0, 1, 0.4)])
     targets = np.arange(0 if what == "no targets" else 4)
     must, cannot = propagate_links(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
@@ -233,7 +238,7 @@ def larger_problem():
     rng = np.random.default_rng(3)
     labels = np.arange(150) % 3
     X = rng.standard_normal((150, 2)) + 4 * labels[:, None]
-    shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), IdentityMetric.first(3, 2))
+    shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), ClusterMetric.first(3, 2))
     links = [links_of(draw_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
     return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
 
@@ -274,7 +279,7 @@ def test_refuses_more_pairs_than_memory(monkeypatch):
 def make_clustered_view(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
-    state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric.first(2, 2), 0.0, 0, True, None)
+    state = ConstrainedState(labels, literal.means(X, labels, 2), ClusterMetric.first(2, 2), 0.0, 0, True, None)
     constraints = Constraints(draw_links(rng, n, 12), draw_links(rng, n, 12))
     return ClusteredView(X, state, constraints, np.flatnonzero(rng.random(n) < 0.6), threshold)
 

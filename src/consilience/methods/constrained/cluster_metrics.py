@@ -36,7 +36,6 @@ from ...divergences import SquaredEuclidean
 from ...families import Gaussian, GaussianFull, GaussianTied
 from ...rows import ViewRows
 from ..common.distances import make_divergence
-from ..common.starts import compute_mean_divergence
 from .farthest import FarthestPair, find_farthest_pair
 
 RowPairs = Sequence[tuple[int, int]]
@@ -58,76 +57,24 @@ class MetricStep(NamedTuple):
     cost: float  # of all rows about the previous centers
 
 
+@save_as("metric-euclidean")
 @dataclass(frozen=True, eq=False)
-class ClusterMetric(ABC):
-    """The metrics of all clusters; immutable, so learning returns a new object."""
+class ClusterMetric:
+    """The metrics of all clusters; here the identity, which learned metrics override. Learning returns a new object."""
 
     values: np.ndarray  # the metric of each cluster: (k, d) or (k, d, d)
 
-    @abstractmethod
-    def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
-        """Build a function for the squared distance from each center under its metric, less the log-determinant."""
-
-    def nearest(self, view: ViewRows, centers: np.ndarray) -> FindNearest:
-        """Build a function for the cheapest cluster of rows and their cost there."""
-        measure = self.measure(view, centers)
-
-        def find_nearest(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-            costs = measure(rows)
-            winner = np.argmin(costs, axis=1)
-            return winner, costs[np.arange(len(costs)), winner]
-
-        return find_nearest
-
-    @abstractmethod
-    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:
-        """Return the metrics of the new clusters and the cost of the rows about the new centers.
-
-        `link_scatter` is what violated links add to the scatters.
-        """
-
-    @abstractmethod
-    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        """Sum d d' over rows d, weighted per cluster by weights (k, rows), as far as the metric needs it: (k, ...)."""
-
-    @abstractmethod
-    def lengths(self, differences: Any) -> np.ndarray:
-        """Squared length of each row under each metric: (rows, k)."""
-
-    @abstractmethod
-    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
-        """Find the two rows farthest apart under each metric, never closer than its hints."""
-
-    @abstractmethod
-    def covariances(self) -> np.ndarray | None:
-        """Inverse of each metric, (k, d, d); None if nothing is learned."""
-
-    @abstractmethod
-    def variance(self, costs: np.ndarray) -> float:
-        """Unit of variance, given the costs of the rows in their clusters; 1 for learned metrics, which contain it."""
-
-    @abstractmethod
-    def standardize(self, objective: float, n_rows: int, variance: float) -> float:
-        """Objective of these rows in units in which the mean variance of their columns, `variance`, is 1."""
-
-    def reorder(self, order: np.ndarray) -> Self:
-        """Return the metrics of the clusters in another order."""
-        return replace(self, values=self.values[order])
-
-
-@save_as("metric-euclidean")
-class IdentityMetric(ClusterMetric):
-    """Squared Euclidean distance: nothing is learned."""
-
     @classmethod
     def first(cls, n_clusters: int, n_columns: int, shared: bool = False, variance: float = 1.0) -> Self:  # noqa: ARG003
-        """Return the metric; it has the signature of the learned ones."""
+        """Return the first metrics: the identity, if learned in units in which `variance` is 1."""
         return cls(np.ones((n_clusters, n_columns)))
 
     def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
+        """Build a function for the squared distance from each center under its metric, less the log-determinant."""
         return make_divergence(view, SquaredEuclidean(), centers)
 
     def nearest(self, view: ViewRows, centers: np.ndarray) -> FindNearest:
+        """Build a function for the cheapest cluster of rows and their cost there."""
         score = build_scorer(view.X, *SquaredEuclidean().affine(centers, view.origin))
 
         def find_nearest(rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -137,51 +84,79 @@ class IdentityMetric(ClusterMetric):
         return find_nearest
 
     def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:  # noqa: ARG002
+        """Return the metrics of the new clusters, and the cost of the rows about the new centers.
+
+        `link_scatter` is what violated links add to the scatters.
+        """
         gain = float(step.counts @ np.sum((step.centers - step.before) ** 2, axis=1))
         if gain > step.cost / 2:  # after a distant start the difference would be little but rounding
             return self, float(compute_diagonal_scatter(step.X, step.labels, step.centers).sum())
         return self, step.cost - gain
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        return np.zeros(len(weights))  # not used: nothing is learned
+        """Sum d d' over rows d, weighted per cluster by weights (k, rows), as far as the metric needs it: (k, ...)."""
+        return np.zeros(len(weights))
 
     def lengths(self, differences: Any) -> np.ndarray:
+        """Squared length of each row under each metric: (rows, k)."""
         squares = np.asarray(square_differences(differences).sum(axis=1)).reshape(-1, 1)
         return np.broadcast_to(squares, (len(squares), len(self.values)))
 
     def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        """Find the two rows farthest apart under each metric, never closer than its hints."""
         return [find_farthest_pair(X, hints[0])] * len(self.values)
 
-    def covariances(self) -> None:
+    def covariances(self) -> np.ndarray | None:
+        """Inverse of each metric, (k, d, d); None if nothing is learned."""
         return None
 
     def variance(self, costs: np.ndarray) -> float:
+        """Unit of variance, given the costs of the rows in their clusters; 1 for learned metrics, which contain it."""
         return float(costs.mean()) / self.values.shape[1] or 1.0
 
     def standardize(self, objective: float, n_rows: int, variance: float) -> float:  # noqa: ARG002
+        """Objective of these rows in units in which the mean variance of their columns, `variance`, is 1."""
         return objective / variance
+
+    def reorder(self, order: np.ndarray) -> Self:
+        """Return the metrics of the clusters in another order."""
+        return replace(self, values=self.values[order])
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedMetric(ClusterMetric):
+class LearnedMetric(ClusterMetric, ABC):
     """Metrics learned from the scatters of the clusters, one per cluster or one shared by all."""
 
     shared: bool = False
 
-    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:
-        scatter = self.scatter(step.X, step.labels, step.centers)
-        learned = self.learn(scatter + link_scatter, step.counts)
-        return learned, learned.cost(scatter, step.counts)
+    def nearest(self, view: ViewRows, centers: np.ndarray) -> FindNearest:
+        measure = self.measure(view, centers)
 
-    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> Self:
-        """Learn counts times the inverse scatters; a cluster with a negligible scatter keeps its metric."""
+        def find_nearest(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            costs = measure(rows)
+            winner = np.argmin(costs, axis=1)
+            return winner, costs[np.arange(len(costs)), winner]
+
+        return find_nearest
+
+    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:
+        rows_scatter = self.scatter(step.X, step.labels, step.centers)
+        scatter, counts = rows_scatter + link_scatter, step.counts
         if self.shared:
             scatter, counts = np.broadcast_to(scatter.sum(axis=0), scatter.shape), np.full_like(counts, counts.sum())
         values = self.values.copy()
         for h, (cluster_scatter, n) in enumerate(zip(scatter, counts, strict=True)):
             if n and (inverse := self.invert(cluster_scatter, n)) is not None:
                 values[h] = inverse
-        return replace(self, values=values)
+        learned = replace(self, values=values)
+        return learned, learned.cost(rows_scatter, step.counts)
+
+    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        if self.shared:
+            return [find_farthest_pair(self.transform(X, self.values[0]), hints[0])] * len(self.values)
+        share = 1 / len(self.values)
+        pairs = zip(self.values, hints, strict=True)
+        return [find_farthest_pair(self.transform(X, value), known_pairs, share) for value, known_pairs in pairs]
 
     def variance(self, costs: np.ndarray) -> float:  # noqa: ARG002
         return 1.0
@@ -190,12 +165,9 @@ class LearnedMetric(ClusterMetric):
         # squared distances have no units under a learned metric; only its log-determinant depends on those of the data
         return objective - n_rows * self.values.shape[1] * log(variance)
 
-    def find_farthest(self, transforms: Sequence[Callable[[], Any]], hints: Sequence[RowPairs]) -> list[FarthestPair]:
-        """Find the farthest pair among the rows as each metric transforms them; once if the metric is shared."""
-        if self.shared:
-            return [find_farthest_pair(transforms[0](), hints[0])] * len(transforms)
-        share = 1 / len(transforms)
-        return [find_farthest_pair(rows(), pairs, share) for rows, pairs in zip(transforms, hints, strict=True)]
+    @abstractmethod
+    def transform(self, X: Any, value: np.ndarray) -> Any:
+        """Transform rows so that Euclidean distances are those of one cluster's metric."""
 
     @abstractmethod
     def scatter(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
@@ -203,7 +175,7 @@ class LearnedMetric(ClusterMetric):
 
     @abstractmethod
     def invert(self, scatter: np.ndarray, n: float) -> np.ndarray | None:
-        """Return n times the inverse of a cluster's scatter; None if it is negligible."""
+        """Return n times the inverse of a cluster's scatter; None if it is negligible, to keep the metric."""
 
     @abstractmethod
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
@@ -215,8 +187,7 @@ class DiagonalMetric(LearnedMetric):
     """A weight per column: values (k, d)."""
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Self:
-        """Return the identity in units in which `variance` is 1."""
+    def first(cls, n_clusters: int, n_columns: int, shared: bool = False, variance: float = 1.0) -> Self:
         return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
     def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
@@ -240,8 +211,8 @@ class DiagonalMetric(LearnedMetric):
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.values * scatter) - counts @ np.log(self.values).sum(axis=1))
 
-    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
-        return self.find_farthest([partial(scale_columns, X, np.sqrt(weights)) for weights in self.values], hints)
+    def transform(self, X: Any, value: np.ndarray) -> Any:
+        return X @ sp.diags_array(np.sqrt(value), format="csr") if sp.issparse(X) else X * np.sqrt(value)
 
     def covariances(self) -> np.ndarray:
         return np.stack([np.diag(1 / weights) for weights in self.values])
@@ -252,8 +223,7 @@ class FullMetric(LearnedMetric):
     """A matrix: values (k, d, d). Dense rows only."""
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Self:
-        """Return the identity in units in which `variance` is 1."""
+    def first(cls, n_clusters: int, n_columns: int, shared: bool = False, variance: float = 1.0) -> Self:
         return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
     def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
@@ -284,8 +254,8 @@ class FullMetric(LearnedMetric):
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.values * scatter) - counts @ np.linalg.slogdet(self.values)[1])
 
-    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
-        return self.find_farthest([partial(np.matmul, X, root) for root in np.linalg.cholesky(self.values)], hints)
+    def transform(self, X: Any, value: np.ndarray) -> Any:
+        return X @ np.linalg.cholesky(value)
 
     def covariances(self) -> np.ndarray:
         return np.linalg.inv(self.values)
@@ -294,14 +264,8 @@ class FullMetric(LearnedMetric):
 METRICS: dict[str, Callable[..., ClusterMetric]] = {
     "diagonal": DiagonalMetric.first,
     "full": FullMetric.first,
-    "identity": IdentityMetric.first,
+    "identity": ClusterMetric.first,
 }
-
-
-def compute_mean_variance(view: ViewRows) -> float:
-    """Mean variance of a view's columns; 1 if all rows are equal."""
-    variance = compute_mean_divergence(view, SquaredEuclidean()) / view.X.shape[1]
-    return variance if variance > 0 else 1.0
 
 
 def measure_density(density: Callable[[Any], np.ndarray], view: ViewRows, rows: slice) -> np.ndarray:
@@ -347,8 +311,3 @@ def compute_diagonal_scatter(X: Any, labels: np.ndarray, centers: np.ndarray) ->
 def square_differences(differences: Any) -> Any:
     """Square each value, dense or sparse."""
     return differences.multiply(differences).tocsr() if sp.issparse(differences) else differences**2
-
-
-def scale_columns(X: Any, factors: np.ndarray) -> Any:
-    """Multiply columns by their factors, dense or sparse."""
-    return X @ sp.diags_array(factors, format="csr") if sp.issparse(X) else X * factors

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data import Constraints
-from ...data.links import Links, compute_closure, label_components
+from ...data.links import Links, label_components
 from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric
 from .linked import LinkedView, VisitOrder
 from .neighborhoods import choose_first_centers
 from .pairwise import ConstrainedState, iterate_constrained_kmeans, run_until_settled
-from .transfer import ClusteredView, InferConstraints
+from .propagate import ClusteredView, InferConstraints
 
 MAX_VIEW_ROUNDS = 300  # of the constrained k-means of a view
 
@@ -63,6 +63,7 @@ class MappedViews:
     """Several views, mapped to each other by the entities that have more than one of them."""
 
     views: Mapping[str, ViewInstances]
+    across: bool = True  # whether constraints of one view imply others in other views
 
     @cached_property
     def mappings(self) -> dict[tuple[str, str], np.ndarray]:
@@ -113,6 +114,8 @@ class MappedViews:
         another are tied as strongly as the strongest constraint. Cannot-links that contradict must-links count in their
         view, but nothing is inferred from them.
         """
+        if not self.across:
+            return {name: ClosedConstraints(links.closure(), Constraints()) for name, links in constraints.items()}
         everything = self.join_constraints(constraints, common)
         group = self.group_nodes(everything.must)
         consistent = everything.cannot.select(is_between_groups(group, everything.cannot))
@@ -121,7 +124,12 @@ class MappedViews:
         closed = {}
         for name, node in self.nodes.items():
             inferred = closure.transfer(np.column_stack([node, np.arange(len(node))]))
-            inferred |= Constraints.from_links(tie_same_node(node, strongest), Links.empty())
+            order = np.argsort(node, kind="stable")
+            ties = np.column_stack([order[:-1], order[1:]])
+            ties = ties[node[ties[:, 0]] == node[ties[:, 1]]]
+            inferred |= Constraints.from_links(
+                Links.from_pairs(ties, np.full(len(ties), strongest)), Links.empty()
+            ).closure()
             must, cannot = constraints[name].must, constraints[name].cannot
             agreeing = Constraints.from_links(must, cannot.select(is_between_groups(group[node], cannot)))
             closed[name] = ClosedConstraints(constraints[name] | inferred, agreeing | inferred)
@@ -129,6 +137,8 @@ class MappedViews:
 
     def find_conflicts(self, constraints: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
         """Find pairs of entities with a cannot-link that must-links or the mapping tie together."""
+        if not self.across:
+            return np.vstack([self.views[name].entity[links.conflicts] for name, links in constraints.items()])
         group = self.group_nodes(self.join_constraints(constraints, common).must)
         conflicts = [common.cannot.pairs[~is_between_groups(group[self.entity_nodes], common.cannot)]]
         for name, links in constraints.items():
@@ -150,14 +160,6 @@ def is_between_groups(group: np.ndarray, links: Links) -> np.ndarray:
     """Return which links are between different groups."""
     ends = group[links.pairs]
     return ends[:, 0] != ends[:, 1]
-
-
-def tie_same_node(node: np.ndarray, weight: float) -> Links:
-    """Tie the rows of a view that are mapped to the same row of another."""
-    order = np.argsort(node, kind="stable")
-    pairs = np.column_stack([order[:-1], order[1:]])
-    pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
-    return compute_closure(Links.from_pairs(pairs, np.full(len(pairs), weight)), Links.empty())[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,13 @@ def find_farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), wor
     pairs of outlying rows need to be compared. If these are too many for `work_share` of the allowed work, the pair
     known so far is returned and `bound` says how far apart another pair could be.
     """
-    norms, mean = compute_lengths(X)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    if sp.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - 2 * (X @ mean) + mean @ mean
+        norms = np.sqrt(np.maximum(squares, 0))
+    else:
+        centered = X - mean
+        norms = np.sqrt(np.einsum("ij,ij->i", centered, centered))
     first, second, square = walk_to_distant_pair(X, hints, int(np.argmax(norms)))
     order = np.argsort(-norms, kind="stable")
     sorted_norms = norms[order]
@@ -67,16 +73,6 @@ def walk_to_distant_pair(X: Any, hints: Sequence[tuple[int, int]], start: int) -
             return first, second, square
         first, second, square = row, farthest, exact
         row = farthest
-
-
-def compute_lengths(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distance of each row from the mean, and the mean."""
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - 2 * (X @ mean) + mean @ mean
-        return np.sqrt(np.maximum(squares, 0)), mean
-    centered = X - mean
-    return np.sqrt(np.einsum("ij,ij->i", centered, centered)), mean
 
 
 def compute_squared_distances(X: Any, rows: np.ndarray, others: np.ndarray, origin: np.ndarray) -> np.ndarray:

@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import CSR, take_rows
 from ...data.links import Links, compact_pairs, list_partners
+from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
-from .cluster_metrics import ClusterMetric, compute_mean_variance
+from ..common.starts import compute_mean_divergence
+from .cluster_metrics import ClusterMetric
 from .farthest import FarthestPair
 
 VisitOrder = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
-
-
-class LinkLists(NamedTuple):
-    """The links of each linked row in CSR layout."""
-
-    indptr: np.ndarray
-    partners: np.ndarray
-    weights: np.ndarray
-    must: np.ndarray  # True for must-links, False for cannot-links
-    link: np.ndarray  # index of the link
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +36,9 @@ class LinkedView:
 
     @cached_property
     def variance(self) -> float:
-        """Mean variance of the columns: the unit of squared distances."""
-        return compute_mean_variance(self.view)
+        """Mean variance of the columns, the unit of squared distances; 1 if all rows are equal."""
+        variance = compute_mean_divergence(self.view, SquaredEuclidean()) / self.view.X.shape[1]
+        return variance if variance > 0 else 1.0
 
     @cached_property
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -77,9 +70,10 @@ class LinkedView:
         return np.concatenate([self.must.weights, self.cannot.weights])
 
     @cached_property
-    def link_lists(self) -> LinkLists:
+    def link_lists(self) -> tuple[np.ndarray, ...]:
+        """The links of each linked row in CSR layout: indptr, partners, weights, whether must-link, and index."""
         indptr, partners, link = list_partners(self.pairs, len(self.rows))
-        return LinkLists(indptr, partners, self.weights[link], link < len(self.must.weights), link)
+        return indptr, partners, self.weights[link], link < len(self.must.weights), link
 
     @cached_property
     def differences(self) -> Any:

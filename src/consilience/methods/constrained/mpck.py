@@ -10,14 +10,14 @@ from ..._saving import save_as
 from ...arrays import CSR
 from ..common.docs import share_docs
 from ..common.validation import StrOptions
-from .base import BaseConstrainedKMeans
 from .cluster_metrics import METRICS, ClusterMetric
 from .linked import LinkedView
+from .pck import PCKMeans
 
 
 @share_docs
 @save_as("mpck-means")
-class MPCKMeans(BaseConstrainedKMeans):
+class MPCKMeans(PCKMeans):
     """Pairwise constrained k-means with a learned metric (Bilenko, Basu & Mooney 2004).
 
     Like `PCKMeans`, but each cluster has its own metric, a weight per column or a whole matrix, which is learned from
@@ -90,7 +90,7 @@ class MPCKMeans(BaseConstrainedKMeans):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseConstrainedKMeans._parameter_constraints,
+        **PCKMeans._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],
         "shared_metric": ["boolean"],
         "penalty": [StrOptions({"distance", "unit"})],
@@ -112,18 +112,20 @@ class MPCKMeans(BaseConstrainedKMeans):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters,
+            init=init,
+            order=order,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.metric = metric
         self.shared_metric = shared_metric
         self.penalty = penalty
-        self.init = init
-        self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def metrics_(self) -> np.ndarray:

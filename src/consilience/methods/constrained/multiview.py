@@ -32,15 +32,6 @@ from ..common.progress import announce, progress
 from ..common.run import LowestCostTracker, Run, run
 from ..common.starts import split_init_by_view
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
-from .base import (
-    EMPTY_REMEDY,
-    ConstrainedKMeansMixin,
-    collect_present_rows,
-    compute_costs,
-    parse_start,
-    prepare_euclidean_rows,
-    warn_of_inexact_farthest,
-)
 from .cluster_metrics import METRICS, ClusterMetric
 from .co_constrained import (
     ClosedConstraints,
@@ -55,8 +46,17 @@ from .linked import LinkedView
 from .match import match_view_clusters, renumber_labels, vote_labels
 from .neighborhoods import START_CHOICES
 from .pairwise import ConstrainedState
+from .pck import (
+    EMPTY_REMEDY,
+    ConstrainedKMeansMixin,
+    collect_present_rows,
+    compute_costs,
+    parse_start,
+    prepare_euclidean_rows,
+    warn_of_inexact_farthest,
+)
+from .propagate import TRANSFERS, Transfer
 from .thresholds import DEFAULT_THRESHOLD, choose_threshold
-from .transfer import TRANSFERS, Transfer
 
 DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest"}
 
@@ -271,13 +271,13 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             entity_links = resolve_constraints(by_view[name], views, ids, name)
             view_links[name] = restrict_to_view(entity_links | common, instances)
         with use_threads(self.n_jobs):
-            closed = self._close_constraints(mapped, view_links, common)
+            closed = mapped.close_constraints(view_links, common)
             self._check_sparse(mapped, closed)
             clusterer = self._make_clusterer(mapped, rng)
             separate: dict[str, ConstrainedState] = {}
             if self.view_order == "auto" and len(mapped.views) > 1:
                 separate = cluster_separately(mapped, clusterer, closed)
-                mapped = MappedViews({name: mapped.views[name] for name in separate})
+                mapped = replace(mapped, views={name: mapped.views[name] for name in separate})
                 view_links = {name: view_links[name] for name in separate}
             thresholds = self._choose_thresholds(mapped, clusterer, view_links, rng)
             finished = self._run(mapped, clusterer, closed, thresholds, separate)
@@ -287,7 +287,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self._store(views, mapped, finished)
         if finished.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        warn_of_conflicts(self._find_conflicts(mapped, view_links, common), ids)
+        warn_of_conflicts(mapped.find_conflicts(view_links, common), ids)
         self._warn(mapped, finished.state)
         return self
 
@@ -309,7 +309,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
                     f"view {name!r} has {n_rows} entities (n_samples={n_rows}), fewer than "
                     f"n_clusters={self.n_clusters}: ask for fewer clusters, or leave the view out"
                 )
-        mapped = MappedViews(instances)
+        mapped = MappedViews(instances, self._transfer.across)
         if views.n_views > 1 and self._transfer.across and not any(map(len, mapped.targets.values())):
             raise ValueError(
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
@@ -332,28 +332,17 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
                     "reduce the view first, PerView(SpectralFeatures())"
                 )
 
-    def _close_constraints(
-        self, mapped: MappedViews, view_links: Mapping[str, Constraints], common: Constraints
-    ) -> dict[str, ClosedConstraints]:
-        """Add all constraints that follow: from those of all views, or, without transfer, from the view's own."""
-        if not self._transfer.across:
-            return {name: ClosedConstraints(links.closure(), Constraints()) for name, links in view_links.items()}
-        return mapped.close_constraints(view_links, common)
-
-    def _find_conflicts(
-        self, mapped: MappedViews, view_links: Mapping[str, Constraints], common: Constraints
-    ) -> np.ndarray:
-        """Find contradictory pairs of entities; without transfer, views cannot contradict each other."""
-        if not self._transfer.across:
-            return np.vstack([mapped.views[name].entity[links.conflicts] for name, links in view_links.items()])
-        return mapped.find_conflicts(view_links, common)
-
     def _make_clusterer(self, mapped: MappedViews, rng: np.random.Generator) -> ViewClusterer:
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
         centers = {}
-        for name, start in self._split_init(mapped).items():
-            centers[name] = parse_start(start, mapped.views[name].view, self.n_clusters, name)[0]
+        if self.init is not None and not isinstance(self.init, str):
+            n = len(next(iter(mapped.views.values())).row)
+            for name, start in split_init_by_view(self.init, list(mapped.views), n, self.n_clusters).items():
+                instances = mapped.views[name]
+                if len(start) == n and np.shape(start) != (self.n_clusters, instances.view.X.shape[1]):
+                    start = np.asarray(start)[instances.entity]  # labels or responsibilities of the view's rows
+                centers[name] = parse_start(start, instances.view, self.n_clusters, name)[0]
         return ViewClusterer(
             n_clusters=self.n_clusters,
             metric=self._first_metric,
@@ -363,18 +352,6 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             seed=int(start_seed),
             centers=centers,
         )
-
-    def _split_init(self, mapped: MappedViews) -> dict[str, Any]:
-        """Split `init` by view: labels or responsibilities of the view's rows, or centers."""
-        if self.init is None or isinstance(self.init, str):
-            return {}
-        n = len(next(iter(mapped.views.values())).row)
-        starts = split_init_by_view(self.init, list(mapped.views), n, self.n_clusters)
-        for name, start in starts.items():
-            instances = mapped.views[name]
-            if len(start) == n and np.shape(start) != (self.n_clusters, instances.view.X.shape[1]):
-                starts[name] = np.asarray(start)[instances.entity]
-        return starts
 
     def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         kind = "identity" if self.base == "pck" else self.metric
@@ -437,7 +414,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             self.constraints_[name] = state.links[name].renumber(instances.entity)
         self.cluster_centers_ = {name: fitted.centers for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
-        self.labels_ = vote_labels(view_labels, sum_costs(self._compute_view_costs(views)))
+        self.labels_ = vote_labels(view_labels, np.nansum(list(self._compute_view_costs(views).values()), axis=0))
         self.cost_ = state.objective
         self.n_violations_ = sum(clusters.n_violations for clusters in state.views.values())
         self.n_iter_, self.converged_ = finished.n_iter, finished.converged
@@ -490,7 +467,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             costs = self._compute_view_costs(views)
         present = dict(zip(costs, views.present.T, strict=True))
         labels = {name: np.where(present[name], table.argmin(axis=1), -1) for name, table in costs.items()}
-        return vote_labels(labels, sum_costs(costs))
+        return vote_labels(labels, np.nansum(list(costs.values()), axis=0))
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cost of each entity in each cluster: squared distances over the variance, summed over its views.
@@ -504,12 +481,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         """
         check_is_fitted(self)
         with use_threads(self.n_jobs):
-            return sum_costs(self._compute_view_costs(check_views(self, X, reset=False)))
-
-
-def sum_costs(view_costs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Sum costs over the views that each entity has."""
-    return np.nansum(list(view_costs.values()), axis=0)
+            costs = self._compute_view_costs(check_views(self, X, reset=False))
+        return np.nansum(list(costs.values()), axis=0)
 
 
 def restrict_to_view(constraints: Constraints, instances: ViewInstances) -> Constraints:
@@ -536,19 +509,19 @@ def compute_content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict
     The primary key is a linear combination of the columns with fixed coefficients. If rows of the view are equal, the
     sum of the combinations of all views decides. Neither depends on the order of rows or views.
     """
-    combinations = {name: combine_columns(X) for name, X in blocks.items()}
+    combinations = {}
+    for name, X in blocks.items():
+        coefficients = np.random.default_rng(0).uniform(1, 2, X.shape[1])
+        # einsum rounds equal rows alike
+        combinations[name] = (
+            X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
+        )
     by_entity = np.full(present.shape, np.inf)
     for v, values in enumerate(combinations.values()):
         by_entity[present[:, v], v] = values
     ordered = np.sort(by_entity, axis=1)
     totals = np.sum(ordered, axis=1, where=np.isfinite(ordered))
     return {name: np.stack([totals[present[:, v]], values]) for v, (name, values) in enumerate(combinations.items())}
-
-
-def combine_columns(X: Any) -> np.ndarray:
-    """Compute a linear combination of the columns whose rounding does not depend on the position of a row."""
-    coefficients = np.random.default_rng(0).uniform(1, 2, X.shape[1])
-    return X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
 
 
 def number_distinct_rows(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
@@ -13,6 +11,8 @@ from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
 from ..common.distances import compute_divergences
 from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
+
+START_CHOICES = ("largest", "farthest")
 
 
 def find_neighborhoods(trusted: Constraints, everything: Constraints) -> list[np.ndarray]:
@@ -26,7 +26,8 @@ def find_neighborhoods(trusted: Constraints, everything: Constraints) -> list[np
     must, cannot = everything.must, everything.cannot
     rows, ends = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
     must_ends, cannot_ends = np.split(ends, [len(must.pairs)])
-    certain = find_common_pairs(must.pairs, trusted.must.pairs)
+    base = 1 + max(must.pairs.max(initial=0), trusted.must.pairs.max(initial=0))
+    certain = np.isin(must.pairs @ [base, 1], trusted.must.pairs @ [base, 1])
     by_weight = np.argsort(-np.where(certain, np.inf, must.weights), kind="stable")
     indptr, partners, link = list_partners(cannot_ends, len(rows))
     group = kernels.tie_groups(
@@ -35,12 +36,6 @@ def find_neighborhoods(trusted: Constraints, everything: Constraints) -> list[np
     order = np.argsort(group, kind="stable")
     groups = np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1) if len(rows) else []
     return sorted((members for members in groups if len(members) > 1), key=lambda members: (-len(members), members[0]))
-
-
-def find_common_pairs(pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return a mask of the pairs that are also among the others."""
-    base = 1 + max(pairs.max(initial=0), others.max(initial=0))
-    return np.isin(pairs @ [base, 1], others @ [base, 1])
 
 
 def choose_first_centers(
@@ -58,7 +53,10 @@ def choose_first_centers(
     k-means++. `trusted` constraints always tie, `everything` includes those that may be wrong.
     """
     all_rows = np.arange(view.X.shape[0])
-    measure = partial(measure_from_rows, view)
+
+    def measure(seeds: np.ndarray) -> Array:
+        return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
+
     groups = find_neighborhoods(trusted, everything)
     if not groups:
         return take_dense_rows(view.X, draw_plus_plus_seeds(measure, all_rows, n_clusters, rng))
@@ -67,7 +65,7 @@ def choose_first_centers(
     sums = add_label_sums(take_rows(view.X, np.concatenate(groups)), np.repeat(np.arange(len(groups)), sizes), sums)
     centers = sums / sizes[:, None]
     if len(groups) >= n_clusters:
-        return centers[START_CHOICES[strategy](centers, sizes, n_clusters)]
+        return centers[:n_clusters] if strategy == "largest" else choose_farthest(centers, sizes, n_clusters)
     seeds = {int(members[0]) for members in groups}
     separated = find_separated_row(everything.cannot, groups)
     if separated is not None:
@@ -76,11 +74,6 @@ def choose_first_centers(
     closest = compute_divergences(view, SquaredEuclidean(), centers).min(axis=1)
     more = draw_further_seeds(measure, all_rows, n_clusters, rng, closest, seeds)
     return np.vstack([centers, take_dense_rows(view.X, np.array(more, int))])
-
-
-def measure_from_rows(view: ViewRows, seeds: np.ndarray) -> Array:
-    """Squared distances of all rows from the seeds."""
-    return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
 
 
 def find_separated_row(cannot: Links, groups: list[np.ndarray]) -> int | None:
@@ -97,13 +90,8 @@ def find_separated_row(cannot: Links, groups: list[np.ndarray]) -> int | None:
     return int(separated[0]) if len(separated) else None
 
 
-def choose_largest(centers: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:  # noqa: ARG001
-    """Choose the largest groups, which come first."""
-    return np.arange(n_clusters)
-
-
 def choose_farthest(centers: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Choose the largest group, then repeatedly the one with the largest size times distance from those chosen."""
+    """Choose the center of the largest group, then repeatedly the one with the largest size times distance."""
     chosen = [0]
     distance = np.full(len(centers), np.inf)
     while len(chosen) < n_clusters:
@@ -111,7 +99,4 @@ def choose_farthest(centers: np.ndarray, sizes: np.ndarray, n_clusters: int) -> 
         score = sizes * distance
         score[chosen] = -1.0
         chosen.append(int(np.argmax(score)))
-    return np.array(chosen)
-
-
-START_CHOICES = {"largest": choose_largest, "farthest": choose_farthest}
+    return centers[chosen]

@@ -150,13 +150,10 @@ def run_until_settled(
     finished = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.uses_length], report=report)
     if finished.state.settled:
         return finished
-    return replace(finished, state=reassign_rows(problem, watched.best, order))
-
-
-def reassign_rows(problem: LinkedView, state: ConstrainedState, order: VisitOrder) -> ConstrainedState:
-    """Assign the rows once more, so that the labels of a run that did not settle follow from its centers."""
+    state = watched.best
     labels, penalties = state.labels.copy(), state.penalties
     collector = ClusterSumCollector(problem.view, len(state.centers))
     _, row_costs = assign_to_cheapest(problem, state.metric, state.centers, penalties, labels, order, collector)
     violated, penalty = penalties.find_violated(labels[problem.rows])
-    return replace(state, labels=labels, cost=float(row_costs.sum()) + penalty, n_violations=int(violated.sum()))
+    cost = float(row_costs.sum()) + penalty
+    return replace(finished, state=replace(state, labels=labels, cost=cost, n_violations=int(violated.sum())))

@@ -1,4 +1,6 @@
-"""Propagate constraints to nearby rows (Eaton, desJardins & Jacob 2010, section 4.1).
+"""Constraints that a clustered view passes on to others: propagated to nearby rows, or otherwise.
+
+Propagation is section 4.1 of Eaton, desJardins & Jacob 2010, the other ways are in section 5.
 
 A link between rows u and v reaches two other rows with its weight times the heights there of two Gaussians, one around
 u and one around v. Such a Gaussian has the shape of its row's cluster and is the narrower the farther its row is from
@@ -8,16 +10,20 @@ they can matter.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import available_memory, map_chunks, split_slice
-from ...data.links import PAIR_BYTES, Links, compact_pairs, list_partners
+from ...data import Constraints
+from ...data.links import PAIR_BYTES, Links, check_pairs_fit, compact_pairs, list_partners
 from ...families.gaussian import compute_whitening
 from .cluster_metrics import ClusterMetric
+from .pairwise import ConstrainedState
 
 # Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns,
 # because the paper standardizes its data.
@@ -100,10 +106,11 @@ def compute_influence(
         members = np.flatnonzero(labels[sources] == h)
         if not len(members):
             continue
-        target_points = whiten_rows(X[targets] - center, matrix)
+        # einsum rounds equal rows alike, so that a source finds itself among the targets
+        target_points = np.einsum("ij,jk->ik", X[targets] - center, matrix)
         order = np.argsort(target_points[:, 0], kind="stable")
         target_points = np.ascontiguousarray(target_points[order])
-        source_points = whiten_rows(X[sources[members]] - center, matrix)
+        source_points = np.einsum("ij,jk->ik", X[sources[members]] - center, matrix)
         widths = np.exp(-0.5 * np.sum(source_points**2, axis=1))  # g, by Eq 4: 1 at the center
         radii = 2 * widths * np.log(odds[members]) * (1 + 1e-9)
 
@@ -132,11 +139,6 @@ def find_targets(
     if len(reached):
         kernels.find_reached(*arguments, indptr, reached, heights)
     return counts, reached, heights
-
-
-def whiten_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Multiply rows by a matrix so that equal rows are rounded alike: a source must find itself among the targets."""
-    return np.einsum("ij,jk->ik", rows, matrix)
 
 
 def combine_links(influence: SourceInfluence, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
@@ -169,3 +171,61 @@ def combine_links(influence: SourceInfluence, links: Links, n_sources: int, n_ta
         pairs.append(chunk_pairs)
         weights.append(chunk_weights)
     return Links(np.concatenate(pairs), np.concatenate(weights))
+
+
+class ClusteredView(NamedTuple):
+    """A view that has just been clustered."""
+
+    X: Any
+    state: ConstrainedState
+    constraints: Constraints  # its own, and what follows from all
+    targets: np.ndarray  # sorted indices of the rows that are mapped to other views
+    threshold: float  # smallest weight of a constraint that is passed on
+
+
+InferConstraints = Callable[[ClusteredView], Constraints]  # constraints between targets
+
+
+def infer_by_propagation(view: ClusteredView) -> Constraints:
+    """Propagate the view's constraints to targets near their ends (section 4.1)."""
+    if not len(view.targets) or not view.constraints.size:
+        return Constraints()
+    state, links = view.state, view.constraints
+    shapes = estimate_shapes(view.X, state.labels, state.centers, state.metric)
+    propagated = propagate_links(view.X, state.labels, shapes, links.must, links.cannot, view.targets, view.threshold)
+    return Constraints.from_links(*propagated)
+
+
+def infer_directly(view: ClusteredView) -> Constraints:
+    """Return the view's constraints between two targets."""
+    is_target = np.zeros(view.X.shape[0], bool)
+    is_target[view.targets] = True
+    kinds = view.constraints.must, view.constraints.cannot
+    return Constraints.from_links(*(links.select(is_target[links.pairs].all(axis=1)) for links in kinds))
+
+
+def infer_from_membership(view: ClusteredView) -> Constraints:
+    """Link all pairs of targets: must-links within the current clusters, cannot-links between them."""
+    n = len(view.targets)
+    check_pairs_fit(n * (n - 1) // 2, "all pairs of mapped entities (transfer='membership')")
+    pairs = view.targets[np.column_stack(np.triu_indices(n, 1))]
+    same = view.state.labels[pairs[:, 0]] == view.state.labels[pairs[:, 1]]
+    weights = np.ones(len(pairs))
+    return Constraints.from_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A way to pass constraints from view to view."""
+
+    infer: InferConstraints
+    across: bool = True  # whether views learn of each other's constraints at all
+    propagates: bool = False  # whether distances matter, which takes a threshold and dense views
+
+
+TRANSFERS = {
+    "propagate": Transfer(infer_by_propagation, propagates=True),
+    "direct": Transfer(infer_directly),
+    "membership": Transfer(infer_from_membership),
+    "none": Transfer(lambda _: Constraints(), across=False),
+}

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import to_numpy
-from ...data import Constraints, Views
+from ...data import Constraints
 from ...data.links import label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
@@ -71,41 +71,30 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
             f"{len(views)} entities, but the model was fitted on {len(model.labels_)}: pairs are suggested among those "
             "of the fit"
         )
-    costs = compute_misfit(model, X)
-    answers = Answers(getattr(model, "input_constraints_", Constraints()), model.labels_, costs)
-    pairs = generate_questions(answers, build_distance_function(views), rank_contested(model, costs), model.n_clusters)
-    return np.array(list(islice(pairs, int(n))), dtype=np.int64).reshape(-1, 2)
-
-
-def compute_misfit(model: Any, X: Any) -> np.ndarray:
-    """Return how poorly each entity fits each cluster: (n, k)."""
     if hasattr(model, "transform"):
-        return np.asarray(model.transform(X))
-    if hasattr(model, "predict_proba"):
-        return -np.log(np.maximum(model.predict_proba(X), np.finfo(float).tiny))
-    raise TypeError(
-        f"{type(model).__name__} does not say how near entities are to clusters: use a model with transform or "
-        "predict_proba, such as PCKMeans"
-    )
-
-
-def build_distance_function(views: Views) -> MeasureFrom:
-    """Build a function for distances over all shared views, each in units of its spread."""
-    divergence = SquaredEuclidean()
-    blocks = validate_blocks(views, stored=True)
-    rows = {name: divergence.prepare(X, present) for name, (X, present) in blocks.items()}
-    check_nonzero_views(views, {name: view.present for name, view in rows.items()}, fitting=True)
-    scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
-    measure = partial(compute_seed_divergences, rows, dict.fromkeys(rows, divergence), scales)
-    return lambda entities: to_numpy(measure(entities))
-
-
-def rank_contested(model: Any, costs: np.ndarray) -> np.ndarray:
-    """Rank the entities: first those on which views disagree, then by how close they are to a second cluster."""
+        costs = np.asarray(model.transform(X))
+    elif hasattr(model, "predict_proba"):
+        costs = -np.log(np.maximum(model.predict_proba(X), np.finfo(float).tiny))
+    else:
+        raise TypeError(
+            f"{type(model).__name__} does not say how near entities are to clusters: use a model with transform or "
+            "predict_proba, such as PCKMeans"
+        )
+    # contested entities: first those on which views disagree, then by how close they are to a second cluster
     ordered = np.sort(costs, axis=1)
     margin = ordered[:, 1] - ordered[:, 0] if costs.shape[1] > 1 else ordered[:, 0]
     labels = np.stack(list(getattr(model, "view_labels_", {"": model.labels_}).values()))
-    return np.lexsort((margin, all_agree(labels)))
+    contested = np.lexsort((margin, all_agree(labels)))
+    # distances over all shared views, each in units of its spread
+    divergence = SquaredEuclidean()
+    blocks = validate_blocks(views, stored=True)
+    rows = {name: divergence.prepare(block, present) for name, (block, present) in blocks.items()}
+    check_nonzero_views(views, {name: view.present for name, view in rows.items()}, fitting=True)
+    scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
+    measure = partial(compute_seed_divergences, rows, dict.fromkeys(rows, divergence), scales)
+    answers = Answers(getattr(model, "input_constraints_", Constraints()), model.labels_, costs)
+    questions = generate_questions(answers, lambda seeds: to_numpy(measure(seeds)), contested, model.n_clusters)
+    return np.array(list(islice(questions, int(n))), dtype=np.int64).reshape(-1, 2)
 
 
 class Answers:
