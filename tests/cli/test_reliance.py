@@ -2,7 +2,6 @@
 
 import csv
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ import pytest
 import consilience as cs
 from consilience.cli.constraints import count_satisfied
 from consilience.cli.outputs import tabulate_probabilities
-from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.cli.single_views import summarize_labels
+from consilience.persist import load
 from consilience.report.facts import AGREEMENT_CAVEAT
 from stage import (
     IDS,
@@ -117,88 +116,22 @@ def test_report_begins_with_the_verdict_and_can_be_written_again(odd, tmp_path):
     assert "The result without <bdi>odd</bdi>" in first
 
 
-def test_assessment_of_another_version_is_left_out(odd, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "function"), [("assessment", "cs.assess"), ("selection", "cs.select_n_clusters")])
+def test_assessment_and_selection_of_another_type_are_refused(name, function, odd, tmp_path, monkeypatch):
     from consilience.cli import report
 
     real = report.open_model
-    monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "assessment": {"unknown": 1}})
-    ran = run_successfully("report", odd[1], "--out", tmp_path / "again.html")
-    assert "note: The assessment in the model file is of another version and is left out" in ran.err
-    assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
+    monkeypatch.setattr(report, "open_model", lambda path: {**real(path), name: {"unknown": 1}})
+    ran = run_command("report", odd[1], "--out", tmp_path / "again.html")
+    assert_refused(ran, f"{name} must come from {function}, got dict")
+    assert not (tmp_path / "again.html").exists()
 
 
-class Anything:
-    """A value that a stranger may put into a model file."""
-
-
-@pytest.fixture(scope="module")
-def packed():
-    """An assessment with an alternative, as a model file holds it."""
-    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, n_features=(5, 5), separation=8, random_state=0)
-    X = {**dict(views.items()), "noise": np.random.default_rng(0).normal(size=(120, 20))}
-    return pack_assessment(cs.assess(cs.MultiViewKMeans(3, random_state=0).fit(X), X, refit=True))
-
-
-def test_packed_assessment_is_restored(packed):
-    say = SimpleNamespace(note=pytest.fail)
-    assessment = unpack_assessment(packed, 120, say)
-    assert assessment.alternative.left_out == ("noise",)
-    assert repr(pack_assessment(assessment)) == repr(packed)
-
-
-def change_table(table, name, column):
-    return cs.data.Table({**table, name: column})
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda packed: "text",
-        lambda packed: [1],
-        lambda packed: Anything(),
-        lambda packed: {**packed, "disagreement": np.nan},
-        lambda packed: {**packed, "disagreement": "0.1"},
-        lambda packed: {**packed, "ambiguity": None},
-        lambda packed: {**packed, "n_assessed": "many"},
-        lambda packed: {**packed, "stability": packed["stability"][:-1]},
-        lambda packed: {**packed, "margin": packed["margin"].astype(str)},
-        lambda packed: {**packed, "margin": packed["margin"].tolist()},
-        lambda packed: {**packed, "views": dict(packed["views"])},
-        lambda packed: {**packed, "views": cs.data.Table()},
-        lambda packed: {**packed, "views": change_table(packed["views"], "support", np.array(["a", "b", "c"]))},
-        lambda packed: {**packed, "views": change_table(packed["views"], "confirmed_by", np.array(["x"] * 3))},
-        lambda packed: {**packed, "views": change_table(packed["views"], "view", np.array([1, 2, 3]))},
-        lambda packed: {**packed, "clusters": change_table(packed["clusters"], "size", np.array([1, 2]))},
-        lambda packed: {**packed, "clusters": change_table(packed["clusters"], "margin", [0.1, 0.2, 0.3])},
-        lambda packed: {**packed, "notes": [1]},
-        lambda packed: {**packed, "notes": "text"},
-        lambda packed: {**packed, "copies": [("a",)]},
-        lambda packed: {**packed, "copies": [([], [])]},
-        lambda packed: {**packed, "alike": [("view0", "absent")]},
-        lambda packed: {**packed, "unjudged": {"view0": "unknown"}},
-        lambda packed: {**packed, "unjudged": {"view0": []}},
-        lambda packed: {**packed, "alternative": Anything()},
-        lambda packed: {**packed, "alternative": {**packed["alternative"], "rows": np.array([500])}},
-        lambda packed: {**packed, "alternative": {**packed["alternative"], "similarity": "same"}},
-        lambda packed: {**packed, "alternative": {**packed["alternative"], "left_out": [Anything()]}},
-        lambda packed: {**packed, "alternative": {**packed["alternative"], "assessment": None}},
-    ],
-)
-def test_invalid_assessment_is_left_out_with_a_note(packed, damage):
-    notes = []
-    assert unpack_assessment(damage(packed), 120, SimpleNamespace(note=notes.append)) is None
-    assert notes == [
-        "The assessment in the model file is of another version and is left out: run `consilience cluster` again."
-    ]
-
-
-def test_selection_of_another_type_is_left_out(odd, tmp_path, monkeypatch):
-    from consilience.cli import report
-
-    real = report.open_model
-    monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "selection": {"n_clusters": 3}})
-    ran = run_successfully("report", odd[1], "--out", tmp_path / "again.html")
-    assert "note: The choice of the number of clusters in the model file is of another version" in ran.err
+def test_assessment_in_the_model_file_is_complete_but_for_the_other_model(odd):
+    saved = load(odd[1] / "model.zip")["assessment"]
+    assert saved.to_dict()["verdict"] == read_summary(odd[1])["assessment"]["verdict"]
+    assert saved.alternative.left_out == ("odd",)
+    assert saved.alternative.model is None
 
 
 def test_no_assess_skips_the_assessment(odd, tmp_path, monkeypatch):

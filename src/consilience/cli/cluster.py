@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from .outputs import (
     write_json,
     write_labels,
 )
-from .reliance import assess_fit, name_column, pack_assessment, spread_labels
+from .reliance import assess_fit, name_column, spread_labels
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
 from .terminal import Terminal
@@ -117,6 +118,8 @@ def collect_saved(
 ) -> dict[str, Any]:
     """Return the content of model.zip: the model, and what turns new files into its views."""
     contents = data.reading.contents
+    if assessment is not None and assessment.alternative is not None:  # its model would double the size of the file
+        assessment = replace(assessment, alternative=replace(assessment.alternative, model=None))
     return {
         "what": "consilience model",
         "method": data.method,
@@ -128,7 +131,7 @@ def collect_saved(
         "id": data.reading.id_column,
         "data": compute_digest(contents),
         "seed": options.seed,
-        "assessment": pack_assessment(assessment),
+        "assessment": assessment,
         "selection": fitted.selection,
     }
 

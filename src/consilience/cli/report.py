@@ -13,12 +13,10 @@ import numpy as np
 from ..data import Table
 from ..explain import confidence
 from ..files import check_complete, check_output_file
-from ..selection import Selection
 from .cluster import FILES, build_report
 from .fitting import FittedRun, reduce_views
 from .loading import check_inputs_stay, compute_digest, load_data
 from .predict import open_model
-from .reliance import unpack_assessment
 from .summary import INPUTS
 from .terminal import Terminal
 
@@ -47,30 +45,17 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     estimator, features = saved["estimator"], saved["features"]
     if compute_digest(data.reading.contents) != saved["data"]:
         raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
-    selection = check_selection(saved.get("selection"), terminal)
-    fitted = FittedRun(estimator, features, reduce_views(data.views, features), selection)
+    fitted = FittedRun(estimator, features, reduce_views(data.views, features), saved["selection"])
     comparison = facts.get("comparison")
     with terminal.step("writing the report", "wrote the report"):
         entity_confidence = confidence(estimator, fitted.views)
         # in JSON, NaN is null
         rows = [{name: np.nan if cell is None else cell for name, cell in row.items()} for row in comparison or ()]
         table = Table.from_rows(rows) if rows else None
-        assessment = unpack_assessment(saved.get("assessment"), len(estimator.labels_), terminal)
-        report = build_report(data, fitted, entity_confidence, table, assessment, options, terminal)
+        report = build_report(data, fitted, entity_confidence, table, saved["assessment"], options, terminal)
         report.save(out, overwrite=options.force)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Written to {out}")
-
-
-def check_selection(selection: Any, terminal: Terminal) -> Selection | None:
-    """Return how the number of clusters was chosen, or note that this version cannot read it."""
-    if selection is None or isinstance(selection, Selection):
-        return selection
-    terminal.note(
-        "The choice of the number of clusters in the model file is of another version and is left out: run "
-        "`consilience cluster` again."
-    )
-    return None
 
 
 def read_summary(path: Path) -> dict[str, Any]:
