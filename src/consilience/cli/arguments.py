@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 
 from ..registry import DEFAULT_METHOD, list_estimators
 from .terminal import Terminal
@@ -41,17 +42,14 @@ def parse_path_argument(text: str) -> str:
     return text
 
 
-def parse_positive(text: str) -> int:
-    """Parse an integer of 1 or more."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of 1 or more")
+def parse_integer(text: str, minimum: int = 0) -> int:
+    """Parse an integer that is not below a minimum."""
+    if not text.isdecimal() or int(text) < minimum:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of {minimum} or more")
     return int(text)
 
 
-def _parse_integer(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of 0 or more")
-    return int(text)
+parse_positive = partial(parse_integer, minimum=1)
 
 
 def _parse_n_clusters(text: str) -> str:
@@ -139,7 +137,7 @@ def _add_clustering_options(subparser: argparse.ArgumentParser) -> None:
         help="number of clusters; auto (the default) chooses the number with the most support; small-groups finds "
         "duplicates and other groups of a few entities",
     )
-    subparser.add_argument("--seed", type=_parse_integer, default=0, help="random seed (default: %(default)s)")
+    subparser.add_argument("--seed", type=parse_integer, default=0, help="random seed (default: %(default)s)")
     subparser.add_argument(
         "--labels",
         metavar="COLUMN",
@@ -209,7 +207,7 @@ def _add_compare(commands: argparse._SubParsersAction) -> None:
     _add_clustering_options(subparser)
     subparser.add_argument(
         "--refits",
-        type=_parse_integer,
+        type=parse_integer,
         default=5,
         help="fits on random samples that measure stability (default: %(default)s)",
     )

@@ -15,9 +15,17 @@ from ..explain import confidence, contested
 from ..files import check_output_folder, stage_folder
 from ..persist import save
 from ..report import Report
-from .choosing import check_outliers, check_small_groups
 from .fitting import FittedRun, describe_selection, fit_model
-from .loading import LoadedData, check_inputs_stay, compute_digest, describe_data, describe_views, load_data
+from .loading import (
+    LoadedData,
+    check_inputs_stay,
+    check_outliers,
+    check_small_groups,
+    compute_digest,
+    describe_data,
+    describe_views,
+    load_data,
+)
 from .outputs import (
     format_clusters,
     format_numbers,

@@ -14,10 +14,9 @@ from ..baselines import compare as compare_estimators
 from ..data import Table, Views
 from ..files import check_output_file, stage_file
 from ..registry import find_estimator, list_estimators
-from ..report.versions import list_versions
-from .choosing import SMALL_GROUPS
+from ..report.sections.method import list_versions
 from .fitting import choose_k, describe_selection
-from .loading import LoadedData, check_inputs_stay, describe_data, load_data
+from .loading import SMALL_GROUPS, LoadedData, check_inputs_stay, describe_data, load_data
 from .outputs import write_json
 from .single_views import concatenate_views
 from .terminal import Terminal, UsageError

@@ -17,8 +17,7 @@ from ..persist import check_savable
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
-from .choosing import SMALL_GROUPS
-from .loading import LoadedData
+from .loading import SMALL_GROUPS, LoadedData
 from .terminal import Terminal
 
 WIDE = 30  # number of columns above which a view is reduced for methods that take few columns

@@ -24,10 +24,12 @@ from ..files import (
     read_files,
 )
 from ..files.spec import is_file, split_columns
-from ..registry import EstimatorDeclaration, find_estimator
-from .choosing import check_n_entities, choose_method
+from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import read_constraints
-from .terminal import Terminal, count_noun
+from .terminal import Terminal, UsageError, count_noun
+
+MAX_CONSTRAINED = 20_000  # entities up to which the default method takes constraints: it clusters a sample of more
+SMALL_GROUPS = "small-groups"  # value of -k that finds duplicates
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,53 +69,42 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
 
 def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
+    for text in options.kind:
+        if not all(text.partition("=")):
+            raise ValueError(f"--kind needs the form NAME=KIND, got {text!r}")
     with InputFiles() as inputs:
-        return _load_inputs(options, terminal, inputs)
-
-
-def _load_inputs(options: argparse.Namespace, terminal: Terminal, inputs: InputFiles) -> LoadedData:
-    kinds = dict(_parse_kind(text) for text in options.kind)
-    with terminal.step("reading the files", "read the files"):
-        reading = read_files(
-            [parse_view(text) for text in options.view],
-            id_column=options.id,
-            labels=options.labels,
-            kinds=kinds,
-            delimiter=options.delimiter,
-            inputs=inputs,
-        )
-    for note in reading.notes:
-        terminal.note(note)
-    has_constraints = options.constraints is not None
-    method, reason = choose_method(options.method, reading.contents, has_constraints)
-    with terminal.step("preparing the views", "prepared the views"):
-        prepared = fit_and_encode(reading.contents, rare=not find_estimator(method).takes_raw_counts)
-    method, reason = check_n_entities(options.method, method, reason, len(prepared.views), has_constraints)
-    _note_data(prepared, reading, terminal)
-    classes = None
-    if reading.known_classes is not None:
-        _check_order(reading)
-        classes = match_classes(reading.known_classes, prepared.ids, len(prepared.kept))[prepared.kept]
-    constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
+        with terminal.step("reading the files", "read the files"):
+            reading = read_files(
+                [parse_view(text) for text in options.view],
+                id_column=options.id,
+                labels=options.labels,
+                kinds=dict(text.split("=", 1) for text in options.kind),
+                delimiter=options.delimiter,
+                inputs=inputs,
+            )
+        for note in reading.notes:
+            terminal.note(note)
+        has_constraints = options.constraints is not None
+        method, reason = choose_method(options.method, reading.contents, has_constraints)
+        with terminal.step("preparing the views", "prepared the views"):
+            prepared = fit_and_encode(reading.contents, rare=not find_estimator(method).takes_raw_counts)
+        method, reason = check_n_entities(options.method, method, reason, len(prepared.views), has_constraints)
+        _note_data(prepared, reading, terminal)
+        classes = _read_classes(reading, prepared)
+        constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
     return LoadedData(reading, prepared, classes, constraints, method, reason)
 
 
-def _check_order(reading: InputData) -> None:
-    """Refuse labels without ids if the files list the entities in different orders."""
-    if reading.known_classes is None or reading.known_classes.ids is not None:
-        return
+def _read_classes(reading: InputData, prepared: EncodedData) -> np.ndarray | None:
+    """Return the known classes; refuse classes without ids if the files list the entities in different orders."""
+    classes = reading.known_classes
+    if classes is None:
+        return None
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
-    if all(content.kind == "links" for content in reading.contents) or any(other != ids[0] for other in ids):
-        raise ValueError(
-            f"{reading.known_classes.origin} (--labels) has no ids, but the views are joined by ids: add them"
-        )
-
-
-def _parse_kind(text: str) -> tuple[str, str]:
-    name, equals, kind = text.partition("=")
-    if not (name and equals and kind):
-        raise ValueError(f"--kind needs the form NAME=KIND, got {text!r}")
-    return name, kind
+    only_links = all(content.kind == "links" for content in reading.contents)
+    if classes.ids is None and (only_links or any(other != ids[0] for other in ids)):
+        raise ValueError(f"{classes.origin} (--labels) has no ids, but the views are joined by ids: add them")
+    return match_classes(classes, prepared.ids, len(prepared.kept))[prepared.kept]
 
 
 def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:
@@ -191,3 +182,57 @@ def describe_views(data: LoadedData) -> list[str]:
             + (f"missing for {n_missing:,}" if n_missing else "present for all")
         )
     return lines
+
+
+def choose_method(method: str, contents: Sequence[ViewContent], has_constraints: bool) -> tuple[str, str]:
+    """Return the name of the method and why it was chosen; refuse one that cannot take the data or the constraints."""
+    name, reason = method, "as you chose"
+    if method == "auto":
+        name = DEFAULT_METHOD
+        reason = "the default, also with constraints" if has_constraints else "the default for all kinds of views"
+    declaration = find_estimator(name)
+    if has_constraints and not declaration.takes_constraints:
+        raise UsageError(f"--method {name} takes no --constraints: use {_list_methods('takes_constraints')}")
+    similarities = [content.name for content in contents if content.kind == "similarities"]
+    if similarities and not declaration.takes_similarities:
+        raise ValueError(
+            f"view {similarities[0]!r} holds similarities, which --method {name} cannot take: use "
+            f"{_list_methods('takes_similarities')}"
+        )
+    return name, reason
+
+
+def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_constraints: bool) -> tuple[str, str]:
+    """Return the method and the reason again, once the number of entities is known."""
+    if name != DEFAULT_METHOD or not has_constraints or n_entities <= MAX_CONSTRAINED:
+        return name, reason
+    if method == "auto":
+        return "constrained", f"the default takes constraints for up to {MAX_CONSTRAINED:,} entities"
+    raise ValueError(
+        f"--method {name} takes --constraints for up to {MAX_CONSTRAINED:,} entities, got {n_entities:,}: "
+        "use constrained"
+    )
+
+
+def check_outliers(options: argparse.Namespace) -> None:
+    """Refuse `--outliers` for a method that puts every entity into a cluster."""
+    name = DEFAULT_METHOD if options.method == "auto" else options.method
+    if options.outliers is not None and not find_estimator(name).finds_outliers:
+        raise UsageError(
+            f"--method {name} takes no --outliers, because it puts every entity into a cluster: use "
+            f"{_list_methods('finds_outliers')}"
+        )
+
+
+def check_small_groups(options: argparse.Namespace) -> None:
+    """Refuse small groups with constraints, and by methods that cannot start from groups."""
+    if options.k != SMALL_GROUPS:
+        return
+    if options.constraints is not None:
+        raise UsageError(f"-k {SMALL_GROUPS} takes no --constraints: give -k N")
+    if options.method not in ("auto", DEFAULT_METHOD):
+        raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")
+
+
+def _list_methods(ability: str) -> str:
+    return " or ".join(name for name, declaration in list_estimators().items() if getattr(declaration, ability))

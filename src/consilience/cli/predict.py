@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,9 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
     else:
         check_output_file(out, options.force)
         check_inputs_stay([out], options, find_model_file(model))
-    check_pipe_is_read_once(model, options.view)
+    paths = [parse_view(text).path for text in options.view]
+    if model.is_fifo() and any(path.exists() and path.samefile(model) for path in paths):
+        raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
     saved = open_model(model)
     estimator = saved["estimator"]
     if not hasattr(estimator, "predict"):
@@ -97,13 +98,6 @@ def is_beyond_chance(n_unfitting: int, n_rows: int, limit: float, n_fitted: int)
     """
     below = max(1.0, limit * n_fitted)
     return bool(betabinom.sf(n_unfitting - 1, n_rows, below, max(1.0, n_fitted + 1 - below)) <= SIGNIFICANCE)
-
-
-def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:
-    """Refuse a pipe that is both the model and a view: its content can be read only once."""
-    paths = [parse_view(text).path for text in views]
-    if model.is_fifo() and any(path.exists() and path.samefile(model) for path in paths):
-        raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
 
 
 def find_model_file(path: Path) -> Path:

@@ -12,10 +12,10 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 
 from ..assessment import Assessment
 from ..data import Table
-from ..explain import contested, describe_support
+from ..explain import describe_support
 from ..registry import find_estimator
-from ..report.facts import AGREEMENT_CAVEAT, list_confirmed
-from ..report.versions import list_versions
+from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
+from ..report.sections.method import list_versions
 from .constraints import count_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData
@@ -25,6 +25,9 @@ from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
 INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "outliers", "title")
+
+
+UNSEEN = "entities it was not trained on (share: 0 is chance, 1 is perfect)"
 
 
 def summarize_run(
@@ -41,7 +44,8 @@ def summarize_run(
     model, views, prepared = fitted.estimator, data.views, data.prepared
     labels = np.asarray(model.labels_)
     placed = labels >= 0
-    facts: dict[str, Any] = {
+    among_confirmed = ReportFacts(model, views, assessment=assessment).contested_among_confirmed
+    return {
         "entities": len(views),
         "left_out": int((~prepared.kept).sum()),
         "views": {
@@ -62,7 +66,7 @@ def summarize_run(
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
         "contested": int((is_contested & placed).sum()),
-        "contested_among_confirmed": count_contested(model, assessment),
+        "contested_among_confirmed": None if among_confirmed is None else int(among_confirmed.sum()),
         "mean_confidence": float(entity_confidence.mean()),
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
@@ -93,16 +97,6 @@ def summarize_run(
         "command": options.command_line,
         "inputs": {name: getattr(options, name) for name in INPUTS},
     }
-    return facts
-
-
-def count_contested(model: Any, assessment: Assessment | None) -> int | None:
-    """Return how many entities the confirmed views contest; None if all views are confirmed or too few are."""
-    names = list_confirmed(assessment)
-    if not names:
-        return None
-    is_contested = contested({name: model.view_labels_[name] for name in names})
-    return int((is_contested & (np.asarray(model.labels_) >= 0)).sum())
 
 
 def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any] | None:
@@ -169,7 +163,9 @@ def describe_result(facts: dict[str, Any], comparison: Table | None, assessment:
                 f"{max(errors):.0%} of the entities."
             )
     if facts["view_information"] is not None and shows_views:
-        lines += describe_information(facts["view_information"], assessment is not None)
+        lines += ["", f"How well each view predicts the clusters of {UNSEEN}", repr(facts["view_information"])]
+        if assessment is None and (support := describe_support(facts["view_information"])):
+            lines.append(support)
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)
@@ -185,20 +181,6 @@ def count_by_size(sizes: list[int]) -> str:
     numbers, n_groups = np.unique(sizes, return_counts=True)
     first, *others = [f"{n:,} of {size:,}" for size, n in zip(numbers.tolist(), n_groups.tolist(), strict=True)]
     return ", ".join([f"{first} {'entity' if numbers[0] == 1 else 'entities'}", *others])
-
-
-def describe_information(information: Table, assessed: bool) -> list[str]:
-    """Write the table of how well each view supports the clusters.
-
-    Views that do not support them are named, unless the assessment says which views to doubt.
-    """
-    support = None if assessed else describe_support(information)
-    return [
-        "",
-        "How well each view predicts the clusters of entities it was not trained on (share: 0 is chance, 1 is perfect)",
-        repr(information),
-        *([support] if support else []),
-    ]
 
 
 def describe_agreement(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:

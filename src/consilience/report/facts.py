@@ -111,9 +111,11 @@ class ReportFacts:
 
     @cached_property
     def contested_among_confirmed(self) -> np.ndarray | None:
-        """Which entities the confirmed views contest; None if there are no unconfirmed views to leave out."""
-        names = list_confirmed(self.assessment)
-        if not names or not set(names) <= set(self.view_labels):
+        """Which entities the confirmed views contest; None if all views are confirmed or fewer than two are."""
+        if self.assessment is None or not self.assessment.unconfirmed:
+            return None
+        names = [str(row["view"]) for row in self.assessment.views.rows() if row["confirmed"]]
+        if len(names) < 2 or not set(names) <= set(self.view_labels):
             return None
         return contested({name: self.view_labels[name] for name in names}) & (self.labels >= 0)
 
@@ -188,14 +190,6 @@ class ReportFacts:
             for name, quote in quotes.items()
         )
         return tag("span", lines, class_="snippet")
-
-
-def list_confirmed(assessment: Assessment | None) -> list[str]:
-    """Return the views that another confirms, if there are two of them and others that none confirms."""
-    if assessment is None or not assessment.unconfirmed:
-        return []
-    names = [str(row["view"]) for row in assessment.views.rows() if row["confirmed"]]
-    return names if len(names) > 1 else []
 
 
 def _none_if_missing(value: Any) -> Any:

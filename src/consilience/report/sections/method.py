@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import platform
 import re
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._version import __version__
 from ..charts import build_row, build_table
 from ..facts import ReportFacts
 from ..markup import Html, clean_text, join_html, mark_user_text, tag, truncate
-from ..versions import list_versions
 from .section import Section
 
 MAX_VALUE = 160  # characters of a setting
@@ -97,3 +99,9 @@ def _write_value(value: Any) -> str:
         case str():
             return truncate(clean_text(value), 2000)
     return truncate(clean_text(ADDRESS.sub("", repr(value))), 2000)
+
+
+def list_versions() -> dict[str, str]:
+    """Return the versions of consilience, of the libraries it uses, and of Python."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"consilience": __version__, **libraries, "Python": platform.python_version()}
