@@ -21,10 +21,9 @@ from consilience.affinities import (
     Nystroem,
     Polynomial,
     Precomputed,
-    compute_degrees,
-    find_components,
     make_affinity,
 )
+from consilience.affinities.base import compute_degrees, find_components
 from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 
 
@@ -194,7 +193,7 @@ def test_cached_kernel_is_computed_once_and_not_pickled(monkeypatch):
 @pytest.mark.parametrize("n", [1, 2, 25, 40])
 @pytest.mark.parametrize("max_sorted", [1, 50, 1 << 22])
 def test_median_bandwidth_is_exact(n, max_sorted, monkeypatch):
-    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", max_sorted)
+    monkeypatch.setattr("consilience.affinities.gaussian.MAX_SORTED", max_sorted)
     monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 9)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties

@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 import consilience as cs
 import dense
 import literal
-from consilience.affinities import Gaussian, NearestNeighbors, compute_degrees
+from consilience.affinities import Gaussian, NearestNeighbors
+from consilience.affinities.base import compute_degrees
 from consilience.affinities.graph import StoredSimilarities
 from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.baselines.co_regularized import run_centroid, run_pairwise

@@ -1,27 +1,12 @@
 """How similar two entities are in one view, as operators that multiply thin matrices."""
 
 from ..arrays import KernelRows
-from .base import (
-    Affinity,
-    CrossOperator,
-    HostOperator,
-    NoAffinityError,
-    Operator,
-    ViewOperator,
-    cast_to,
-    compute_degrees,
-    extract_columns,
-    find_components,
-)
+from .base import Affinity, CrossOperator, NoAffinityError, Operator, ViewOperator
 from .choose import AFFINITIES, EXACT_UP_TO, Auto, make_affinity
-from .dot_product import Cosine, Linear, Polynomial
 from .gaussian import Gaussian
-from .graph import Precomputed
-from .histograms import ChiSquared, HistogramIntersection
-from .kernel import KernelAffinity
-from .landmarks import Landmarks
-from .nearest_neighbors import NearestNeighbors
-from .nystroem import Nystroem
+from .graph import NearestNeighbors, Precomputed
+from .kernels import ChiSquared, Cosine, HistogramIntersection, KernelAffinity, Linear, Polynomial
+from .landmarks import Landmarks, Nystroem
 
 __all__ = [
     "AFFINITIES",
@@ -33,7 +18,6 @@ __all__ = [
     "CrossOperator",
     "Gaussian",
     "HistogramIntersection",
-    "HostOperator",
     "KernelAffinity",
     "KernelRows",
     "Landmarks",
@@ -45,9 +29,5 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "ViewOperator",
-    "cast_to",
-    "compute_degrees",
-    "extract_columns",
-    "find_components",
     "make_affinity",
 ]

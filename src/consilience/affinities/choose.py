@@ -10,13 +10,10 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array
 from .base import Affinity, NoAffinityError, ViewOperator
-from .dot_product import Cosine, Linear, Polynomial
 from .gaussian import Gaussian
-from .graph import Precomputed
-from .histograms import ChiSquared, HistogramIntersection
-from .landmarks import Landmarks
-from .nearest_neighbors import NearestNeighbors
-from .nystroem import Nystroem
+from .graph import NearestNeighbors, Precomputed
+from .kernels import ChiSquared, Cosine, HistogramIntersection, Linear, Polynomial
+from .landmarks import Landmarks, Nystroem
 
 EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.stats
 import sklearn.neighbors
 
-from .._saving import refer_as, save_as
+from .._saving import save_as
 from ..arrays import (
     Array,
     KernelMatrix,
@@ -42,12 +42,19 @@ MEDIAN_SAMPLE = 1000  # rows that give a first estimate of the median distance
 @save_as("kernel-squared-distances")
 @dataclass(frozen=True, eq=False)
 class SquaredDistances:
-    """Squared Euclidean distances, as a kernel."""
+    """Squared Euclidean distances, as a kernel; by cosine, those of rows scaled to unit length."""
 
     origin: Array | None
+    cosine: bool = False
+
+    @classmethod
+    def of(cls, metric: str | None, X: Array) -> SquaredDistances:
+        """Return the distances of these rows by a metric."""
+        cosine = choose_metric(metric, X) == "cosine"
+        return cls(None if cosine else find_origin(X), cosine)
 
     def points(self, X: Array) -> KernelRows:
-        return KernelRows(*shift_rows_and_norms(X, self.origin))
+        return KernelRows(*shift_rows_and_norms(scale_to_unit_length(X) if self.cosine else X, self.origin))
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         squared = inner_products(left.X, right.X)
@@ -80,28 +87,6 @@ class SquaredDistances:
         return to_numpy(self.tile(points, points))[np.triu_indices(len(rows), 1)]
 
 
-@save_as("metric-space")
-@dataclass(frozen=True, eq=False)
-class MetricSpace:
-    """Squared distances by one of the metrics, as a kernel; by cosine, those of rows scaled to unit length."""
-
-    cosine: bool
-    distances: SquaredDistances
-
-    @classmethod
-    def of(cls, metric: str | None, X: Array) -> MetricSpace:
-        """Return the space that these rows lie in."""
-        cosine = choose_metric(metric, X) == "cosine"
-        return cls(cosine, SquaredDistances(None if cosine else find_origin(X)))
-
-    def points(self, X: Array) -> KernelRows:
-        return self.distances.points(scale_to_unit_length(X) if self.cosine else X)
-
-    def tile(self, left: KernelRows, right: KernelRows) -> Array:
-        return self.distances.tile(left, right)
-
-
-@refer_as("unit-rows")
 def scale_to_unit_length(X: Array) -> Array:
     """Scale rows to unit length; rows of zeros stay."""
     xp = namespace(X)
@@ -129,15 +114,12 @@ def choose_metric(metric: str | None, X: Array) -> str:
     sample = take_rows(X, asarray_like(nonzero[:: max(1, -(-len(nonzero) // METRIC_SAMPLE))], X))
     if sample.shape[0] < 2:
         return "euclidean"
-    hubness, cosine_hubness = (compute_hubness(rows) for rows in (sample, scale_to_unit_length(sample)))
-    return "cosine" if hubness > 2 * max(cosine_hubness, 1.0) else "euclidean"
-
-
-def compute_hubness(X: Array) -> float:
-    """Compute the skewness of how many rows each row is among the nearest of."""
-    nearest, _ = find_nearest_rows(X, default_n_neighbors(X.shape[0]))
-    counts = np.bincount(nearest.ravel(), minlength=X.shape[0])
-    return float(scipy.stats.skew(counts)) if np.ptp(counts) else 0.0
+    hubness = []
+    for rows in (sample, scale_to_unit_length(sample)):
+        nearest, _ = find_nearest_rows(rows, default_n_neighbors(rows.shape[0]))
+        counts = np.bincount(nearest.ravel(), minlength=rows.shape[0])
+        hubness.append(float(scipy.stats.skew(counts)) if np.ptp(counts) else 0.0)
+    return "cosine" if hubness[0] > 2 * max(hubness[1], 1.0) else "euclidean"
 
 
 def default_n_neighbors(n_rows: int) -> int:

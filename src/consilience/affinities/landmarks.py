@@ -1,13 +1,14 @@
-"""The graph of nearest landmarks: nearest neighbors for millions of rows."""
+"""Similarities through landmarks, for millions of rows: the graph of nearest landmarks, and Nyström's approximation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from array_api_compat import device
 
@@ -27,10 +28,70 @@ from ..arrays import (
     take_rows,
     to_numpy,
 )
-from .base import Affinity, check_positive, nth_smallest
-from .distances import MetricSpace, check_metric, choose_metric, find_comparable_rows
+from .base import Affinity, NoAffinityError, check_positive, extract_columns, nth_smallest
+from .distances import SquaredDistances, check_metric, choose_metric, find_comparable_rows
+from .gaussian import Gaussian
 from .graph import StoredSimilarities, empty_on_device
-from .low_rank import LowRank, choose_landmarks
+from .kernels import KernelAffinity
+
+LEARN_SAMPLE = 2000  # rows that a bandwidth is learned from
+
+
+@save_as("low-rank-similarities")
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """Similarities of rows through their similarities to the same landmarks."""
+
+    factor: Any  # (n, landmarks): can be multiplied, and so can its .T
+    core: Any  # (landmarks, landmarks)
+    join: Callable[[Array], Any]  # other rows of the view -> their factor
+    dtype: np.dtype
+    exact = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.factor.shape[0], self.factor.shape[0]
+
+    def __matmul__(self, U: Array) -> Array:
+        return self.factor @ (self.core @ (self.factor.T @ U))
+
+    def columns(self, entities: np.ndarray) -> Array:
+        return extract_columns(self, entities)
+
+    def norm(self) -> float:
+        small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
+        xp = namespace(small)
+        return float(xp.sqrt(xp.sum(small * small.T)))
+
+    def compare_with(self, X: Array) -> LowRankCross:
+        return LowRankCross(self.join(X), self)
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankCross:
+    """Similarities of other rows through the landmarks of the fit."""
+
+    factor: Any
+    fitted: LowRank
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.factor.shape[0], self.fitted.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.fitted.dtype
+
+    def columns(self, entities: np.ndarray) -> Array:
+        return extract_columns(self, entities)
+
+    def __matmul__(self, U: Array) -> Array:
+        return self.factor @ (self.fitted.core @ (self.fitted.factor.T @ U))
+
+
+def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw rows to serve as landmarks, in ascending order."""
+    return np.sort(rng.choice(n_rows, min(n_rows, n_landmarks), replace=False))
 
 
 @save_as("affinity-landmarks")
@@ -72,7 +133,7 @@ class Landmarks(Affinity):
         return find_comparable_rows(self.metric, X)
 
     def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
-        space = MetricSpace.of(self.metric, X)
+        space = SquaredDistances.of(self.metric, X)
         landmarks = space.points(take_rows(X, asarray_like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
         n_neighbors = min(self.n_neighbors, landmarks.X.shape[0])
         if landmark_table_bytes(X, landmarks.X.shape[0]):
@@ -85,7 +146,7 @@ class Landmarks(Affinity):
             return LowRank(Z, core, join, Z.dtype)
         home = empty_on_device(X)
         factor, core = (StoredSimilarities(matrix, home=home) for matrix in (Z, core))
-        return LowRank(factor, core, partial(join_on_device, home, join), Z.dtype)
+        return LowRank(factor, core, partial(join, home=home), Z.dtype)
 
     def nbytes(self, X: Array) -> int:
         n_landmarks = min(X.shape[0], self.n_landmarks)
@@ -99,14 +160,14 @@ def landmark_table_bytes(X: Array, n_landmarks: int) -> int:
     return needed if available_device_memory(X) is not None and fits_in_memory(needed, X) else 0
 
 
-def join_on_device(home: Array, join: Callable[[Array], Any], X: Array) -> StoredSimilarities:
-    """Compute sparse weights of other rows whose products move to a device."""
-    return StoredSimilarities(join(X), home=home)
-
-
 @refer_as("nearest-landmarks")
-def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, n_neighbors: int, X: Array) -> sp.csr_array:
-    """Weight each row's nearest landmarks by a Gaussian as wide as their mean distance; rows sum to 1."""
+def compute_landmark_weights(
+    space: SquaredDistances, landmarks: KernelRows, n_neighbors: int, X: Array, home: Array = None
+) -> Any:
+    """Weight each row's nearest landmarks by a Gaussian as wide as their mean distance; rows sum to 1.
+
+    Products with the sparse weights move to the device of `home`, if that is given.
+    """
     points = space.points(as_rows_like(X, landmarks.X))
     matrix = KernelMatrix(space, points, landmarks, cached=False)
 
@@ -120,14 +181,15 @@ def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, n_neighb
 
     nearest, weights = (np.concatenate(parts) for parts in zip(*matrix.map_tiles(weight_nearest), strict=True))
     starts = np.arange(0, nearest.size + 1, n_neighbors, dtype=np.int32 if nearest.size < 2**31 else np.int64)
-    return sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=matrix.shape)
+    Z = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=matrix.shape)
+    return Z if home is None else StoredSimilarities(Z, home=home)
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkKernel:
     """The weights of `compute_landmark_weights` as a dense kernel of rows with landmarks, which is fast on a device."""
 
-    space: MetricSpace
+    space: SquaredDistances
     n_neighbors: int
 
     def points(self, X: Array) -> KernelRows:
@@ -152,3 +214,60 @@ def build_from_table(kernel: LandmarkKernel, X: Array, landmarks: KernelRows) ->
     xp = namespace(sizes)
     core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / keep_where(sizes > 0, sizes, 1.0)
     return LowRank(Z, core, Z.compare_with, Z.dtype)
+
+
+@save_as("affinity-nystroem")
+@dataclass(frozen=True)
+class Nystroem(Affinity):
+    """The kernel ``C W^-1 C'`` of n rows from its columns C at some of them, drawn at random, and its entries W there.
+
+    Memory and time grow with n, not with its square. Entries may come out a little below zero. A bandwidth is learned
+    from 2,000 rows.
+
+    Parameters
+    ----------
+    kernel : affinity that is a kernel, default=Gaussian()
+        What is approximated.
+    n_landmarks : int, default=500
+        Number of rows that serve as landmarks.
+    """
+
+    kernel: KernelAffinity = field(default_factory=Gaussian)
+    n_landmarks: int = 500
+
+    options = Gaussian.options
+
+    def __post_init__(self) -> None:
+        check_positive("n_landmarks", self.n_landmarks, whole=True)
+        if not isinstance(self.kernel, KernelAffinity):
+            raise NoAffinityError(
+                f"kernel={self.kernel!r} is no kernel: give an object of one, such as consilience.affinities.Gaussian()"
+            )
+
+    @classmethod
+    def from_options(cls, **options: Any) -> Nystroem:
+        return cls(Gaussian(**options))
+
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        return self.kernel.accepts_sparse
+
+    def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
+        return True
+
+    def comparable_rows(self, X: Array) -> Array:
+        return self.kernel.comparable_rows(X)
+
+    def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
+        sample = take_rows(X, asarray_like(choose_landmarks(X.shape[0], LEARN_SAMPLE, rng), X))
+        landmarks = take_rows(sample, asarray_like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
+        C = self.kernel.build_operator(X, others=landmarks, learn_from=sample)
+        W = to_numpy(C.kernel.tile(C.right, C.right)).astype(np.float64) - C.shift
+        values, vectors = scipy.linalg.eigh((W + W.T) / 2)
+        kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would amplify rounding errors
+        core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        return LowRank(C, asarray_like(core.astype(C.dtype), C.right.X), C.compare_with, C.dtype)
+
+    def nbytes(self, X: Array) -> int:
+        table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)
+        return table if fits_in_memory(table, X) else 0

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.linalg
 
 from .._saving import save_as
-from ..affinities import CrossOperator, Operator, compute_degrees
+from ..affinities import CrossOperator, Operator
+from ..affinities.base import compute_degrees
 from ..data import Table
 from ..data.per_view import resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged

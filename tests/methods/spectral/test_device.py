@@ -202,7 +202,7 @@ def test_eigenvectors_and_rounds_fetch_no_large_arrays(affinity, missing, monkey
 
 
 def test_bandwidth_is_computed_on_the_device(monkeypatch):
-    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", 50)
+    monkeypatch.setattr("consilience.affinities.gaussian.MAX_SORTED", 50)
     monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 10)
     X = np.random.default_rng(0).standard_normal((N, 3))
     with count_transfers() as fetched:

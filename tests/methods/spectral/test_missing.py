@@ -77,7 +77,7 @@ def test_new_entities_are_filled_like_fitted_ones(complete):
         view.compare_with(X[rows][has_view[rows]])
         for view, X, has_view in zip(filled.views, blocks, present.T, strict=True)
     ]
-    for operator, other in zip(filled.operators, filled.fill_crosses(crosses, present[rows]), strict=True):
+    for operator, other in zip(filled.operators, filled.fill(crosses, present[rows]), strict=True):
         np.testing.assert_allclose(other @ np.eye(40), (operator @ np.eye(40))[rows], atol=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_new_entities_may_lack_a_complete_view():
     present = np.ones((40, 2), bool)
     filled = similarities(blocks, present, Gaussian(1.0))
     only_second = np.tile([False, True], (3, 1))
-    first, second = filled.fill_crosses([None, filled.views[1].compare_with(blocks[1][:3])], only_second)
+    first, second = filled.fill([None, filled.views[1].compare_with(blocks[1][:3])], only_second)
     K = filled.views[1] @ np.eye(40)
     scale = filled.views[0].norm() / filled.views[1].norm()
     np.testing.assert_allclose(first @ np.eye(40), scale * K[:3])

@@ -19,7 +19,8 @@ import numpy as np
 from array_api_compat import device
 
 from ..._saving import save_as
-from ...affinities import CrossOperator, Operator, cast_to, compute_degrees, find_components
+from ...affinities import CrossOperator, Operator
+from ...affinities.base import cast_to, compute_degrees, find_components
 from ...arrays import (
     Array,
     asarray_like,

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
-from ...affinities import AFFINITIES, CrossOperator, Operator, compute_degrees
+from ...affinities import AFFINITIES, Auto, CrossOperator, Operator
+from ...affinities.base import compute_degrees
 from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
 from ...data import Views
 from ..common.docs import PARTS
@@ -21,6 +22,8 @@ from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
     check_views,
+    find_stack_level,
+    show_id,
     store_agreement,
     store_input_features,
 )
@@ -31,13 +34,7 @@ from ..common.starts import STRATEGIES
 from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints
 from .algorithm import EigenEmbedding, Embedding, first_columns, normalize_embedding
 from .assign import assign_nearest_mean, fit_assigner
-from .similarities import (
-    Similarities,
-    compute_cross_similarities,
-    compute_similarities,
-    warn_approximation,
-    warn_isolated_entities,
-)
+from .similarities import Similarities, compute_cross_similarities, compute_similarities
 
 DISCONNECTED = 1e-6  # an eigenvalue this near to 1 belongs to a component that hardly anything connects to the rest
 REMEDY = "use affinity='landmarks', fewer entities at a time (views[rows]), or numbers in float32"
@@ -192,7 +189,16 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self._store_outliers(views, E)
         for name, affinity in resolved.items():
             announce(f"view {name!r}: {affinity}", bool(self.verbose))
-        warn_approximation(affinities, resolved, similarities)
+        for name, view in zip(views.names, similarities.views, strict=True):
+            if affinities[name] == Auto() and not view.exact:
+                warnings.warn(
+                    f"{len(views):,} entities are too many to compare each with each: affinity='auto' uses "
+                    f"{resolved[name]}, an approximation. Give affinity='landmarks' to use it without this warning, or "
+                    "'nearest-neighbors' to compare all entities",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                break
         self._warn(views.names, similarities.present, embedding)
         return self
 
@@ -246,12 +252,20 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         """Return the embedding of new entities, and a mask of those with a view."""
         views = restrict_columns(views, self._columns)
         crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
-        filled = self._similarities.fill_crosses(crosses, present)
+        filled = self._similarities.fill(crosses, present)
         E = normalize_and_concatenate(self._joint_embedding.place(filled))
         has_view = np.any(present, axis=1)
         similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
         similar &= to_numpy(namespace(E).any(E != 0, axis=1))
-        warn_isolated_entities(views, has_view & ~similar)
+        isolated = np.flatnonzero(has_view & ~similar)
+        if len(isolated):
+            warnings.warn(
+                f"entity {show_id(views, isolated[0])} is similar to none of the fit ({len(isolated)} such), and gets "
+                "the cluster nearest to the origin of the embedding: use affinity='nearest-neighbors', or a larger "
+                "bandwidth",
+                UserWarning,
+                stacklevel=find_stack_level(),
+            )
         return E, has_view
 
     def _score_clusters(self, views: Views) -> ClusterScores:

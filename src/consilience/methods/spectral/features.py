@@ -150,7 +150,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             crosses, present = compute_cross_similarities(
                 views, self._affinities, self._similarities.views, consequence
             )
-            (cross,) = self._similarities.fill_crosses(crosses, present)
+            (cross,) = self._similarities.fill(crosses, present)
             U = self._embedding.place(cross, np.empty((len(views), 0)))[:, 1:]
         return (U - self._mean) * self._scale
 

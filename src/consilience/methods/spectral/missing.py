@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...affinities import cast_to
+from ...affinities.base import cast_to
 from ...arrays import Array, asarray_like, float64_zeros, keep_where, namespace, take_rows
 
 

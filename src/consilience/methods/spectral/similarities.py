@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..._saving import save_as
-from ...affinities import Affinity, Auto, CrossOperator, HostOperator, NoAffinityError, Operator, ViewOperator
+from ...affinities import Affinity, CrossOperator, NoAffinityError, Operator, ViewOperator
+from ...affinities.base import HostOperator
 from ...arrays import (
-    Array,
     all_rows_equal,
     available_device_memory,
     available_memory,
@@ -21,7 +21,7 @@ from ...arrays import (
     to_numpy,
 )
 from ...data import Views
-from ..common.input_checks import find_stack_level, show_id, validate_blocks, warn_about_zero_rows
+from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import name_view_in_errors, select_rows
 from .missing import FilledSimilarities
 
@@ -45,19 +45,13 @@ class Similarities:
     @property
     def operators(self) -> Sequence[Operator]:
         """The similarities of all entities in each view: filled in from other views where entities lack the view."""
-        if self.present.all():
-            return self.views
-        return [
-            FilledSimilarities(v, self.views, self.scales[v], self.present, self.present)
-            for v in range(len(self.views))
-        ]
+        return self.fill(self.views, self.present)
 
-    def fill_crosses(self, crosses: Sequence[CrossOperator | None], present: np.ndarray) -> Sequence[CrossOperator]:
-        """Return the similarities of new entities in each view, filled in where they lack the view."""
-        complete = [cross for cross in crosses if cross is not None]
-        if len(complete) == len(crosses) and present.all() and self.present.all():
-            return complete
-        return [FilledSimilarities(v, crosses, self.scales[v], present, self.present) for v in range(len(self.views))]
+    def fill(self, operators: Sequence[Any], present: np.ndarray) -> Sequence[Any]:
+        """Return the similarities of entities to those of the fit in each view, filled in where they lack the view."""
+        if present.all() and self.present.all() and all(operator is not None for operator in operators):
+            return operators
+        return [FilledSimilarities(v, operators, self.scales[v], present, self.present) for v in range(len(operators))]
 
 
 def compute_similarities(
@@ -74,10 +68,18 @@ def compute_similarities(
         rows = select_rows(X, to_numpy(has_view))
         if rows.shape[0] > 1 and all_rows_equal(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        with name_view_in_errors(name):
-            resolved[name] = affinity = affinities[name].resolve(rows)
-            check_rows(affinity, rows)
-        check_similarity_memory(name, affinity, rows)
+        resolved[name] = affinity = affinities[name].resolve(rows)
+        if is_sparse(rows) and not affinity.accepts_sparse:
+            raise NoAffinityError(
+                f"view {name!r}: {affinity} does not support sparse views: give a dense array (X.toarray()), or use "
+                "another affinity, such as 'nearest-neighbors' or 'cosine'"
+            )
+        needed, free = affinity.nbytes(rows), available_memory() if is_on_host(X) else available_device_memory(X)
+        if free is not None and needed > free:
+            raise MemoryError(
+                f"view {name!r}: the similarities by {affinity} take {needed / 2**30:.1f} GiB of memory, but "
+                f"{free / 2**30:.1f} GiB are free: use affinity='landmarks', or cluster fewer entities (views[rows])"
+            )
         present[name] = to_numpy(has_view) & to_numpy(affinity.comparable_rows(X))
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
@@ -86,60 +88,16 @@ def compute_similarities(
         operators.append(operator if on_device or is_on_host(X) else HostOperator(operator))
     warn_about_zero_rows(views, present, NO_NEIGHBORS)
     similarities = Similarities(operators, np.column_stack(list(present.values())))
-    check_similarity_scales(views.names, similarities)
+    if not similarities.present.all():  # similarities are filled in from other views
+        with np.errstate(over="ignore"):
+            too_large = np.argwhere(~np.isfinite(similarities.scales))
+        for v, w in too_large:
+            raise ValueError(
+                f"the similarities of view {views.names[v]!r} are too large compared with those of view "
+                f"{views.names[w]!r} for missing ones to be filled in: rescale the views, or use affinity='cosine' or "
+                "'nearest-neighbors'"
+            )
     return resolved, similarities
-
-
-def check_rows(affinity: Affinity, X: Array) -> None:
-    """Refuse sparse rows if the affinity does not declare that it supports them."""
-    if is_sparse(X) and not affinity.accepts_sparse:
-        raise NoAffinityError(
-            f"{affinity} does not support sparse views: give a dense array (X.toarray()), or use another affinity, "
-            "such as 'nearest-neighbors' or 'cosine'"
-        )
-
-
-def check_similarity_scales(names: Sequence[str], similarities: Similarities) -> None:
-    """Refuse views whose similarities differ so much in size that one cannot be expressed in the unit of another."""
-    if similarities.present.all():
-        return  # nothing is filled in from other views
-    with np.errstate(over="ignore"):
-        too_large = np.argwhere(~np.isfinite(similarities.scales))
-    if len(too_large):
-        larger, smaller = (names[v] for v in too_large[0])
-        raise ValueError(
-            f"the similarities of view {larger!r} are too large compared with those of view {smaller!r} for missing "
-            "ones to be filled in: rescale the views, or use affinity='cosine' or 'nearest-neighbors'"
-        )
-
-
-def check_similarity_memory(view: str, affinity: Affinity, X: Array) -> None:
-    """Refuse similarities that do not fit into memory."""
-    needed, free = affinity.nbytes(X), available_memory() if is_on_host(X) else available_device_memory(X)
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"view {view!r}: the similarities by {affinity} take {needed / 2**30:.1f} GiB of memory, but "
-            f"{free / 2**30:.1f} GiB are free: use affinity='landmarks', or cluster fewer entities (views[rows])"
-        )
-
-
-def warn_approximation(
-    requested: Mapping[str, Affinity], resolved: Mapping[str, Affinity], similarities: Similarities
-) -> None:
-    """Warn if affinity='auto' chose an approximation."""
-    approximate = [
-        resolved[name]
-        for name, view in zip(requested, similarities.views, strict=True)
-        if requested[name] == Auto() and not view.exact
-    ]
-    if approximate:
-        warnings.warn(
-            f"{len(similarities.present):,} entities are too many to compare each with each: affinity='auto' uses "
-            f"{approximate[0]}, an approximation. Give affinity='landmarks' to use it without this warning, or "
-            "'nearest-neighbors' to compare all entities",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def compute_cross_similarities(
@@ -162,15 +120,3 @@ def compute_cross_similarities(
             crosses.append(operator.compare_with(select_rows(X, present[name])) if present[name].any() else None)
     warn_about_zero_rows(views, present, consequence)
     return crosses, np.column_stack(list(present.values()))
-
-
-def warn_isolated_entities(views: Views, isolated: np.ndarray) -> None:
-    """Warn about new entities that are similar to none of the fit."""
-    entities = np.flatnonzero(isolated)
-    if len(entities):
-        warnings.warn(
-            f"entity {show_id(views, entities[0])} is similar to none of the fit ({len(entities)} such), and gets the "
-            "cluster nearest to the origin of the embedding: use affinity='nearest-neighbors', or a larger bandwidth",
-            UserWarning,
-            stacklevel=find_stack_level(),
-        )

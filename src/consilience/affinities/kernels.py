@@ -1,0 +1,237 @@
+"""Affinities that are a function of two rows: linear, cosine, polynomial, chi-squared and histogram intersection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+
+import numpy as np
+
+from .._saving import save_as
+from ..arrays import (
+    CSR,
+    Array,
+    KernelMatrix,
+    KernelRows,
+    RowKernel,
+    as_csr,
+    exp_nonpositive,
+    fits_in_memory,
+    inner_products,
+    is_on_host,
+    itemsize,
+    keep_where,
+    namespace,
+    row_sums,
+    squared_norms,
+    stored_values,
+    sum_shared_columns,
+)
+from .base import Affinity, NoAffinityError, check_positive
+from .distances import scale_to_unit_length
+
+
+class KernelAffinity(Affinity):
+    """An affinity that is a kernel. A subclass is the kernel itself (`points`, `tile`), or `learn` returns it."""
+
+    def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
+        """Return the kernel, with what it learns from these rows, such as a bandwidth."""
+        return self  # type: ignore[return-value]
+
+    def may_be_negative(self, X: Array) -> bool:  # noqa: ARG002
+        """Whether the kernel of these rows may have negative entries, which are then shifted."""
+        return False
+
+    def build_operator(
+        self,
+        X: Array,
+        rng: np.random.Generator | None = None,  # noqa: ARG002
+        *,
+        others: Array | None = None,
+        learn_from: Array | None = None,
+    ) -> KernelMatrix:
+        """Compare rows with others, by default with themselves.
+
+        A kernel with negative entries is shifted by its smallest entry, as the paper does within its rounds: a graph
+        has no edges of negative weight.
+        """
+        kernel = self.learn(X if learn_from is None else learn_from)
+        points = kernel.points(X)
+        right = points if others is None else kernel.points(others)
+        cached = fits_in_memory(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
+        matrix = KernelMatrix(kernel, points, right, cached)
+        if self.may_be_negative(X) and (shift := matrix.least()) < 0:
+            matrix = KernelMatrix(kernel, points, right, cached, shift)
+        return matrix
+
+    def nbytes(self, X: Array) -> int:
+        table = X.shape[0] ** 2 * itemsize(X)
+        return table if fits_in_memory(table, X) else 0
+
+
+def has_negative(X: Array) -> bool:
+    """Whether any number is negative."""
+    values = stored_values(X)
+    return bool(namespace(values).any(values < 0))
+
+
+@save_as("affinity-linear")
+@dataclass(frozen=True)
+class Linear(KernelAffinity):
+    """Inner product of two rows; if some are negative, the smallest is subtracted from all."""
+
+    accepts_sparse = True
+
+    def learn(self, X: Array) -> Linear:
+        xp = namespace(X)
+        largest = float(xp.max(squared_norms(X)))
+        if 4 * X.shape[0] * largest > float(xp.finfo(X.dtype).max):
+            raise NoAffinityError(
+                f"rows up to length {largest**0.5:.3g} have inner products whose sums do not fit {X.dtype}: rescale "
+                "the view"
+            )
+        return self
+
+    def may_be_negative(self, X: Array) -> bool:
+        return has_negative(X)
+
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X)
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return inner_products(left.X, right.X)
+
+
+@save_as("affinity-cosine")
+@dataclass(frozen=True)
+class Cosine(KernelAffinity):
+    """Inner product of two rows of unit length. A row of zeros has no direction, so it counts as missing.
+
+    Rows with negative numbers may have negative cosines: then the smallest is subtracted from all.
+    """
+
+    accepts_sparse = True
+
+    def comparable_rows(self, X: Array) -> Array:
+        return squared_norms(X) > 0
+
+    def may_be_negative(self, X: Array) -> bool:
+        return has_negative(X)
+
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(scale_to_unit_length(X))
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return inner_products(left.X, right.X)
+
+
+@save_as("affinity-polynomial")
+@dataclass(frozen=True)
+class Polynomial(KernelAffinity):
+    """``(gamma <x, y> + offset) ** degree``; if some are negative, the smallest is subtracted from all.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The power.
+    gamma : float, optional
+        Factor of the inner product; if not given, one over the number of columns, as in scikit-learn.
+    offset : float, default=1.0
+        What is added before the power is taken.
+    """
+
+    degree: int = 3
+    gamma: float | None = None
+    offset: float = 1.0
+
+    accepts_sparse = True
+
+    def __post_init__(self) -> None:
+        check_positive("degree", self.degree, whole=True)
+        if self.gamma is not None:
+            check_positive("gamma", self.gamma)
+
+    def learn(self, X: Array) -> Polynomial:
+        gamma = 1 / X.shape[1] if self.gamma is None else self.gamma
+        largest = gamma * float(namespace(X).max(squared_norms(X))) + abs(self.offset)
+        if self.degree * log(max(largest, 1.0)) > log(float(namespace(X).finfo(X.dtype).max)) / 2:
+            raise NoAffinityError(
+                f"the numbers are too large for the power {self.degree} in {X.dtype}: rescale the view"
+            )
+        return replace(self, gamma=gamma)
+
+    def may_be_negative(self, X: Array) -> bool:
+        return self.degree % 2 == 1 and (has_negative(X) or self.offset < 0)
+
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X)
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return (inner_products(left.X, right.X) * self.gamma + self.offset) ** self.degree
+
+
+class HistogramAffinity(KernelAffinity):
+    """An affinity of nonnegative rows by sums over the columns that two rows share; rows of zeros are missing."""
+
+    accepts_sparse = True
+
+    def learn(self, X: Array) -> RowKernel:
+        if has_negative(X):
+            raise NoAffinityError(
+                f"{type(self).__name__} compares counts or histograms, and there are negative numbers: use "
+                "affinity='gaussian' or 'nearest-neighbors'"
+            )
+        return super().learn(X)
+
+    def comparable_rows(self, X: Array) -> Array:
+        return squared_norms(X) > 0
+
+    def points(self, X: Array) -> KernelRows:
+        X = as_csr(X) if is_on_host(X) else X
+        return KernelRows(X, namespace(X).astype(row_sums(X), X.dtype))
+
+    def sum_histograms(self, X: Array, Y: Array, *, harmonic: bool) -> Array:
+        """Sum ``x y / (x + y)``, or ``min(x, y)``, over the columns that two rows share: (rows of X, rows of Y)."""
+        if isinstance(X, CSR):
+            return sum_shared_columns(X, Y, harmonic=harmonic)
+        xp = namespace(X)
+        total = 0 * (X[:, :1] + Y[:, :1].T)
+        for column in range(X.shape[1]):  # one column keeps a device busy, and all at once would not fit
+            x, y = X[:, column][:, None], Y[:, column][None, :]
+            total += x * y / keep_where(x + y > 0, x + y, 1.0) if harmonic else xp.minimum(x, y)
+        return total
+
+
+@save_as("affinity-chi-squared")
+@dataclass(frozen=True)
+class ChiSquared(HistogramAffinity):
+    """``exp(-gamma sum_c (x_c - y_c)^2 / (x_c + y_c))``, as scikit-learn's ``chi2_kernel``; sparse rows stay sparse.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the distance: the larger, the narrower the kernel. 1.0 suits rows that sum to one.
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        # (x - y)^2 / (x + y) is x + y - 4 x y / (x + y), so that only shared columns are needed
+        exponents = self.sum_histograms(left.X, right.X, harmonic=True)
+        exponents *= 4
+        exponents -= left.row_term[:, None]
+        exponents -= right.row_term[None, :]
+        exponents *= self.gamma
+        return exp_nonpositive(exponents)
+
+
+@save_as("affinity-histogram-intersection")
+@dataclass(frozen=True)
+class HistogramIntersection(HistogramAffinity):
+    """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse."""
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return self.sum_histograms(left.X, right.X, harmonic=False)
