@@ -1,14 +1,12 @@
 """Dissimilarities of rows and centers, and of pairs of rows, one per file."""
 
-from .base import Divergence
+from .base import Divergence, Likelihood, Measure, NoDivergenceError, PairDivergence
 from .bernoulli import Bernoulli
 from .cosine import Cosine
 from .itakura_saito import ItakuraSaito
-from .kernel import Kernel
 from .kullback_leibler import KullbackLeibler
 from .mahalanobis import Mahalanobis
-from .pairs import Likelihood, Measure, NoDivergenceError, PairDivergence
-from .precomputed import Precomputed
+from .precomputed import Kernel, Precomputed
 from .squared_euclidean import SquaredEuclidean
 
 DIVERGENCES: dict[str, type[PairDivergence]] = {

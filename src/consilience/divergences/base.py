@@ -1,20 +1,35 @@
-"""The interface that k-means needs: the dissimilarity of a row and a center, and the center of rows.
-
-Except for a term that depends only on the row, a divergence is affine in the row,
-``d(x, c) = row_term(x) + scale * (bias(c) - x . weights(c))``, so that one product, sparse or dense, finds the nearest
-of k centers.
-"""
+"""The interfaces of divergences: of rows and centers for k-means, of pairs of rows for exemplar-based mixtures."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar, Protocol
 
-from ..arrays import Array
+import numpy as np
+
+from ..arrays import (
+    Array,
+    KernelRows,
+    asarray_like,
+    exp_nonpositive,
+    inner_products,
+    itemsize,
+    map_values,
+    namespace,
+    squared_norms,
+    to_numpy,
+    weighted_sums,
+)
 from ..rows import ViewRows
 
 
 class Divergence(Protocol):
-    """Dissimilarity of a row and a center; immutable."""
+    """Dissimilarity of a row and a center; immutable.
+
+    Except for a term that depends only on the row it is affine in the row,
+    ``d(x, c) = row_term(x) + scale * (bias(c) - x . weights(c))``, so that one product, sparse or dense, finds the
+    nearest of k centers.
+    """
 
     scale: ClassVar[float]
     uses_origin: ClassVar[bool]  # whether rows are measured from a point near them
@@ -30,3 +45,110 @@ class Divergence(Protocol):
 
     def distance(self, divergence: Array) -> Array:
         """Turn divergences into the distances that views add up when they vote."""
+
+
+class NoDivergenceError(ValueError):
+    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view."""
+
+
+class PairDivergence(ABC):
+    """How to compare the rows of a view with each other; immutable."""
+
+    columns_are_entities: ClassVar[bool] = False  # whether the view is already a matrix of distances or similarities
+    has_kernel: ClassVar[bool] = False  # whether it is a squared distance in some space, where clusters have means
+
+    def comparable(self, X: Array) -> Array:
+        """Mask of the rows that can be compared; the others count as missing."""
+        return squared_norms(X) >= 0
+
+    @abstractmethod
+    def learn(self, X: Array) -> Measure:
+        """Return the measure for the rows of the fit; unsuitable rows are refused."""
+
+
+class Measure(ABC):
+    """A divergence with what it has learned from the rows of the fit; d(x, y) of a point x and an exemplar y."""
+
+    caveat: str | None = None  # what the user should know about these rows
+    no_normalizer: ClassVar[str]  # why there is no normalizing constant, if there is none
+
+    @abstractmethod
+    def points(self, X: Array) -> KernelRows:
+        """Prepare the rows of the fit as points."""
+
+    def new_points(self, X: Array) -> KernelRows:
+        """Prepare rows that were not part of the fit as points."""
+        return self.points(X)
+
+    def exemplars(self, X: Array) -> KernelRows:
+        """Prepare the rows of the fit as exemplars."""
+        return self.points(X)
+
+    @abstractmethod
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        """Minus the divergence of each point from each exemplar; rounding may make it positive."""
+
+    @abstractmethod
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
+        """Sum of all divergences."""
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
+        """Log C(x) of each row, where ``C(x) exp(-beta d(x, y))`` is a density in x."""
+        reason = self.no_normalizer
+        raise NoDivergenceError(f"{reason}, so that normalizer=True has no constant to put in: use normalizer=False")
+
+
+class ProductMeasure(Measure):
+    """A measure ``term(x) + term(y) - scale * a(x) . b(y)``: all divergences come from one product, sparse or dense.
+
+    Points hold a(x) and exemplars b(y), both with minus their term.
+    """
+
+    scale: ClassVar[float] = 1.0
+
+    def products(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        """The products a(x) . b(y), in a new array."""
+        return inner_products(points.X, exemplars.X)
+
+    def sum_products(self, points: KernelRows, exemplars: KernelRows) -> float:
+        """Sum of all products."""
+        sums = []
+        for X in (points.X, exemplars.X):
+            ones = asarray_like(np.ones((X.shape[0], 1), dtype=f"f{itemsize(X)}"), X)
+            sums.append(to_numpy(weighted_sums(X, ones))[0])
+        return float(sums[0] @ sums[1])
+
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        tile = self.products(points, exemplars)
+        if self.scale != 1:
+            tile *= self.scale
+        tile += points.row_term[:, None]
+        tile += exemplars.row_term[None, :]
+        return tile
+
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
+        xp = namespace(points.row_term)
+        a, b = (float(xp.sum(rows.row_term, dtype=xp.float64)) for rows in (points, exemplars))
+        row_terms = exemplars.X.shape[0] * a + points.X.shape[0] * b
+        return -(self.scale * self.sum_products(points, exemplars) + row_terms)
+
+
+class Likelihood:
+    """The kernel ``exp(-beta d(x, y))`` of a measure."""
+
+    def __init__(self, measure: Measure, beta: float) -> None:
+        self.measure, self.beta = measure, beta
+
+    def points(self, X: Array) -> KernelRows:
+        return self.measure.points(X)
+
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        exponents = self.measure.tile(left, right)
+        exponents *= self.beta
+        return exp_nonpositive(exponents)
+
+
+def to_float64(X: Array) -> Array:
+    """Convert rows to float64, because products of counts and logarithms cancel and no origin helps."""
+    xp = namespace(X)
+    return map_values(X, lambda x: xp.astype(x, xp.float64, copy=False))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error, to_float64
+from .base import NoDivergenceError, PairDivergence, ProductMeasure, to_float64
 
 
 @save_as("divergence-bernoulli")
 @dataclass(frozen=True)
-class Bernoulli(BasePairs):
+class Bernoulli(PairDivergence):
     """``sum x log(x / y) + (1 - x) log((1 - x) / (1 - y))`` over the columns, of numbers from 0 to 1.
 
     As a mixture's component: Bernoulli. Between rows of zeros and ones it is the number of columns where they differ,
@@ -46,6 +47,8 @@ class BernoulliMeasure(ProductMeasure):
 
     margin: float
     binary: bool
+
+    no_normalizer: ClassVar[str] = "exp(-beta d) of numbers between 0 and 1 has a different sum for every row"
 
     @property
     def odds(self) -> float:
@@ -82,7 +85,7 @@ class BernoulliMeasure(ProductMeasure):
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
         if not self.binary:
-            raise normalizer_error("exp(-beta d) of numbers between 0 and 1 has a different sum for every row")
+            return super().log_normalizer(X, beta)
         per_difference = (1 - 2 * self.margin) * self.odds
         return np.full(X.shape[0], -X.shape[1] * np.log1p(np.exp(-beta * per_difference)))
 

@@ -10,12 +10,12 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array, KernelRows, log_sphere_integral, namespace, scale_rows, squared_norms
 from ..rows import ViewRows
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure
+from .base import NoDivergenceError, PairDivergence, ProductMeasure
 
 
 @save_as("divergence-cosine")
 @dataclass(frozen=True)
-class Cosine(BasePairs):
+class Cosine(PairDivergence):
     """``1 - <x, c>`` for rows and centers of unit length; a row of zeros has no direction and counts as missing.
 
     As a mixture's component: von Mises-Fisher.

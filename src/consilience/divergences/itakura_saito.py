@@ -9,12 +9,12 @@ from scipy.special import gammaln
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, is_sparse, namespace, row_sums, to_numpy
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, to_float64
+from .base import NoDivergenceError, PairDivergence, ProductMeasure, to_float64
 
 
 @save_as("divergence-itakura-saito")
 @dataclass(frozen=True)
-class ItakuraSaito(BasePairs):
+class ItakuraSaito(PairDivergence):
     """``sum x / y - log(x / y) - 1`` over the columns, of positive numbers; only their ratios matter.
 
     As a mixture's component: a gamma distribution of shape beta.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error, to_float64
+from .base import NoDivergenceError, PairDivergence, ProductMeasure, to_float64
 
 
 @save_as("divergence-kullback-leibler")
 @dataclass(frozen=True)
-class KullbackLeibler(BasePairs):
+class KullbackLeibler(PairDivergence):
     """``sum x log(x / y) - x + y`` over the columns; on rows that sum to one, the divergence of two distributions.
 
     As a mixture's component: Poisson, or multinomial if all rows have the same sum. A column that is zero in y but not
@@ -56,10 +57,7 @@ class KullbackLeiblerMeasure(ProductMeasure):
 
     smoothing: float
 
-    def log(self, X: Array) -> Array:
-        xp = namespace(X)
-        s = self.smoothing
-        return map_values(X, (lambda y: xp.log1p(y / s)) if s else xp.log)
+    no_normalizer: ClassVar[str] = "exp(-beta d) of the Kullback-Leibler divergence has a different sum for every row"
 
     def points(self, X: Array) -> KernelRows:
         refuse_negative_counts(X)
@@ -76,11 +74,9 @@ class KullbackLeiblerMeasure(ProductMeasure):
     def exemplars(self, X: Array) -> KernelRows:
         X = to_float64(X)
         xp = namespace(X)
-        logs = self.log(X)
-        return KernelRows(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))
-
-    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        raise normalizer_error("exp(-beta d) of the Kullback-Leibler divergence has a different sum for every row")
+        s = self.smoothing
+        logs = map_values(X, (lambda y: xp.log1p(y / s)) if s else xp.log)
+        return KernelRows(logs, xp.astype(s * row_sums(logs) - row_sums(X), X.dtype))
 
 
 def refuse_negative_counts(X: Array) -> None:

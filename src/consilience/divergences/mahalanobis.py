@@ -8,7 +8,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, is_on_host, is_sparse, namespace, to_numpy
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure
+from .base import NoDivergenceError, PairDivergence, ProductMeasure
 from .squared_euclidean import EuclideanMeasure
 
 LEAST_VARIANCE = 1e-12  # directions with less than this share of all variance are left out
@@ -16,7 +16,7 @@ LEAST_VARIANCE = 1e-12  # directions with less than this share of all variance a
 
 @save_as("divergence-mahalanobis")
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(BasePairs):
+class Mahalanobis(PairDivergence):
     """``(x - y)' C^-1 (x - y)``. As a mixture's component: a Gaussian of covariance C / (2 beta).
 
     Parameters

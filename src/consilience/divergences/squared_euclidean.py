@@ -24,12 +24,12 @@ from ..arrays import (
     squared_norms,
 )
 from ..rows import ViewRows
-from .pairs import BasePairs, ProductMeasure
+from .base import PairDivergence, ProductMeasure
 
 
 @save_as("divergence-squared-euclidean")
 @dataclass(frozen=True)
-class SquaredEuclidean(BasePairs):
+class SquaredEuclidean(PairDivergence):
     """``||x - c||^2``; the center is the mean. As a mixture's component: a Gaussian."""
 
     scale: ClassVar[float] = 2.0
