@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,8 @@ from .engine.published import read_published
 MULTI_EM, SINGLE_EM = "multi-view EM", "single-view EM"
 MULTI_KMEANS, SINGLE_KMEANS = "multi-view spherical k-means", "single-view spherical k-means"
 RIVALS = ((MULTI_EM, SINGLE_EM), (MULTI_KMEANS, SINGLE_KMEANS))
-LINKAGES = ("single", "complete", "average")
+Linkage = Literal["single", "complete", "average"]
+LINKAGES: tuple[Linkage, ...] = ("single", "complete", "average")
 FIRST_START, ALL_STARTS = "one start per split", "mean over the starts"
 
 NUMBERS = (2, 3, 4, 5, 6, 8, 10, 15, 20)  # numbers of clusters; the paper's are not known because its figures are lost
@@ -277,7 +278,7 @@ def score_errors(row: str, view_classes: list[np.ndarray], y: np.ndarray) -> Ite
 # Dendrograms: Section 5
 
 
-def build_trees(data: str, run: int, linkage: str) -> Iterator[tuple[str, MultiViewAgglomerative, np.ndarray]]:
+def build_trees(data: str, run: int, linkage: Linkage) -> Iterator[tuple[str, MultiViewAgglomerative, np.ndarray]]:
     """Yield the dendrograms of alternating views (Table 2) and of the concatenated views, with the classes."""
     views, y = load_documents(data, run)
     unit = normalize_views(views)
@@ -285,24 +286,24 @@ def build_trees(data: str, run: int, linkage: str) -> Iterator[tuple[str, MultiV
         yield row, MultiViewAgglomerative(linkage=linkage, n_jobs=1).fit(data_used), y
 
 
-def name_multi_view(linkage: str) -> str:
+def name_multi_view(linkage: Linkage) -> str:
     """Row name of the method whose views alternate."""
     return f"multi-view, {linkage} linkage"
 
 
-def name_single_view(linkage: str) -> str:
+def name_single_view(linkage: Linkage) -> str:
     """Row name of the method on the concatenated views."""
     return f"single-view, {linkage} linkage"
 
 
-def score_tree_cuts(run: int, linkage: str, data: str = "") -> Iterator[Score]:
+def score_tree_cuts(run: int, linkage: Linkage, data: str = "") -> Iterator[Score]:
     """Figure 7."""
     for row, tree, y in build_trees(data, run, linkage):
         for n_clusters in TREE_NUMBERS:
             yield Score(row, str(n_clusters), average_entropy(y, tree.cut(n_clusters)))
 
 
-def score_cross_merges(run: int, linkage: str, data: str = "") -> Iterator[Score]:
+def score_cross_merges(run: int, linkage: Linkage, data: str = "") -> Iterator[Score]:
     """Section 5.3: probability that a merge joins entities of different classes."""
     for row, tree, y in build_trees(data, run, linkage):
         yield Score(row, "cross-component merges", compute_cross_component_rate(tree.children_, y))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,8 +33,10 @@ PROPAGATION, DIRECT, MEMBERSHIP, SINGLE = (
     "Cluster Membership",
     "Single View",
 )
-METHODS = {PROPAGATION: "propagate", DIRECT: "direct", MEMBERSHIP: "membership", SINGLE: "none"}
-BASES = {"PCK-Means": "pck", "MPCK-Means": "mpck"}
+Base = Literal["pck", "mpck"]
+Transfer = Literal["propagate", "direct", "membership", "none"]
+METHODS: dict[str, Transfer] = {PROPAGATION: "propagate", DIRECT: "direct", MEMBERSHIP: "membership", SINGLE: "none"}
+BASES: dict[str, Base] = {"PCK-Means": "pck", "MPCK-Means": "mpck"}
 SHARES = (20, 50, 100)  # percentages of mapped instances
 COUNTS = (4, 10, 20, 40, 80)  # constraints per view, half of them must-links
 THRESHOLDS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0)  # at 1 no constraint is inferred
@@ -193,7 +195,7 @@ def make_task(sides: Sides, mapped: int, n_constraints: int, trial: int) -> Task
 
 
 def cluster_task(
-    task: Task, base: str, trial: int, method: str = PROPAGATION, **options: Any
+    task: Task, base: Base, trial: int, method: str = PROPAGATION, **options: Any
 ) -> MultiViewConstrainedKMeans:
     """Fit a method to a task, with the views in the order of the task."""
     model = MultiViewConstrainedKMeans(
@@ -219,7 +221,7 @@ def compute_pairwise_f(model: MultiViewConstrainedKMeans, y: np.ndarray) -> floa
 # Studies
 
 
-def score_learning_curves(run: int, base: str, mapped: int, data: str = "") -> Iterator[Score]:
+def score_learning_curves(run: int, base: Base, mapped: int, data: str = "") -> Iterator[Score]:
     """Score all methods over the number of constraints."""
     sides = make_sides(data, run)
     for n in COUNTS:
@@ -228,14 +230,14 @@ def score_learning_curves(run: int, base: str, mapped: int, data: str = "") -> I
             yield Score(method, str(n), compute_pairwise_f(cluster_task(task, base, run, method), task.y))
 
 
-def score_gain(run: int, base: str, mapped: int, data: str = "", trials: int = BATCH) -> Iterator[Score]:
+def score_gain(run: int, base: Base, mapped: int, data: str = "", trials: int = BATCH) -> Iterator[Score]:
     """Score the gain of propagation at one mapped percentage."""
     curve = compute_propagation_gain(run, base, mapped, data, trials)
     yield Score("average gain", f"{mapped}%", curve.mean())
     yield Score("peak gain", f"{mapped}%", curve.max())
 
 
-def score_all_gains(run: int, base: str, trials: int) -> Iterator[Score]:
+def score_all_gains(run: int, base: Base, trials: int) -> Iterator[Score]:
     """Score the gain of propagation on Four Quadrants at each mapped percentage and over all."""
     curves = np.array([compute_propagation_gain(run, base, mapped, "", trials) for mapped in SHARES])
     for column, curve in zip([*(f"{mapped}%" for mapped in SHARES), "all"], [*curves, curves], strict=True):
@@ -243,7 +245,7 @@ def score_all_gains(run: int, base: str, trials: int) -> Iterator[Score]:
         yield Score("peak gain", column, curve.max())
 
 
-def compute_propagation_gain(run: int, base: str, mapped: int, data: str, trials: int) -> np.ndarray:
+def compute_propagation_gain(run: int, base: Base, mapped: int, data: str, trials: int) -> np.ndarray:
     """Return the gain in percent of the mean curve over direct mapping, in a batch of trials."""
     curves = np.zeros((2, len(COUNTS)))
     for trial in range(run * trials, (run + 1) * trials):
@@ -256,7 +258,7 @@ def compute_propagation_gain(run: int, base: str, mapped: int, data: str, trials
     return 100 * (curves[0] / curves[1] - 1)
 
 
-def score_amounts(run: int, base: str, mapped: int, data: str = "") -> Iterator[Score]:
+def score_amounts(run: int, base: Base, mapped: int, data: str = "") -> Iterator[Score]:
     """Score the number of constraints that both views propagate, averaged over the rounds."""
     sides = make_sides(data, run)
     for n in COUNTS:
@@ -264,7 +266,7 @@ def score_amounts(run: int, base: str, mapped: int, data: str = "") -> Iterator[
         yield Score(f"{mapped}% mapped", str(n), float(np.mean(model.history_["propagated"])))
 
 
-def score_precision(run: int, base: str, data: str = "") -> Iterator[Score]:
+def score_precision(run: int, base: Base, data: str = "") -> Iterator[Score]:
     """Score the weighted precision of the propagated constraints with the complete mapping."""
     sides = make_sides(data, run)
     for n in COUNTS:

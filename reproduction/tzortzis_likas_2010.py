@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -132,7 +132,11 @@ class Clustering(NamedTuple):
 
 
 def fit_convex(
-    views: Views, n_clusters: int, beta: float = 1.0, weights: str = "learned", max_iter: int = 1000
+    views: Views,
+    n_clusters: int,
+    beta: float = 1.0,
+    weights: Literal["learned", "uniform"] = "learned",
+    max_iter: int = 1000,
 ) -> Clustering:
     """Fit a Gaussian CMM and refine it on the sum of linear kernels with the learned weights (Section V-A)."""
     model = ConvexMixture(n_clusters, weights=weights, beta=beta, max_iter=max_iter, n_jobs=1).fit(views)

@@ -1,5 +1,6 @@
-"""What the package declares about its dependencies."""
+"""Declarations of the package: dependencies and installed files."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,14 @@ from packaging.requirements import Requirement
 from oldest_versions import read_lower_bounds
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_installed_package_does_not_need_the_repository():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/consilience"]
+    pattern = re.compile(r"^\s*(from|import) (reproduction|benchmarks|examples|tools)\b", flags=re.MULTILINE)
+    sources = (ROOT / "src").rglob("*.py")
+    assert [path.name for path in sources if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_oldest_versions_cover_all_dependencies():
