@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.data.per_view import resolve_per_view
+from consilience.data.inputs import resolve_per_view
 
 
 @pytest.mark.parametrize("value", [{"b": 2, "a": 1}, [1, 2], (1, 2)])

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from consilience import CoEM, Views
-from consilience.data.coerce import ViewInput
+from consilience.data.inputs import ViewInput
 from consilience.datasets import make_text_views
 from consilience.metrics import average_entropy
 from literal import co_em

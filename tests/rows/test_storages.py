@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from consilience import Views
 from consilience.arrays import plan_reads, squared_norms, to_host
-from consilience.data.coerce import coerce_view
+from consilience.data.inputs import coerce_view
 from consilience.rows import Source, as_source, open_sparse, read_whole, source
 from consilience.rows import open as open_module
 

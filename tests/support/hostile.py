@@ -40,7 +40,7 @@ def hostile_report():
 
 
 def _name_views(words, numbers, ids):
-    from consilience.data.coerce import ViewInput
+    from consilience.data.inputs import ViewInput
 
     columns = np.array(ALL, dtype=object)
     return cs.Views.from_inputs(

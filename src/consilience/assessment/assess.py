@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..affinities import Precomputed
 from ..arrays import make_generator, use_threads
 from ..data import Constraints, Views
-from ..data.per_view import resolve_per_view
+from ..data.inputs import resolve_per_view
 from ..methods import Consilience
 from ..methods.agreement.starts import Restarts
 from ..methods.common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view

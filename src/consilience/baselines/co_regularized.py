@@ -20,7 +20,7 @@ from .._saving import save_as
 from ..affinities import CrossOperator, Operator
 from ..affinities.base import compute_degrees
 from ..data import Table
-from ..data.per_view import resolve_per_view
+from ..data.inputs import resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
 from ..methods.common.progress import progress
 from ..methods.common.run import run

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .coerce import coerce_view
+from .inputs import coerce_view
 from .links import label_components
 from .views import Views, name_blocks
 

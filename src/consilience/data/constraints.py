@@ -12,7 +12,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import make_generator
-from .coerce import is_frame
+from .inputs import is_frame
 from .links import Links, compact_pairs, compute_closure, label_components
 from .table import Table
 

@@ -20,8 +20,18 @@ from .blocks import (
     make_read_only,
     reindex_rows,
 )
-from .coerce import ViewInput, coerce_view, is_frame, select_frame_columns
-from .join import attach_ids, check_present, check_row_ids, check_rows_exist, check_same_length, join_by_ids
+from .inputs import (
+    ViewInput,
+    attach_ids,
+    check_present,
+    check_row_ids,
+    check_rows_exist,
+    check_same_length,
+    coerce_view,
+    is_frame,
+    join_by_ids,
+    select_frame_columns,
+)
 from .table import Table
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from ..arrays import make_generator
 from ..data import Views
 from ..data.blocks import index_columns
-from ..data.coerce import ViewInput, coerce_view
+from ..data.inputs import ViewInput, coerce_view
 from ._docs import share_docs
 
 PAIR_TYPES = list | tuple | np.ndarray

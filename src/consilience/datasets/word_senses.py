@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from ..data import Views
-from ..data.coerce import ViewInput
+from ..data.inputs import ViewInput
 from ._docs import share_docs
 from .dataset import Dataset
 

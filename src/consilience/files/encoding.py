@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .._saving import save_as
 from ..data import Views
 from ..data.blocks import reindex_rows
-from ..data.coerce import ViewInput
+from ..data.inputs import ViewInput
 from .encoders import (
     CategoriesEncoder,
     CountsEncoder,

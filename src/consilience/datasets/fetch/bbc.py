@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.io import mminfo, mmread
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
 from .parsing import decode_lines, to_whole_numbers

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
 from .parsing import build_csr, decode_lines, to_whole_numbers

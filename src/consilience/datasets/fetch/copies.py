@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from .archive import MAX_ARCHIVE_BYTES, MAX_MEMBER_BYTES
 from .parsing import build_csr, make_unique, to_whole_numbers
 from .remote import ParsedData

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 
 
 def decode_lines(content: bytes) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...data import Views
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 
 
 class ParsedData(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import make_generator
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
 from .parsing import build_csr

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
 from .parsing import to_whole_numbers

@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import ViewInput
+from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
 from .parsing import count_words, link_entities, make_unique

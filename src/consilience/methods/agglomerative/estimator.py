@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
 from ...data import Table, Views
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,

@@ -26,7 +26,7 @@ from ...arrays import (
     use_threads,
 )
 from ...data import Table, Views
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ...families import Family, Multinomial
 from ...rows import Shards, join_blocks
 from ..common.input_checks import (

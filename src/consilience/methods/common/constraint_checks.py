@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Constraints, Views
-from ...data.coerce import coerce_view, is_frame
+from ...data.inputs import coerce_view, is_frame
 from .input_checks import find_stack_level, show_id
 
 

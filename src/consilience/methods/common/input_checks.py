@@ -27,7 +27,7 @@ from ...arrays import (
     to_numpy,
 )
 from ...data import Views
-from ...data.coerce import coerce_view, is_frame
+from ...data.inputs import coerce_view, is_frame
 from ...metrics import agreement_matrix
 from ...rows import as_source, is_stored_array, read_whole
 

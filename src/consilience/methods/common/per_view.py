@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...data import Views
 from ...data.blocks import reindex_rows
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from .docs import share_docs
 from .input_checks import check_new_views, check_views, store_input_features
 

@@ -12,7 +12,7 @@ from ...affinities import Affinity, NoAffinityError, make_affinity
 from ...arrays import Array, as_rows, asarray_like, take_rows
 from ...data import Views
 from ...data.blocks import index_columns
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ...divergences import NoDivergenceError
 from ...rows import Source, read_some
 

@@ -22,7 +22,7 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows
 from .distances import compute_divergences

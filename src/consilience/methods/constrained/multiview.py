@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import CSR, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
 from ..common.docs import share_docs
 from ..common.input_checks import (

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import asarray_like, available_memory, explain_out_of_memory, namespace, to_numpy, use_threads
 from ...data import Table, Views
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ...divergences import DIVERGENCES, PairDivergence
 from ..common.docs import share_docs
 from ..common.input_checks import (

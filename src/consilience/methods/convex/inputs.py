@@ -26,7 +26,7 @@ from ...arrays import (
 )
 from ...arrays.pairwise import DEVICE_SHARE
 from ...data import Views
-from ...data.per_view import resolve_per_view
+from ...data.inputs import resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ..common.input_checks import find_stack_level, validate_blocks, warn_about_zero_rows
 from ..common.similarities import name_view_in_errors, select_rows
