@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from consilience.arrays import CSR, argmax_scores, build_scorer, to_numpy
 from consilience.divergences import Cosine, SquaredEuclidean
-from consilience.methods.common.distances import compute_divergences
+from consilience.methods.common.statistics import compute_divergences
 
 
 def squared_euclidean(X, C):

@@ -39,7 +39,7 @@ from ..methods.common.halves import (
     try_divisions,
 )
 from ..methods.common.input_checks import holds_views
-from ..methods.common.progress import announce
+from ..methods.common.run import announce
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, validate_params
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, compute_fingerprint, describe_parameters

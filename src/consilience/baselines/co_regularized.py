@@ -22,8 +22,7 @@ from ..affinities.base import compute_degrees
 from ..data import Table
 from ..data.inputs import resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
-from ..methods.common.progress import progress
-from ..methods.common.run import run
+from ..methods.common.run import progress, run
 from ..methods.common.validation import NON_NEGATIVE, StrOptions, share_constraints
 from ..methods.spectral.algorithm import (
     InitialEmbedding,

@@ -17,7 +17,7 @@ from ..data import Table, Views
 from ..methods import Consilience
 from ..methods.common.halves import HalfFit, ModelData, group_identical, last_step
 from ..methods.common.input_checks import holds_views
-from ..methods.common.progress import announce
+from ..methods.common.run import announce
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, validate_params
 from .candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
 from .clusterings import AgreementClusterings, Clusterings, EstimatorClusterings

@@ -23,7 +23,7 @@ from ..common.input_checks import (
     validate_blocks,
     warn_about_zero_rows,
 )
-from ..common.progress import progress
+from ..common.run import progress
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .algorithm import (
     LINKAGES,

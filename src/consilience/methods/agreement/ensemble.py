@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import device
 
 from ...arrays import Array, asarray_like, namespace, take_rows, to_numpy
-from .predictors import Predictor
+from .predictors import LeaveOneOutRidge, NeighborVote
 
 TRUST = 0.25  # power of a predictor's information that its vote is weighted by
 LEAST_INFORMATION = 1e-4  # share of the best predictor's information that every predictor is credited with
@@ -22,7 +22,7 @@ class ViewPredictors:
 
     name: str
     entities: np.ndarray  # positions of the entities that have the view
-    predictors: Sequence[Predictor]
+    predictors: Sequence[LeaveOneOutRidge | NeighborVote]
     weight: float  # of each predictor: views count alike, however many predictors they have
 
 
@@ -53,17 +53,29 @@ class Ensemble:
         has little to say while views of different quality still count nearly alike.
         """
         members = encode_labels(labels, self.n_clusters, self.like)
-        scores = [self._predict(view, members) for view in self.views]
-        bits = [
-            np.array([self._information(view, prediction, labels) for prediction in predictions])
-            for view, predictions in zip(self.views, scores, strict=True)
-        ]
+        xp = namespace(members)
+        predictions, bits = [], []
+        for view in self.views:
+            is_partial = len(view.entities) < self.n_entities
+            view_members = take_rows(members, asarray_like(view.entities, members)) if is_partial else members
+            predictions.append([predictor.predict_left_out(view_members) for predictor in view.predictors])
+            view_labels = labels[view.entities]
+            labelled = view_labels >= 0
+            guesses = [to_numpy(xp.argmax(prediction, axis=1))[labelled] for prediction in predictions[-1]]
+            bits.append(np.array([mutual_information(view_labels[labelled], g, self.n_clusters) for g in guesses]))
         weights = self._weigh(bits)
-        by_view = [
-            add_weighted(predictions, view_weights.tolist())
-            for predictions, view_weights in zip(scores, weights, strict=True)
-        ]
-        return Vote(self._add_up(by_view), by_view, bits, weights)
+        total, by_view = xp.zeros(members.shape, dtype=members.dtype, device=device(members)), []
+        for view, view_predictions, view_weights in zip(self.views, predictions, weights, strict=True):
+            weighted = [weight * votes for weight, votes in zip(view_weights.tolist(), view_predictions, strict=True)]
+            votes = sum(weighted[1:], weighted[0])
+            by_view.append(votes)
+            n_rows = len(view.entities)
+            if n_rows < self.n_entities:  # entities that lack the view take the row of zeros after the others
+                rows = np.full(self.n_entities, n_rows)
+                rows[view.entities] = np.arange(n_rows)
+                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), asarray_like(rows, total))
+            total = total + votes
+        return Vote(total, by_view, bits, weights)
 
     def choose(self, votes: Array, labels: np.ndarray) -> np.ndarray:
         """Return the cluster with most votes for each row, in balance."""
@@ -83,17 +95,6 @@ class Ensemble:
         n_entities = [len(view.entities) for view in self.views]
         return float(np.average([np.mean(bits) for bits in vote.bits], weights=n_entities))
 
-    def _predict(self, view: ViewPredictors, members: Array) -> list[Array]:
-        if len(view.entities) < self.n_entities:
-            members = take_rows(members, asarray_like(view.entities, members))
-        return [predictor.predict_left_out(members) for predictor in view.predictors]
-
-    def _information(self, view: ViewPredictors, prediction: Array, labels: np.ndarray) -> float:
-        guesses = to_numpy(namespace(prediction).argmax(prediction, axis=1))
-        view_labels = labels[view.entities]
-        labelled = view_labels >= 0
-        return mutual_information(view_labels[labelled], guesses[labelled], self.n_clusters)
-
     def _weigh(self, bits: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the weight of each view's predictors, the most informative of all views having its full weight."""
         beyond = [
@@ -107,24 +108,6 @@ class Ensemble:
             view.weight * np.maximum(view_bits / most, LEAST_INFORMATION) ** TRUST
             for view, view_bits in zip(self.views, beyond, strict=True)
         ]
-
-    def _add_up(self, by_view: Sequence[Array]) -> Array:
-        xp = namespace(self.like)
-        total = xp.zeros((self.n_entities, self.n_clusters), dtype=self.like.dtype, device=device(self.like))
-        for view, votes in zip(self.views, by_view, strict=True):
-            n_rows = len(view.entities)
-            if n_rows < self.n_entities:  # entities that lack the view take the row of zeros after the others
-                rows = np.full(self.n_entities, n_rows)
-                rows[view.entities] = np.arange(n_rows)
-                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), asarray_like(rows, total))
-            total = total + votes
-        return total
-
-
-def add_weighted(predictions: Sequence[Array], weights: Sequence[float]) -> Array:
-    """Return the weighted sum of predictions."""
-    weighted = [weight * prediction for weight, prediction in zip(weights, predictions, strict=True)]
-    return sum(weighted[1:], weighted[0])
 
 
 def balance_votes(votes: Array, sizes: np.ndarray, balance: float) -> Array:

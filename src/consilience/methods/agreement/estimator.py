@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics import normalized_mutual_info_score
 
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
@@ -40,8 +41,7 @@ from ..common.membership import (
     OutlierLabelsMixin,
     score_gaps,
 )
-from ..common.progress import progress
-from ..common.run import Attempt, Run, choose_best_attempt, run
+from ..common.run import Attempt, Run, choose_best_attempt, progress, run
 from ..common.similarities import resolve_affinities, restrict_columns, select_rows
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .ensemble import Ensemble, balance_votes, choose_clusters, encode_labels, mutual_information
@@ -57,7 +57,7 @@ from .inputs import (
 )
 from .model import SpaceModel, ViewModel
 from .refine import Round, count_broken, drop_outweighed, refine_labels
-from .starts import Restarts, agree_on_labels, compute_starts, propose_constrained_start, propose_starts
+from .starts import Restarts, agree_on_labels, propose_constrained_start, propose_starts
 
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
@@ -244,7 +244,12 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         views = check_views(self, X, reset=True)
         init = None if isinstance(self.init, str) else check_start_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
-        check_predictors(self.predictors)
+        unknown = [name for name in self.predictors if name not in PREDICTORS]
+        if unknown or not len(self.predictors):
+            problem = (
+                f"no predictor {unknown[0]!r}: choose from" if unknown else "predictors is empty: give one or more of"
+            )
+            raise ValueError(f"{problem} {', '.join(map(repr, PREDICTORS))}")
         precomputed = self._find_precomputed(views.names)
         columns = find_similarity_columns(views, precomputed, selected=isinstance(X, Views))
         ids = get_entity_ids(X, views)
@@ -279,7 +284,15 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        self._warn(len(chosen), labels)
+        if len(chosen) < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
+            warnings.warn(
+                f"{len(chosen)} entities are fewer than {ENTITIES_PER_CLUSTER} per cluster, too few to predict each "
+                f"cluster from the others: the result is little better than its starts. Lower "
+                f"n_clusters={self.n_clusters}",
+                UserWarning,
+                stacklevel=find_stack_level(),
+            )
+        warn_about_empty_clusters(labels, self.n_clusters)
         return self
 
     def _find_precomputed(self, names: Sequence[str]) -> dict[str, bool]:
@@ -327,7 +340,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         else:
             proposed = propose_starts(prepared, n, k, self.n_init, rng, self._restarts)
             constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
-            starts = compute_starts(chain(proposed, constrained))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of the methods that make the starts
+                starts = list(chain(proposed, constrained))
         attempts: list[Attempt] = []
         best, interrupted = choose_best_attempt(self._refine_starts(ensemble, starts, links, attempts))
         if len(attempts) > CONSENSUS and not interrupted:
@@ -372,33 +387,27 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self.cost_ = -state.score
         self.n_iter_, self.converged_ = fitted.best.run.n_iter, fitted.best.run.converged
         self.history_ = Table.from_rows(fitted.best.run.history)
-        self.scores_, self.runner_up_ = compare_attempts(fitted, int(self.n_clusters))
+        self.scores_, self.runner_up_ = compare_attempts(fitted)
         self.view_information_ = fitted.information
         self._sizes, self._balance = fitted.ensemble.sizes(state.labels), float(self.balance)
         self._models = build_models(fitted, self.predictors)
         self.confidence_ = measure_vote_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
-        view_labels = {}
-        for view, votes in zip(fitted.ensemble.views, state.vote.by_view, strict=True):
+        view_labels, votes, self._usual_distances = {}, {}, {}
+        for view, view_votes in zip(fitted.prepared, state.vote.by_view, strict=True):
+            has_view, all_votes = np.zeros(len(views), bool), np.zeros((len(views), len(self._sizes)))
+            has_view[view.entities], all_votes[view.entities] = True, to_numpy(view_votes)
+            distances = [space.distances for space in view.spaces] if "graph" in self.predictors else []
+            medians = [float(np.median(values)) or float(np.mean(values)) for values in distances]
+            self._usual_distances[view.name] = [median if median > 0 else 1.0 for median in medians]
+            votes[view.name] = ViewVotes(has_view, all_votes, distances)
             view_labels[view.name] = np.full(len(views), -1)
-            view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self._balance)
+            view_labels[view.name][view.entities] = choose_clusters(view_votes, self._sizes, self._balance)
         store_agreement(self, view_labels)
-        votes = self._read_votes(fitted, len(views))
         by_view = {}
         for name, view_votes in votes.items():
             alone = self._combine_misfit({name: view_votes}, np.maximum(view_labels[name], 0))
             by_view[name] = [values[view_votes.has_view] for values in alone.quantities]
         return self._combine_misfit(votes, state.labels), by_view
-
-    def _read_votes(self, fitted: AgreementFit, n_entities: int) -> dict[str, ViewVotes]:
-        """Return the left-out votes of each view, and store the usual distances between neighbors."""
-        left_out, self._usual_distances = {}, {}
-        for view, votes in zip(fitted.prepared, fitted.best.run.state.vote.by_view, strict=True):
-            has_view, all_votes = np.zeros(n_entities, bool), np.zeros((n_entities, len(self._sizes)))
-            has_view[view.entities], all_votes[view.entities] = True, to_numpy(votes)
-            distances = [space.distances for space in view.spaces] if "graph" in self.predictors else []
-            self._usual_distances[view.name] = [measure_usual(values) for values in distances]
-            left_out[view.name] = ViewVotes(has_view, all_votes, distances)
-        return left_out
 
     def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> Misfit:
         """Return how far the votes of each view are from the cluster, and how far entities are from their neighbors.
@@ -424,31 +433,28 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             quantities.append(np.where(is_known, sparsity / np.maximum(n_graphs, 1), np.inf))
         return Misfit(quantities, np.stack([view.has_view for view in votes.values()], axis=1), list(votes))
 
+    def _choose(self, votes: Mapping[str, ViewVotes]) -> np.ndarray:
+        """Return the cluster with most votes of all views for each entity."""
+        return choose_clusters(sum_votes(votes), self._sizes, self._balance)
+
     def _measure_misfit(self, views: Views) -> Misfit:
-        parts = []
         with use_threads(self.n_jobs):
-            for votes in self._blocks(views):
-                labels = choose_clusters(sum_votes(votes), self._sizes, self._balance)
-                parts.append(self._combine_misfit(votes, labels))
-        return join_misfit(parts)
+            return join_misfit([self._combine_misfit(votes, self._choose(votes)) for votes in self._blocks(views)])
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by balanced votes, divided by the weight of the views that an entity has."""
+        scores, labels, is_known = [], [], []
         with use_threads(self.n_jobs):
-            scored = [self._score_votes(votes) for votes in self._blocks(views)]
-        scores, labels, is_known = (np.concatenate(parts) for parts in zip(*scored, strict=True))
-        return ClusterScores(scores, labels, is_known, self._sizes)
-
-    def _score_votes(self, votes: Mapping[str, ViewVotes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return scores, chosen clusters, and which entities have a vote."""
-        total = sum_votes(votes)
-        weights = np.sum([self._models[name].weight * view.has_view for name, view in votes.items()], axis=0)
-        # Sizes in units of the mean size: the votes for a clear cluster are then about 1, whatever their number.
-        balanced = balance_votes(total, self._sizes * len(self._sizes), self._balance)
-        balanced = balanced / np.where(weights > 0, weights, 1)[:, None]
-        scores = score_gaps(balanced.max(axis=1, keepdims=True) - balanced, VOTE_LIMIT)
-        labels = choose_clusters(total, self._sizes, self._balance)
-        return scores, labels, (total != 0).any(axis=1)
+            for votes in self._blocks(views):
+                total = sum_votes(votes)
+                weights = np.sum([self._models[name].weight * view.has_view for name, view in votes.items()], axis=0)
+                # Sizes in units of the mean size, so that the votes for a clear cluster are about 1.
+                balanced = balance_votes(total, self._sizes * len(self._sizes), self._balance)
+                balanced = balanced / np.where(weights > 0, weights, 1)[:, None]
+                scores.append(score_gaps(balanced.max(axis=1, keepdims=True) - balanced, VOTE_LIMIT))
+                labels.append(self._choose(votes))
+                is_known.append((total != 0).any(axis=1))
+        return ClusterScores(np.concatenate(scores), np.concatenate(labels), np.concatenate(is_known), self._sizes)
 
     def _extend(self, views: Views, sample: np.ndarray, misfit: Misfit) -> Misfit:
         """Predict the entities that were not in the sample, block by block, and store what is known of all.
@@ -463,7 +469,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         for votes in self._blocks(views):
             total = sum_votes(votes)
             rows = slice(start, start + len(total))
-            labels[rows] = choose_clusters(total, self._sizes, self._balance)
+            labels[rows] = self._choose(votes)
             confidence[rows] = measure_vote_margins(total / self._sizes**self._balance, labels[rows])
             parts.append(self._combine_misfit(votes, labels[rows]))
             for name, view in votes.items():
@@ -481,17 +487,6 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         store_agreement(self, view_labels)
         return extended
 
-    def _warn(self, n_entities: int, labels: np.ndarray) -> None:
-        if n_entities < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
-            warnings.warn(
-                f"{n_entities} entities are fewer than {ENTITIES_PER_CLUSTER} per cluster, too few to predict each "
-                f"cluster from the others: the result is little better than its starts. Lower "
-                f"n_clusters={self.n_clusters}",
-                UserWarning,
-                stacklevel=find_stack_level(),
-            )
-        warn_about_empty_clusters(labels, self.n_clusters)
-
     def predict(self, X: Any) -> np.ndarray:
         """Predict the clusters of entities, seen before or not.
 
@@ -501,8 +496,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         """
         views = check_new_views(self, X)
         with use_threads(self.n_jobs):
-            blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
-        return np.concatenate(blocks)
+            return np.concatenate([self._choose(votes) for votes in self._blocks(views)])
 
     def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
         """Yield the votes of each view for some entities at a time."""
@@ -536,7 +530,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         views = check_new_views(self, X)
         with use_threads(self.n_jobs):
             blocks = list(self._blocks(views))
-        labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
+        labels = np.concatenate([self._choose(votes) for votes in blocks])
         bits, n_entities = [], []
         for name in blocks[0]:
             has_view = np.concatenate([votes[name].has_view for votes in blocks])
@@ -594,39 +588,31 @@ def refine(
     >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_) > 0.95
     True
     """
-    names, numbers = number_labels(labels)
     if "n_clusters" in options or "init" in options:
         raise TypeError("refine takes n_clusters and init from the labels: leave them out")
-    model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
-    model.classes_ = names
-    return model
-
-
-def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the names of the clusters, sorted, and each entity's number among them, -1 where it has none."""
     array = np.asarray(labels, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"labels must have one dimension, one label per entity, got shape {array.shape}")
     is_open = np.array([is_open_label(value) for value in array], dtype=bool)
-    values = array[~is_open].tolist()
-    if not (all(isinstance(value, Real) for value in values) or all(isinstance(value, str) for value in values)):
+    kinds = {isinstance(value, str) for value in array[~is_open]}
+    if len(kinds) > 1 or not all(isinstance(value, Real | str) for value in array[~is_open]):
         raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
-    names, inverse = np.unique(np.asarray(values), return_inverse=True)
+    names, inverse = np.unique(np.asarray(array[~is_open].tolist()), return_inverse=True)
     if len(names) < 2:
         number = "only 1 cluster" if len(names) else "no cluster"
         raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
     numbers = np.full(len(array), -1)
     numbers[~is_open] = inverse
-    return names, numbers
+    model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
+    model.classes_ = names
+    return model
 
 
 def is_open_label(value: Any) -> bool:
     """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
     if isinstance(value, Real):
         return not float(value) >= 0
-    if isinstance(value, str):
-        return not value
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value == ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -657,15 +643,6 @@ def join_misfit(parts: Sequence[Misfit]) -> Misfit:
     return Misfit(quantities, np.concatenate([part.present for part in parts]), parts[0].names)
 
 
-def check_predictors(predictors: Sequence[str]) -> None:
-    """Refuse predictors that do not exist."""
-    if not len(predictors):
-        raise ValueError(f"predictors is empty: give one or more of {', '.join(map(repr, PREDICTORS))}")
-    for name in predictors:
-        if name not in PREDICTORS:
-            raise ValueError(f"no predictor {name!r}: choose from {', '.join(map(repr, PREDICTORS))}")
-
-
 def check_start_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     """Return labels to start from as whole numbers, checked."""
     labels = np.asarray(init)
@@ -685,48 +662,35 @@ def check_start_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarra
 
 
 def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generator) -> Table:
-    """Return what each view's left-out predictions tell about the clusters, and what they seem to by chance."""
-    k = ensemble.n_clusters
-    bits = information_by_view(ensemble, state.labels, state.vote.by_view)
-    permuted = []
-    for _ in range(N_PERMUTATIONS):
-        labels = rng.permutation(state.labels)
-        permuted.append(information_by_view(ensemble, labels, ensemble.vote(labels).by_view))
+    """Return the information of each view's left-out predictions about the clusters, and its average by chance."""
+
+    def measure(labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
+        return [
+            mutual_information(labels[view.entities], ensemble.choose(votes, labels), ensemble.n_clusters)
+            for view, votes in zip(ensemble.views, by_view, strict=True)
+        ]
+
+    permuted = [rng.permutation(state.labels) for _ in range(N_PERMUTATIONS)]
+    baselines = np.mean([measure(labels, ensemble.vote(labels).by_view) for labels in permuted], axis=0)
     rows = []
-    for view, view_bits, baseline in zip(ensemble.views, bits, np.mean(permuted, axis=0), strict=True):
+    for view, bits, baseline in zip(ensemble.views, measure(state.labels, state.vote.by_view), baselines, strict=True):
         view_labels = state.labels[view.entities]
-        entropy = mutual_information(view_labels, view_labels, k)
-        share = max(0.0, view_bits - baseline) / (entropy - baseline) if entropy > baseline else 0.0
-        rows.append({"view": view.name, "bits": view_bits, "baseline": float(baseline), "share": share})
+        entropy = mutual_information(view_labels, view_labels, ensemble.n_clusters)
+        share = max(0.0, bits - baseline) / (entropy - baseline) if entropy > baseline else 0.0
+        rows.append({"view": view.name, "bits": bits, "baseline": float(baseline), "share": share})
     return Table.from_rows(rows)
 
 
-def information_by_view(ensemble: Ensemble, labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
-    """Return the information of each view's vote about the clusters, in bits."""
-    return [
-        mutual_information(labels[view.entities], ensemble.choose(votes, labels), ensemble.n_clusters)
-        for view, votes in zip(ensemble.views, by_view, strict=True)
-    ]
-
-
-def compare_attempts(fitted: AgreementFit, n_clusters: int) -> tuple[Table, np.ndarray | None]:
+def compare_attempts(fitted: AgreementFit) -> tuple[Table, np.ndarray | None]:
     """Return the table of starts, and the best partition that differs from the chosen one if it is as good."""
     rows, runner_up, runner_up_score = [], None, EQUALLY_SUPPORTED * -fitted.best.cost
     for origin, attempt in zip(fitted.origins, fitted.attempts, strict=False):
-        similarity = compare_labels(attempt.result, fitted.best.result, n_clusters)
+        similarity = float(normalized_mutual_info_score(attempt.result, fitted.best.result))
         bits = attempt.run.state.score
         rows.append({"start": origin, "bits": bits, "rounds": attempt.run.n_iter, "similarity": similarity})
         if similarity < DIFFERENT and -attempt.cost >= runner_up_score > 0:
             runner_up, runner_up_score = attempt.result, -attempt.cost
     return Table.from_rows(rows), runner_up
-
-
-def compare_labels(first: np.ndarray, second: np.ndarray, n_clusters: int) -> float:
-    """Return the normalised mutual information of two labellings."""
-    entropies = [mutual_information(labels, labels, n_clusters) for labels in (first, second)]
-    if sum(entropies) <= 0:
-        return 1.0
-    return 2 * mutual_information(first, second, n_clusters) / sum(entropies)
 
 
 def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewModel]:
@@ -735,22 +699,13 @@ def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewMo
     models = {}
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
         members = encode_labels(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
-        remaining: Iterator[tuple[Any, float]] = iter(zip(predictors.predictors, weights.tolist(), strict=True))
+        remaining = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []
         for space in view.spaces:
-            rules: list[Any] = []
-            for kind in kinds:
-                predictor, weight = next(remaining)
-                rules.append(build_rule(kind, predictor, space, members, weight))
+            rules = [build_rule(kind, *next(remaining), space, members) for kind in kinds]
             spaces.append(SpaceModel(space.geometry, rules))
         models[view.name] = ViewModel(spaces)
     return models
-
-
-def measure_usual(distances: np.ndarray) -> float:
-    """Return the usual distance between neighbors, 1 if all are duplicates."""
-    usual = float(np.median(distances)) or float(np.mean(distances))
-    return usual if usual > 0 else 1.0
 
 
 def sum_votes(votes: Mapping[str, ViewVotes]) -> np.ndarray:

@@ -59,8 +59,7 @@ class Geometry:
 
     def transform(self, X: Array) -> Array:
         """Return the points of rows, (n, p), of mean squared length 1 over the rows of the fit."""
-        points = self._project(self._standardize(X))
-        return points / self.size
+        return self._project(self._standardize(X)) / self.size
 
     def _standardize(self, X: Array) -> Array:
         if self.mean is None:
@@ -78,9 +77,7 @@ class Geometry:
         """Return the geometry with the leading components of these rows and the mean size of their points."""
         Z = self._standardize(X)
         number = count_components(X.shape[0])
-        components = None
-        if Z.shape[1] > number:
-            components = compute_leading_components(Z, number, rng)
+        components = compute_leading_components(Z, number, rng) if Z.shape[1] > number else None
         fitted = replace(self, components=components)
         points = fitted._project(Z)
         xp = namespace(points)
@@ -90,7 +87,9 @@ class Geometry:
 
 def choose_geometries(X: Array, rng: np.random.Generator) -> list[Geometry]:
     """Return the geometries that fit the rows of a view, with their components."""
-    sample = spread_rows(X, FITTED_ROWS)
+    sample = X
+    if X.shape[0] > FITTED_ROWS:  # rows that are evenly spread
+        sample = take_rows(X, asarray_like(np.linspace(0, X.shape[0] - 1, FITTED_ROWS).astype(np.int64), X))
     if is_sparse(X):
         candidates = [Geometry(None, None, direction=True)]
     else:
@@ -99,13 +98,6 @@ def choose_geometries(X: Array, rng: np.random.Generator) -> list[Geometry]:
         if X.shape[1] >= FEW_COLUMNS:
             candidates.insert(0, Geometry(mean, factor, direction=True))
     return [geometry.fit_components(sample, rng) for geometry in candidates]
-
-
-def spread_rows(X: Array, number: int) -> Array:
-    """Return at most so many rows, evenly spread."""
-    if X.shape[0] <= number:
-        return X
-    return take_rows(X, asarray_like(np.linspace(0, X.shape[0] - 1, number).astype(np.int64), X))
 
 
 def compute_standardization(X: Array) -> tuple[Array, Array]:

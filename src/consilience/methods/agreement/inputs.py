@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
+from scipy.sparse.csgraph import connected_components
 
 from ...affinities import Auto, Precomputed
 from ...arrays import (
@@ -34,7 +35,6 @@ from .predictors import (
     LeaveOneOutRidge,
     NeighborGraph,
     NeighborVote,
-    Predictor,
     count_graph_features,
     search_neighbors,
 )
@@ -110,7 +110,13 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
                 f"view {name!r} is the same for every entity up to rounding: subtract its mean in higher precision, or "
                 "leave the view out"
             )
-        spaces = [prepare_space(geometry, X, n_clusters, rng) for geometry in geometries]
+        spaces = []
+        for geometry in geometries:
+            points = geometry.transform(X)
+            graph = NeighborGraph.build(points)
+            matrix, distances = graph.connect()
+            features = GraphFeatures.fit(matrix, count_graph_features(points.shape[0], n_clusters), rng)
+            spaces.append(PreparedSpace(geometry, points, graph, matrix, features, distances))
         return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
 
     return list(map_views(prepare, list(usable), next(iter(usable.values()))))
@@ -133,28 +139,11 @@ def map_views(function: Callable[[P], T], parts: Sequence[P], array: Array) -> I
     return map_chunks(function, parts) if is_on_host(array) else map(function, parts)
 
 
-def prepare_space(
-    geometry: Geometry | SimilarityGeometry, X: Array, n_clusters: int, rng: np.random.Generator
-) -> PreparedSpace:
-    """Transform rows to points, join nearest points in a graph, and take the graph's leading eigenvectors."""
-    points = geometry.transform(X)
-    graph = NeighborGraph.build(points)
-    matrix, distances = graph.connect()
-    features = GraphFeatures.fit(matrix, count_graph_features(points.shape[0], n_clusters), rng)
-    return PreparedSpace(geometry, points, graph, matrix, features, distances)
-
-
 def check_connected(names: Sequence[str], present: np.ndarray) -> None:
     """Refuse views that no entity connects: their clusters could not be matched."""
-    reached: Any = present[:, 0].copy()
-    while True:
-        connected = present[reached].any(axis=0)
-        widened = present[:, connected].any(axis=1)
-        if (widened == reached).all():
-            break
-        reached = widened
-    if not connected.all():
-        apart = names[int(np.flatnonzero(~connected)[0])]
+    component = connected_components(present.T.astype(int) @ present, directed=False)[1]
+    if component.any():
+        apart = names[int(np.flatnonzero(component != component[0])[0])]
         raise ValueError(
             f"no entity has view {apart!r} together with view {names[0]!r} or a view connected to it, so clusters of "
             "the one cannot be matched with clusters of the other: cluster them apart, or add entities that have both"
@@ -181,7 +170,9 @@ def build_ensemble(
     return Ensemble(views, n_entities, n_clusters, balance, xp.astype(points[:0, :], xp.float32))
 
 
-def build_predictor(kind: str, space: PreparedSpace, n_clusters: int, penalty: float) -> Predictor:
+def build_predictor(
+    kind: str, space: PreparedSpace, n_clusters: int, penalty: float
+) -> LeaveOneOutRidge | NeighborVote:
     """Build a predictor of one of the `PREDICTORS`."""
     if kind == "components":
         return LeaveOneOutRidge.fit(space.points, penalty)
@@ -192,7 +183,7 @@ def build_predictor(kind: str, space: PreparedSpace, n_clusters: int, penalty: f
     return NeighborVote.fit(drop_self(search_neighbors(points, points, number)[0]))
 
 
-def build_rule(kind: str, predictor: Any, space: PreparedSpace, members: Array, weight: float) -> Any:
+def build_rule(kind: str, predictor: Any, weight: float, space: PreparedSpace, members: Array) -> Any:
     """Fit the rule that predicts new entities as the predictor does to the clusters of all entities, (n, k)."""
     if kind == "components":
         return RidgeRule(predictor.learn(members), weight)

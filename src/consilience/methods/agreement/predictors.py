@@ -8,7 +8,6 @@ matter of fitting. Clusters change from round to round, the predictors do not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +24,6 @@ DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an 
 LEAST_EIGENVECTORS, MOST_EIGENVECTORS = 20, 300
 SEARCHED_ROWS = 2048  # rows whose neighbours one thread searches at a time
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
-
-
-class Predictor(Protocol):
-    """Predicts the clusters of entities from the clusters of others."""
-
-    def predict_left_out(self, members: Array) -> Array:
-        """Return scores (n, k) of each entity for each cluster, computed without the entity's own row of `members`."""
 
 
 @dataclass(frozen=True, eq=False)

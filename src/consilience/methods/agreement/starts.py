@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -152,10 +151,3 @@ def propose_constrained_start(
     labels = np.full(n_entities, -1)
     labels[used] = model.fit(Views(blocks)[used], constraints=links).labels_
     yield "constrained k-means", labels
-
-
-def compute_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
-    """Compute all starts; warnings of the methods that make them do not matter to refinement."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return list(starts)

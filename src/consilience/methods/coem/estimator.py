@@ -40,8 +40,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
-from ..common.progress import announce
-from ..common.run import run_starts
+from ..common.run import announce, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import STRATEGIES, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs

@@ -163,7 +163,14 @@ def validate_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) 
                 f"view {name!r} is a sparse matrix on a device, which only CoEM and k-means accept: make it dense, "
                 "or give it as a scipy matrix"
             )
-    _check_one_library(blocks)
+    libraries = {name: namespace(block).__name__ for name, block in blocks.items()}
+    first = next(iter(libraries))
+    for name, library in libraries.items():
+        if library != libraries[first]:
+            raise TypeError(
+                f"view {first!r} is an array of {libraries[first]}, view {name!r} of {library}: convert them to one "
+                "library"
+            )
     validated = {}
     for v, (name, X) in enumerate(blocks.items()):
         present = views.present[:, v]
@@ -183,17 +190,6 @@ def validate_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) 
         has_view = asarray_like(present, X)
         validated[name] = X if present.all() else mask_rows(X, has_view), has_view
     return validated
-
-
-def _check_one_library(blocks: Mapping[str, Array]) -> None:
-    libraries = {name: namespace(block).__name__ for name, block in blocks.items()}
-    first = next(iter(libraries))
-    for name, library in libraries.items():
-        if library != libraries[first]:
-            raise TypeError(
-                f"view {first!r} is an array of {libraries[first]}, view {name!r} of {library}: convert them to one "
-                "library"
-            )
 
 
 def _scan_rows(X: Array) -> tuple[np.ndarray, float]:

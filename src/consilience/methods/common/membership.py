@@ -188,7 +188,11 @@ class OutlierLabelsMixin:
         largest = scores.max(where=np.isfinite(scores), initial=FAR)
         self.outlier_scores_ = np.where(np.isfinite(scores), scores, largest + 1)  # entities that have no view
         self._outlier_quantiles = summarize(self.outlier_scores_)
-        rows = choose_outliers(self.outlier_scores_, self.outliers)
+        if isinstance(self.outliers, str):
+            rows = np.flatnonzero(self.outlier_scores_ > FAR)
+        else:
+            order = np.argsort(-self.outlier_scores_, kind="stable")
+            rows = np.sort(order[: round((self.outliers or 0.0) * len(scores))])
         labels = np.asarray(self.labels_)  # type: ignore[has-type]
         self._unassigned = np.stack([rows, labels[rows]])
         if len(rows):
@@ -379,28 +383,20 @@ def mix_in(probabilities: np.ndarray, share: float) -> np.ndarray:
     return (1 - share) * probabilities + share / probabilities.shape[1]
 
 
-def choose_outliers(scores: np.ndarray, outliers: Any) -> np.ndarray:
-    """Return the positions of the outliers, sorted."""
-    if outliers is None:
-        return np.empty(0, np.int64)
-    if isinstance(outliers, str):
-        return np.flatnonzero(scores > FAR)
-    order = np.argsort(-scores, kind="stable")
-    return np.sort(order[: round(float(outliers) * len(scores))])
-
-
-def measure_scale(values: np.ndarray, least: float) -> tuple[float, float]:
-    """Return the median, and a robust standard deviation of the values above it that is at least `least`."""
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        return 0.0, 1.0
-    median, upper = np.quantile(finite, [0.5, UPPER])
-    return float(median), max(least, float(upper - median) / UPPER_DEVIATIONS)
-
-
 def measure_scales(quantities: Sequence[np.ndarray], least: Sequence[float]) -> np.ndarray:
-    """Return median and deviation of each quantity, (n_quantities, 2)."""
-    return np.array([measure_scale(values, deviation) for values, deviation in zip(quantities, least, strict=False)])
+    """Return the median and the deviation of each quantity, (n_quantities, 2).
+
+    The deviation is a robust standard deviation of the values above the median, at least the `least` of the quantity.
+    """
+    scales = []
+    for values, least_deviation in zip(quantities, least, strict=False):
+        finite = values[np.isfinite(values)]
+        if not len(finite):
+            scales.append((0.0, 1.0))
+            continue
+        median, upper = np.quantile(finite, [0.5, UPPER])
+        scales.append((float(median), max(least_deviation, float(upper - median) / UPPER_DEVIATIONS)))
+    return np.array(scales)
 
 
 def summarize(scores: np.ndarray) -> np.ndarray:

@@ -25,8 +25,7 @@ from ...arrays import (
 from ...data.inputs import resolve_per_view
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows
-from .distances import compute_divergences
-from .statistics import NO_LABEL, ClusterSums
+from .statistics import NO_LABEL, ClusterSums, compute_divergences
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and each seed takes a pass over them
 MOST_VALUES = 1 << 27  # numbers that the rows of these entities may have

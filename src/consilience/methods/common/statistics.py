@@ -1,12 +1,15 @@
-"""Sums of the rows of each cluster: what an M-step of k-means needs."""
+"""Sums of the rows of each cluster, which an M-step of k-means needs, and divergences of rows from centers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...arrays import (
     Array,
     add_label_sums,
+    build_scorer,
+    compute_scores,
     count_labels,
     float64_zeros,
     keep_where,
@@ -14,7 +17,8 @@ from ...arrays import (
     namespace,
     split_into_chunks,
 )
-from ...rows import ViewRows
+from ...divergences import Divergence
+from ...rows import ViewRows, join_blocks
 
 NO_LABEL = -1  # label of an entity that lacks the view, or that has no label yet
 
@@ -92,3 +96,22 @@ class ClusterSumCollector:
         for partial in map_chunks(sum_chunk, self.chunks):
             self.take_back(partial)
         return self.total
+
+
+def compute_divergences(view: ViewRows, divergence: Divergence, centers: Array) -> Array:
+    """Compute the divergence of each row from each center, in float64: (n, k)."""
+    measure = make_divergence(view, divergence, centers)
+    return join_blocks(list(map_chunks(measure, split_into_chunks(view.X))))
+
+
+def make_divergence(view: ViewRows, divergence: Divergence, centers: Array) -> Callable[..., Array]:
+    """Build a function for the divergences of rows, which may have been read already, from each center."""
+    xp = namespace(centers)
+    score = build_scorer(view.X, *divergence.affine(centers, view.origin))
+
+    def measure(rows: slice, X: Array | None = None) -> Array:
+        X = view.X[rows, ...] if X is None else X
+        divergences = view.row_term[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
+        return keep_where(divergences > 0, divergences, 0.0)
+
+    return measure

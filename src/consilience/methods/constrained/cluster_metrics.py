@@ -35,7 +35,7 @@ from ...arrays import (
 from ...divergences import SquaredEuclidean
 from ...families import Gaussian, GaussianFull, GaussianTied
 from ...rows import ViewRows
-from ..common.distances import make_divergence
+from ..common.statistics import make_divergence
 from .farthest import FarthestPair, find_farthest_pair
 
 RowPairs = Sequence[tuple[int, int]]

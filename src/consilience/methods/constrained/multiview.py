@@ -28,8 +28,7 @@ from ..common.input_checks import (
     store_input_features,
     warn_about_empty_clusters,
 )
-from ..common.progress import announce, progress
-from ..common.run import LowestCostTracker, Run, run
+from ..common.run import LowestCostTracker, Run, announce, progress, run
 from ..common.starts import split_init_by_view
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric

@@ -9,8 +9,8 @@ from ...data import Constraints
 from ...data.links import Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
-from ..common.distances import compute_divergences
 from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
+from ..common.statistics import compute_divergences
 
 START_CHOICES = ("largest", "farthest")
 

@@ -36,8 +36,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
-from ..common.progress import progress
-from ..common.run import Attempt, choose_best_attempt
+from ..common.run import Attempt, choose_best_attempt, progress
 from ..common.starts import check_init_labels
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric

@@ -30,8 +30,7 @@ from ..common.input_checks import (
     store_input_features,
     warn_about_empty_clusters,
 )
-from ..common.progress import progress
-from ..common.run import Run, run
+from ..common.run import Run, progress, run
 from ..common.similarities import find_precomputed_columns, restrict_columns
 from ..common.validation import (
     POSITIVE_INTEGER,

@@ -31,8 +31,7 @@ from ...arrays.pairwise import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version
-from ..common.distances import compute_divergences
-from ..common.statistics import NO_LABEL, ClusterSums
+from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
 
 
 @dataclass(frozen=True, eq=False)

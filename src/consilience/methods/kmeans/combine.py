@@ -13,8 +13,7 @@ import numpy as np
 from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows import Shard, join_blocks
-from ..common.distances import make_divergence
-from ..common.statistics import NO_LABEL, ClusterSums
+from ..common.statistics import NO_LABEL, ClusterSums, make_divergence
 from .algorithm import Centers, choose_row_span, find_label_range, iterate_labels
 
 

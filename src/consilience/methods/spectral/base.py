@@ -28,7 +28,7 @@ from ..common.input_checks import (
     store_input_features,
 )
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
-from ..common.progress import announce
+from ..common.run import announce
 from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
 from ..common.starts import STRATEGIES
 from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints

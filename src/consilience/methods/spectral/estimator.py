@@ -15,7 +15,7 @@ from ...arrays import Array, explain_out_of_memory, use_threads
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, Misfit, OutlierLabelsMixin
-from ..common.progress import progress
+from ..common.run import progress
 from ..common.validation import POSITIVE_INTEGER, Interval, StrOptions, share_constraints
 from .algorithm import Embedding, compute_alignment, first_columns, place_entities, run_co_training
 from .base import REMEDY, BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
