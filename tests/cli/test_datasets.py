@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from consilience.datasets import FETCHERS
-from consilience.datasets.fetch import REMOTE_DATASETS, linqs
+from consilience.datasets.fetch import linqs
+from consilience.datasets.fetch.registry import REMOTE_DATASETS
 from consilience.datasets.fetch.remote import ExpectedSizes
 from stage import assert_refused, list_folder, read_labels, run_command, run_successfully
 

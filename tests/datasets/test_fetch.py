@@ -30,10 +30,10 @@ from consilience.datasets import (
     load_word_senses,
     where,
 )
-from consilience.datasets.fetch import REMOTE_DATASETS, linqs, load
+from consilience.datasets.fetch import linqs, load
 from consilience.datasets.fetch.archive import read_members
-from consilience.datasets.fetch.parsing import make_unique
-from consilience.datasets.fetch.remote import ExpectedSizes
+from consilience.datasets.fetch.registry import REMOTE_DATASETS
+from consilience.datasets.fetch.remote import ExpectedSizes, make_unique
 
 pooch = pytest.importorskip("pooch")
 CONTENT = b"p1\t1\t0\tML\np2\t0\t1\tAI\np3\t1\t1\tML\n"

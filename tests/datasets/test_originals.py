@@ -8,11 +8,8 @@ import pytest
 from scipy.io import mmwrite
 from scipy.sparse import coo_array
 
-from consilience.datasets.fetch.bbc import parse_segments
-from consilience.datasets.fetch.cluto import parse_cluto
 from consilience.datasets.fetch.linqs import parse_linqs
-from consilience.datasets.fetch.newsgroups import parse_newsgroups
-from consilience.datasets.fetch.reuters import parse_reuters
+from consilience.datasets.fetch.texts import parse_cluto, parse_newsgroups, parse_reuters, parse_segments
 from consilience.datasets.fetch.uci import ADS_VIEWS, parse_ads, parse_digits, parse_letters
 from consilience.datasets.fetch.webkb import parse_webkb, read_page
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..datasets import FETCHERS, Dataset, load_digits_views, read_word_senses, where
-from ..datasets.fetch import REMOTE_DATASETS
+from ..datasets.fetch.registry import REMOTE_DATASETS
 from ..files import check_output_folder, stage_folder
 from .terminal import Terminal
 

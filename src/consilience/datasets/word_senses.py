@@ -96,10 +96,20 @@ def load_word_senses() -> Dataset:
     ('abdomen.n.01', 'noun.body')
     """
     senses = read_word_senses()
-    names = sorted(set(senses.kinds))
+    names, ids = sorted(set(senses.kinds)), np.array(senses.ids)
+    row = {name: i for i, name in enumerate(senses.ids)}
+    i, j = np.array([(row[source], row[target]) for source, target in senses.links]).T
+    directed = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(len(ids), len(ids)))
+    spellings = [lemmas.replace(",", "") for lemmas in senses.lemmas]
+    blocks = {
+        "gloss": _vectorize(CountVectorizer(stop_words="english", min_df=2), senses.glosses, ids),
+        "lemma": _vectorize(CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2), spellings, ids),
+        "links": ViewInput(directed.maximum(directed.T).tocsr(), ids, ids),
+    }
+    present = np.stack([np.diff(block.values.indptr) > 0 for block in blocks.values()], axis=1)
     return Dataset(
         name="word senses",
-        views=_build_views(senses),
+        views=Views(Views.from_inputs(blocks), present=present),
         target=np.searchsorted(names, senses.kinds),
         target_names=tuple(names),
         description=(
@@ -115,27 +125,6 @@ def load_word_senses() -> Dataset:
     )
 
 
-def _build_views(senses: WordSenses) -> Views:
-    """Build the three views; an empty row is a missing view."""
-    ids = np.array(senses.ids)
-    spellings = [lemmas.replace(",", "") for lemmas in senses.lemmas]
-    blocks = {
-        "gloss": _vectorize(CountVectorizer(stop_words="english", min_df=2), senses.glosses, ids),
-        "lemma": _vectorize(CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2), spellings, ids),
-        "links": ViewInput(_link_synsets(senses), ids, ids),
-    }
-    present = np.stack([np.diff(block.values.indptr) > 0 for block in blocks.values()], axis=1)
-    return Views(Views.from_inputs(blocks), present=present)
-
-
 def _vectorize(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> ViewInput:
     counts = sp.csr_array(vectorizer.fit_transform(texts))
     return ViewInput(counts, ids, vectorizer.get_feature_names_out().astype(str))
-
-
-def _link_synsets(senses: WordSenses) -> sp.csr_array:
-    """Build the symmetric matrix of links, whichever of the two synsets names the other."""
-    n, row = len(senses.ids), {name: i for i, name in enumerate(senses.ids)}
-    i, j = np.array([(row[source], row[target]) for source, target in senses.links]).T
-    directed = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(n, n))
-    return directed.maximum(directed.T).tocsr()

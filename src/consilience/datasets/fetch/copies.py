@@ -18,8 +18,7 @@ import scipy.sparse as sp
 
 from ...data.inputs import ViewInput
 from .archive import MAX_ARCHIVE_BYTES, MAX_MEMBER_BYTES
-from .parsing import build_csr, make_unique, to_whole_numbers
-from .remote import ParsedData
+from .remote import ParsedData, build_csr, make_unique, to_whole_numbers
 
 SIMPLE_NAME = re.compile(r"[\w-][\w.-]*")  # a name that files can have
 MAX_INDEX = 2**31 - 1  # for 32 bits
@@ -28,7 +27,10 @@ MAX_INDEX = 2**31 - 1  # for 32 bits
 def read_copy(path: Path, view_names: Mapping[str, str] | None = None) -> ParsedData:
     """Read a copy; `view_names` selects views of the copy and gives them other names."""
     try:
-        _check_size(path)
+        with zipfile.ZipFile(path) as archive:
+            sizes = [info.file_size for info in archive.infolist()]
+        if max(sizes, default=0) > MAX_MEMBER_BYTES or sum(sizes) > MAX_ARCHIVE_BYTES:
+            raise ValueError(f"it claims to hold {sum(sizes):,} bytes, more than a data set does")
         with np.load(path, allow_pickle=False) as arrays:
             parsed = _parse_copy(arrays, view_names)
         parsed.check()
@@ -39,13 +41,6 @@ def read_copy(path: Path, view_names: Mapping[str, str] | None = None) -> Parsed
         reason = "it holds Python objects" if "allow_pickle" in message else message  # not numpy's advice to load them
         raise ValueError(f"{path} is not a readable converted copy ({reason}): see docs/data.md") from error
     return parsed
-
-
-def _check_size(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        sizes = [info.file_size for info in archive.infolist()]
-    if max(sizes, default=0) > MAX_MEMBER_BYTES or sum(sizes) > MAX_ARCHIVE_BYTES:
-        raise ValueError(f"it claims to hold {sum(sizes):,} bytes, more than a data set does")
 
 
 def _parse_copy(arrays: Any, view_names: Mapping[str, str] | None) -> ParsedData:

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
-from .parsing import decode_lines, link_entities, make_unique, to_whole_numbers
-from .remote import ExpectedSizes, ParsedData, RemoteDataset
+from .remote import ExpectedSizes, ParsedData, RemoteDataset, decode_lines, link_entities, make_unique, to_whole_numbers
 
 PUBLIC = "https://linqs-data.soe.ucsc.edu/public/lbc"
 SEN = (

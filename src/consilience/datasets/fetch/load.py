@@ -55,7 +55,13 @@ def _read_original(remote: RemoteDataset, files: LocalFiles) -> ParsedData:
     if files.kind == "loose":
         contents = {path.name: path.read_bytes() for path in files.paths}
     else:
-        _check_sum(remote, files.paths[0])
+        with files.paths[0].open("rb") as file:
+            checksum = None if remote.sha256 is None else hashlib.file_digest(file, "sha256").hexdigest()
+        if checksum != remote.sha256:
+            raise ValueError(
+                f"the checksum of {files} is not that of {remote.name}: it is damaged, or another file. Get it again "
+                f"from {remote.url}"
+            )
         contents = read_members(files.paths[0], remote.members, remote.inner)
     try:
         parsed = remote.parse(contents)
@@ -69,22 +75,13 @@ def _read_original(remote: RemoteDataset, files: LocalFiles) -> ParsedData:
     return parsed
 
 
-def _check_sum(remote: RemoteDataset, path: Path) -> None:
-    """Refuse an archive that is damaged or another one."""
-    if remote.sha256 is None:
-        return
-    with path.open("rb") as file:
-        checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    if checksum != remote.sha256:
-        raise ValueError(
-            f"the checksum of {path} is not that of {remote.name}: it is damaged, or another file. Get it again from "
-            f"{remote.url}"
-        )
-
-
 def find_files(remote: RemoteDataset) -> LocalFiles | None:
     """Look for the files in the folder that the user named and in the cache."""
-    for description, folder, has_copies in ((f"in {FOLDER}", _find_folder(), True), ("in the cache", _cache(), False)):
+    named = os.environ.get(FOLDER, "")
+    if named and not os.path.isdir(named):
+        raise NotADirectoryError(f"{FOLDER} is set to {named!r}, which is not a folder: set it to one, or unset it")
+    folders = ((f"in {FOLDER}", Path(named) if named else None, True), ("in the cache", _cache(), False))
+    for description, folder, has_copies in folders:
         if folder is None:
             continue
         if os.path.isdir(folder) and not os.access(folder, os.X_OK):
@@ -120,9 +117,11 @@ def download(remote: RemoteDataset) -> LocalFiles:
     try:
         path = pooch.retrieve(remote.url, checksum, fname=remote.file, path=_cache(), downloader=downloader)
     except (requests.RequestException, ConnectionError, TimeoutError) as error:
+        response = getattr(error, "response", None)
+        reason = error.strerror or "no connection" if response is None else f"it answers {response.status_code}"
         raise ConnectionError(
             f"{remote.name} is not on this machine and cannot be downloaded from {remote.url} "
-            f"({_explain_failure(error)}): {remedy}, or connect to the network"
+            f"({reason}): {remedy}, or connect to the network"
         ) from error
     except OSError as error:
         raise OSError(
@@ -141,16 +140,6 @@ def download(remote: RemoteDataset) -> LocalFiles:
     return LocalFiles("archive", (Path(path),), "in the cache")
 
 
-def _find_folder() -> Path | None:
-    """Return the folder that the user named."""
-    folder = os.environ.get(FOLDER, "")
-    if not folder:
-        return None
-    if not os.path.isdir(folder):
-        raise NotADirectoryError(f"{FOLDER} is set to {folder!r}, which is not a folder: set it to one, or unset it")
-    return Path(folder)
-
-
 def _cache() -> Path | None:
     """Return the folder of downloads, if pooch is installed."""
     if find_spec("pooch") is None:
@@ -158,10 +147,3 @@ def _cache() -> Path | None:
     import pooch
 
     return Path(pooch.os_cache("consilience"))
-
-
-def _explain_failure(error: OSError) -> str:
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"it answers {response.status_code}"
-    return error.strerror or "no connection"

@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
-from .parsing import to_whole_numbers
-from .remote import ExpectedSizes, ParsedData, RemoteDataset
+from .remote import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
 
 STATIC = "https://archive.ics.uci.edu/static/public"
 DIGITS_VIEWS = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
-from .parsing import count_words, link_entities, make_unique
-from .remote import ExpectedSizes, ParsedData, RemoteDataset
+from .remote import ExpectedSizes, ParsedData, RemoteDataset, count_words, link_entities, make_unique
 
 CLASSES = (
     "course",
