@@ -20,7 +20,7 @@ from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
 from consilience.baselines import ConcatenatedViews
-from consilience.baselines.canonical import fit_canonical
+from consilience.baselines.cca import fit_canonical
 from consilience.data import Views
 from consilience.datasets import make_corrupted_views
 from consilience.divergences import SquaredEuclidean

@@ -15,7 +15,7 @@ import consilience as cs
 import dense
 from consilience.affinities import Gaussian
 from consilience.baselines import CCASpectral
-from consilience.baselines.canonical import fit_canonical, fit_kernel_components, fit_principal_components
+from consilience.baselines.cca import fit_canonical, fit_kernel_components, fit_principal_components
 from consilience.datasets import make_gaussian_views
 
 
@@ -108,7 +108,7 @@ def test_wide_views_use_leading_components(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
     whole, scores = fit_principal_components(X, 5, rng)
-    monkeypatch.setattr("consilience.baselines.canonical.ALL_COLUMNS", 10)
+    monkeypatch.setattr("consilience.baselines.cca.ALL_COLUMNS", 10)
     for form in (X, sp.csr_array(X)):
         components, leading = fit_principal_components(form, 5, rng)
         same_up_to_sign(leading, scores, atol=1e-8)

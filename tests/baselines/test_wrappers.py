@@ -106,7 +106,7 @@ def test_concatenation_keeps_float32():
 
 
 def test_too_large_dense_table_is_refused(monkeypatch):
-    monkeypatch.setattr("consilience.baselines.wrapping.available_memory", lambda: 10_000)
+    monkeypatch.setattr("consilience.baselines.wrappers.available_memory", lambda: 10_000)
     views = {"text": sp.csr_array((50, 400)), "size": np.random.default_rng(0).random((50, 2))}
     with pytest.raises(ValueError, match=r"view 'text' is sparse and view 'size' dense: .* Make 'size' sparse too"):
         ConcatenatedViews(k_means()).fit(views)

@@ -4,10 +4,8 @@ from .cca import CCASpectral
 from .co_regularized import CoRegularizedSpectral
 from .combined_kernels import KernelAddition, KernelProduct
 from .compare import compare
-from .concatenated import ConcatenatedViews
-from .merged import MergedViews
 from .minimum_disagreement import MinimumDisagreement
-from .single_view import SingleView
+from .wrappers import ConcatenatedViews, MergedViews, SingleView
 
 __all__ = [
     "CCASpectral",

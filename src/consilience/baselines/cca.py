@@ -1,4 +1,10 @@
-"""Spectral clustering of what the views have in common, by canonical correlation analysis."""
+"""Spectral clustering of what the views have in common, by canonical correlation analysis.
+
+A view, or its kernel, is first reduced to its principal components: scores F_v with orthogonal columns. What the
+views' scores have in common are the leading eigenvectors of the matrix of blocks ``B_v^-1/2 F_v' F_w B_w^-1/2``, with
+zeros on the diagonal; ``B_v`` holds the view's variances with the ridge added. For two views the eigenvalues are the
+canonical correlations; for more it is the generalization that maximizes the sum of all correlations.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from .._saving import save_as
-from ..affinities import AFFINITIES, Affinity, ViewOperator
+from ..affinities import AFFINITIES, Affinity, CrossOperator, ViewOperator
 from ..arrays import make_generator, use_threads
 from ..data import Views
 from ..methods.common.input_checks import (
@@ -24,17 +32,14 @@ from ..methods.common.input_checks import (
 from ..methods.common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
 from ..methods.common.validation import NON_NEGATIVE, POSITIVE_INTEGER, HasMethods, StrOptions, check_all_parameters
 from ..methods.spectral.base import AFFINITY, BANDWIDTH, BaseSpectral, share_spectral_docs
+from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 from ..methods.spectral.similarities import compute_cross_similarities, compute_similarities
-from .canonical import (
-    KernelPrincipalComponents,
-    PrincipalComponents,
-    fit_canonical,
-    fit_kernel_components,
-    fit_principal_components,
-)
 from .combined_kernels import KernelAddition
-from .wrapping import load_blocks
+from .wrappers import Matrix, load_blocks
 
+ALL_COLUMNS = 1000  # all components of a view with up to this many columns are used
+DEFAULT_RANK = 100  # number of components of wider views, and of kernels
+NULL_VARIANCE = 1e-10  # a variance below this share of the largest is a rounding error
 FEATURES = "canonical features"  # name of the view that is clustered
 CLUSTERING = ("affinity", "bandwidth", "assign_labels", "n_init", "init", "random_state", "n_jobs", "verbose")
 
@@ -175,7 +180,11 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             else:
                 analysis, view_scores = KernelAnalysis.fit(views, self.kernel, self.rank, rng, isinstance(X, Views))
             scores, present = scatter_scores(view_scores, len(views))
-            check_common_entities(views.names, present)
+            for v, w in np.argwhere(present.T.astype(int) @ present == 0):
+                raise ValueError(
+                    f"no entity has both view {views.names[v]!r} and view {views.names[w]!r}, so that nothing can be "
+                    "correlated: leave one of them out, or use CoTrainedSpectral"
+                )
             canonical = fit_canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
             features = canonical.compute_features(scores, present)
             options = {name: getattr(self, name) for name in CLUSTERING}
@@ -300,16 +309,6 @@ class KernelAnalysis:
         }
 
 
-def check_common_entities(names: Sequence[str], present: np.ndarray) -> None:
-    """Refuse two views without a common entity: they have no correlations."""
-    shared = present.T.astype(int) @ present
-    for a, b in np.argwhere(shared == 0):
-        raise ValueError(
-            f"no entity has both view {names[a]!r} and view {names[b]!r}, so that nothing can be correlated: leave one "
-            "of them out, or use CoTrainedSpectral"
-        )
-
-
 def scatter_scores(view_scores: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the scores of all entities in each view, zeros where they lack it, and which have which."""
     scores = []
@@ -318,3 +317,125 @@ def scatter_scores(view_scores: Scores, n_entities: int) -> tuple[list[np.ndarra
         whole[has_view] = values
         scores.append(whole)
     return scores, np.column_stack([has_view for _, has_view in view_scores.values()])
+
+
+@save_as("cca-linear-components")
+@dataclass(frozen=True, eq=False)
+class PrincipalComponents:
+    """Principal components of columns."""
+
+    mean: np.ndarray  # (columns,)
+    directions: np.ndarray  # (columns, components)
+
+    def place(self, X: Matrix) -> np.ndarray:
+        """Return the scores of rows."""
+        return X @ self.directions - self.mean @ self.directions
+
+
+@save_as("cca-kernel-components")
+@dataclass(frozen=True, eq=False)
+class KernelPrincipalComponents:
+    """Principal components of a kernel."""
+
+    mean: np.ndarray  # (n,) of each column of the kernel
+    weights: np.ndarray  # (n, components)
+
+    def place(self, X: CrossOperator) -> np.ndarray:
+        """Return the scores of new entities from their similarities to the entities of the fit."""
+        # the row means that centering subtracts cancel out, because the weights sum to zero
+        return X @ self.weights - self.mean @ self.weights
+
+
+def fit_principal_components(
+    X: Matrix, rank: int | None, rng: np.random.Generator
+) -> tuple[PrincipalComponents, np.ndarray]:
+    """Compute all or the leading principal components of the columns, and the scores of the rows."""
+    n, d = X.shape
+    mean = np.asarray(X.mean(axis=0), np.float64).ravel()
+
+    def multiply(U: np.ndarray) -> np.ndarray:  # the covariance matrix of many columns is not formed
+        scores = X @ U - mean @ U
+        return (X.T @ scores - np.outer(mean, scores.sum(axis=0))) / n
+
+    if d <= ALL_COLUMNS:
+        if sp.issparse(X):
+            covariance = (X.T @ X).toarray().astype(np.float64) / n - np.outer(mean, mean)
+        else:
+            centered = X - mean
+            covariance = centered.T @ centered / n
+        variances, directions = scipy.linalg.eigh(covariance)
+        kept = slice(None) if rank is None else slice(-min(rank, len(variances)), None)
+        variances, directions = variances[kept][::-1], directions[:, kept][:, ::-1]
+    else:
+        rank = min(rank or DEFAULT_RANK, n, d)
+        variances, directions, _, _ = top_eigenvectors(
+            multiply, rng.standard_normal((d, min(d, rank + N_GUARD_VECTORS))), rank
+        )
+    directions = directions[:, variances > NULL_VARIANCE * max(variances[0], np.finfo(np.float64).tiny)]
+    components = PrincipalComponents(mean, directions)
+    return components, components.place(X)
+
+
+def fit_kernel_components(
+    K: ViewOperator, rank: int | None, rng: np.random.Generator
+) -> tuple[KernelPrincipalComponents, np.ndarray]:
+    """Compute the leading principal components of a kernel, and the scores of the entities."""
+    n = K.shape[0]
+    rank = min(rank or DEFAULT_RANK, n)
+    mean = (K @ np.full((n, 1), 1 / n))[:, 0].astype(np.float64)
+
+    def center(U: np.ndarray) -> np.ndarray:
+        return U - U.mean(axis=0, keepdims=True)
+
+    start = rng.standard_normal((n, min(n, rank + N_GUARD_VECTORS))).astype(K.dtype)
+    values, U, _, _ = top_eigenvectors(lambda X: center(K @ center(X)), start, rank)
+    nonzero = values > np.sqrt(np.finfo(K.dtype).eps) * max(values[0], np.finfo(K.dtype).tiny)
+    values, U = values[nonzero].astype(np.float64), center(U[:, nonzero].astype(np.float64))
+    return KernelPrincipalComponents(mean, U / np.sqrt(values)), U * np.sqrt(values)
+
+
+@save_as("cca-directions")
+@dataclass(frozen=True, eq=False)
+class CanonicalCorrelations:
+    """The directions in which the views are correlated."""
+
+    correlations: np.ndarray  # (components,), descending
+    weights: Sequence[np.ndarray]  # one (dimensions, components) per view
+
+    def compute_features(self, scores: Sequence[np.ndarray], present: np.ndarray) -> np.ndarray:
+        """Average each entity's canonical variates over the views that it has."""
+        total = sum(F @ W for F, W in zip(scores, self.weights, strict=True))
+        return total / np.maximum(present.sum(axis=1, keepdims=True), 1)
+
+
+def fit_canonical(
+    scores: Sequence[np.ndarray],
+    present: np.ndarray,
+    n_components: int,
+    regularization: float,
+) -> CanonicalCorrelations:
+    """Find the most correlated directions of the views' scores, which are zeros where an entity lacks the view.
+
+    Covariances of two views are those of the entities that have both.
+    """
+    if len(scores) == 1:  # one view has no correlations: the principal components themselves
+        width = scores[0].shape[1]
+        return CanonicalCorrelations(np.full(min(width, n_components), np.nan), [np.eye(width)[:, :n_components]])
+    variances = [np.sum(F**2, axis=0) / has_view.sum() for F, has_view in zip(scores, present.T, strict=True)]
+    # A view may be zero for all entities that are in two views; it has no correlations.
+    ridged = [variance + regularization * variance.mean() for variance in variances]
+    scales = [np.where(variance > 0, variance, np.inf) ** -0.5 for variance in ridged]
+    G = np.hstack([F * scale for F, scale in zip(scores, scales, strict=True)])
+    widths = [len(scale) for scale in scales]
+    view_of = np.repeat(np.arange(len(scores)), widths)
+    shared = np.maximum(present.T.astype(float) @ present, 1)
+    M = np.where(view_of[:, None] == view_of, 0.0, (G.T @ G) / shared[np.ix_(view_of, view_of)])
+    n_components = min(n_components, max(widths))
+    try:
+        values, vectors = scipy.linalg.eigh(M, subset_by_index=[len(M) - n_components, len(M) - 1])
+    except np.linalg.LinAlgError:  # LAPACK's subset driver fails on some matrices that are nearly zero
+        values, vectors = (part[..., -n_components:] for part in scipy.linalg.eigh(M, driver="evd"))
+    values, vectors = values[::-1], vectors[:, ::-1] * np.sqrt(len(scores))
+    parts = np.split(vectors, np.cumsum(widths)[:-1])
+    weights = [scale[:, None] * part for scale, part in zip(scales, parts, strict=True)]
+    return CanonicalCorrelations(values / (len(scores) - 1), weights)

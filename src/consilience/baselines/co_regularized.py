@@ -308,7 +308,7 @@ def run_pairwise(
         for v in range(len(L)):
             others = [(weights[v], view) for w, view in enumerate(views) if w != v]
             views[v] = pull_view(L, v, views[v], others, rng)
-        pairs = sum(weights[0] * sum_squared_cosines(a, b) for a, b in combinations(views, 2))
+        pairs = sum(weights[0] * float(np.sum((a.U.T @ b.U) ** 2)) for a, b in combinations(views, 2))
         yield CoRegularizedState(list(views), None, sum_view_terms(L, views) + pairs)
 
 
@@ -326,7 +326,9 @@ def run_centroid(
         for v in range(len(L)):
             views[v] = pull_view(L, v, views[v], [(weights[v], centroid)], rng)
         centroid = compute_centroid(views, weights, k)
-        pulls = sum(weight * sum_squared_cosines(view, centroid) for weight, view in zip(weights, views, strict=True))
+        pulls = sum(
+            weight * float(np.sum((view.U.T @ centroid.U) ** 2)) for weight, view in zip(weights, views, strict=True)
+        )
         yield CoRegularizedState(list(views), centroid, sum_view_terms(L, views) + pulls)
 
 
@@ -384,11 +386,6 @@ def compute_centroid(views: Sequence[CoRegularizedVectors], weights: Sequence[fl
 def divide_by_values(U: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Divide columns by their eigenvalues; zeros if the eigenvalue is zero."""
     return (U / np.where(values != 0, values, np.inf)).astype(U.dtype)
-
-
-def sum_squared_cosines(a: CoRegularizedVectors, b: CoRegularizedVectors) -> float:
-    """Sum the squared cosines of the angles between two spaces."""
-    return float(np.sum((a.U.T @ b.U) ** 2))
 
 
 def sum_view_terms(L: Sequence[NormalizedSimilarities], views: Sequence[CoRegularizedVectors]) -> float:

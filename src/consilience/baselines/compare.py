@@ -19,7 +19,7 @@ from ..data import Table, Views
 from ..methods.common.input_checks import holds_views
 from ..methods.common.validation import RANDOM_STATE, Interval, validate_params
 from ..metrics import adjusted_rand_score, evaluate
-from .wrapping import average_known
+from .wrappers import average_known
 
 SAMPLE_SHARE = 0.8  # share of the entities in the samples that measure stability
 SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
@@ -104,7 +104,13 @@ def compare(
     data = Views(views) if holds_views(views) else views
     data = data if hasattr(data, "shape") else np.asarray(data)
     n = data.shape[0]
-    classes = None if y is None else _check_classes(y, n)
+    classes = None if y is None else np.asarray(y)
+    if classes is not None and classes.shape != (n,):
+        raise ValueError(f"y must hold one class per entity, shape ({n},), got shape {classes.shape}")
+    if classes is not None and not _has_class(classes).any():
+        raise ValueError(
+            "y holds no class: every value is None, NaN or an empty string. Leave y out to skip the scores"
+        )
     rng = make_generator(random_state)
     samples = [np.sort(rng.permutation(n)[: max(1, round(n * SAMPLE_SHARE))]) for _ in range(n_refits)]
     seeds = rng.integers(2**31, size=n_refits + 1).tolist()
@@ -137,17 +143,6 @@ def _name_estimators(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str,
         number = f" {kinds[: i + 1].count(kind)}" if kinds.count(kind) > 1 else ""
         named[kind + number] = estimator
     return named
-
-
-def _check_classes(y: Any, n_entities: int) -> np.ndarray:
-    classes = np.asarray(y)
-    if classes.shape != (n_entities,):
-        raise ValueError(f"y must hold one class per entity, shape ({n_entities},), got shape {classes.shape}")
-    if not _has_class(classes).any():
-        raise ValueError(
-            "y holds no class: every value is None, NaN or an empty string. Leave y out to skip the scores"
-        )
-    return classes
 
 
 def _has_class(classes: np.ndarray) -> np.ndarray:

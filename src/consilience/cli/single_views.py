@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from ..baselines.wrapping import concatenate_columns
+from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
 from ..registry import COUNT_KINDS, EstimatorDeclaration
