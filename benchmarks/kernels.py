@@ -92,14 +92,14 @@ def compute_start(X: sp.csr_array, centers: np.ndarray) -> np.ndarray:
     """Assign each row to the nearest of the centers that the other contestants start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    return partition_from_init(centers, LocalShards.whole({"text": rows}).cut(), divergence, len(centers))
+    return partition_from_init(centers, LocalShards({"text": rows}).cut(), divergence, len(centers))
 
 
 def run_consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
     with use_threads(None):
-        shards = LocalShards.whole({"text": rows}).cut().with_labels(partition)
+        shards = LocalShards({"text": rows}).cut().with_labels(partition)
         states = multi_view_kmeans(shards, divergence, N_CLUSTERS)
         return next(islice(states, n_rounds - 1, None)).costs["text"]
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.kmeans import algorithm as kmeans
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
-from consilience.rows import Source, Storage, source
+from consilience.rows import LocalShards, Source, Storage, source
 from consilience.rows.source import iterate_rows, plan_loads, regular_edges
 from stores import ESTIMATORS, K, cut_finely, every_estimator, fit_quietly, label_views, make_blocks, store_in_files
 from waiting import HANG_LIMIT
@@ -228,7 +227,7 @@ def test_pickled_shard_has_an_empty_cache():
     with cut_finely():
         shards, model, states = mixture(cs.Views(blocks), y)
         next(states)
-        copies = replace(shards, shards=pickle.loads(pickle.dumps(shards.shards)))
+        copies = LocalShards(shards.views, pickle.loads(pickle.dumps(shards.shards)))
         assert all(not shard.cache.arrays for shard in copies.shards)
         assert all(shard.cache.arrays for shard in shards.shards)
         expected, actual = (

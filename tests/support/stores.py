@@ -15,7 +15,7 @@ from consilience.arrays import parallel, split_slice
 from consilience.datasets import make_gaussian_views
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
-from consilience.rows import local, source
+from consilience.rows import shards, source
 
 K = 3
 FEW = {"n_init": 1, "max_iter": 6, "random_state": 0}
@@ -148,7 +148,7 @@ def cut_finely():
         patch.setattr(kmeans, "BLOCK", 128)
         patch.setattr(coem, "PIECE", 20 * K)
         patch.setattr(coem, "WORKSPACE", 64)
-        patch.setattr(local, "split_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
+        patch.setattr(shards, "split_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
         patch.setattr(source, "BLOCK_BYTES", 1 << 12)
         patch.setattr(source, "LARGEST_UNIT", 1 << 12)
         yield

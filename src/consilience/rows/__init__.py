@@ -4,16 +4,11 @@ One file per storage; none imports its library before it is used.
 """
 
 from . import verbs  # noqa: F401  registers the verbs of arrays for sources
-from .cache import ShardCache, new_version
 from .dask import DaskShards, DaskStorage, as_dask_array, current_client, find_workers
-from .local import LocalShards
-from .memmap import find_mapping
-from .open import as_source, is_stored_array, open_storage, read_some, read_whole
+from .open import as_source, find_mapping, is_stored_array, open_sparse, open_storage, read_some, read_whole
 from .parquet import ParquetFile, open_parquet
-from .shards import Shard, Shards, join_blocks
+from .shards import LocalShards, Shard, ShardCache, Shards, ViewRows, join_blocks, new_version
 from .source import Source, Storage, StorageColumns
-from .sparse import open_sparse
-from .view_rows import ViewRows
 
 __all__ = [
     "DaskShards",

@@ -19,9 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import to_numpy
-from .shards import Shard, Shards
+from .shards import Shard, Shards, ViewRows
 from .source import Source, Storage, stack_rows
-from .view_rows import ViewRows
 
 T = TypeVar("T")
 

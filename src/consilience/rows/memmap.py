@@ -98,16 +98,6 @@ class Place:
         return np.ndarray(self.shape, self.dtype, whole, self.offset, self.strides), whole
 
 
-def find_mapping(values: Any) -> MappedStorage | None:
-    """Return an array as a storage if its numbers are in a mapped file."""
-    owner: Any = values
-    while isinstance(owner, np.ndarray):
-        if isinstance(owner, np.memmap) and isinstance(_pages(owner), mmap.mmap):  # None for computed results
-            return MappedStorage(np.asarray(values), owner)
-        owner = owner.base
-    return None
-
-
 def _pages(mapped: np.memmap) -> mmap.mmap:
     return mapped._mmap  # type: ignore[attr-defined]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import available_memory, plan_reads, to_host
 from .hdf5 import HDF5Storage
-from .memmap import find_mapping
+from .memmap import MappedStorage
 from .source import Source, Storage
 from .sparse import SparseStorage
 from .zarr import ZarrStorage
@@ -42,6 +43,16 @@ def open_storage(name: str, data: Any) -> Storage:
     return ARRAYS[key](data)
 
 
+def find_mapping(values: Any) -> MappedStorage | None:
+    """Return an array as a storage if its numbers are in a mapped file."""
+    owner: Any = values
+    while isinstance(owner, np.ndarray):
+        if isinstance(owner, np.memmap) and getattr(owner, "_mmap", None) is not None:  # None for computed results
+            return MappedStorage(np.asarray(values), owner)
+        owner = owner.base
+    return None
+
+
 def as_source(block: Any, name: str = "") -> Any:
     """Return rows mapped from a file, dense or sparse, as a `Source`; return others unchanged."""
     if isinstance(block, np.ndarray):
@@ -52,6 +63,57 @@ def as_source(block: Any, name: str = "") -> Any:
         if data is not None and indices is not None:
             return Source.over(SparseStorage(data, indices, block.indptr, block.shape), name)
     return block
+
+
+def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Source:
+    """Open sparse rows in three ``.npy`` files, which stay on disk, as a view.
+
+    Up to two billion values ``scipy.sparse.csr_array((data, indices, indptr), shape=shape)`` of mapped arrays works as
+    well; beyond that, scipy needs 64-bit indices and copies others into memory.
+
+    Parameters
+    ----------
+    data, indices : path, or array mapped from a file
+        Values of a CSR matrix and their columns.
+    indptr : path or array
+        Where each row starts, and the end of the last; kept in memory.
+    shape : tuple of (int, int)
+        Number of rows and columns.
+
+    Returns
+    -------
+    LazyRows
+        Rows that are read when they are needed; pass them to `Views`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> import consilience as cs
+    >>> X = sp.random_array((500, 40), density=0.1, format="csr", rng=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [f"{folder}/{part}.npy" for part in ("data", "indices", "indptr")]
+    ...     for path, part in zip(paths, (X.data, X.indices, X.indptr)):
+    ...         np.save(path, part)
+    ...     words = cs.open_sparse(*paths, shape=X.shape)
+    ...     cs.Views({"words": words})["words"].shape
+    (500, 40)
+    """
+    arrays = [find_mapping(_open_array(part, mmap_mode="r")) for part in (data, indices)]
+    if arrays[0] is None or arrays[1] is None:
+        raise TypeError("data and indices must be .npy files, or arrays mapped from them: np.load(path, mmap_mode='r')")
+    return Source.over(SparseStorage(arrays[0], arrays[1], _open_array(indptr), shape))
+
+
+def _open_array(part: Any, mmap_mode: Literal["r"] | None = None) -> Any:
+    """Open an array that is given as a path; return others as they are."""
+    if not isinstance(part, str | Path):
+        return part
+    try:
+        return np.load(part, mmap_mode=mmap_mode)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{part} cannot be read as a .npy file: {error}") from error
 
 
 def _type_key(data: Any) -> tuple[str, str]:

@@ -316,11 +316,7 @@ def _lend_blocks(arrays: Sequence[Array], sources: Sequence[Source], blocks: Seq
 
 
 def iterate_rows(views: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
-    """Yield slices of about `n_rows` of n rows, and these rows of each view; the next ones on disk are read ahead."""
-    if not any(isinstance(X, Source) for X in views.values()):
-        for rows in split_spans(slice(0, n), n_rows):
-            yield rows, {name: X[rows, ...] for name, X in views.items()}
-        return
+    """Yield slices of about `n_rows` of n rows, and these rows of each view; the next ones are read ahead."""
     loads = plan_loads(views, n, n_rows)
     for load, blocks in zip(loads, read_ahead(list(views.values()), loads), strict=True):
         for rows in split_spans(slice(0, load.stop - load.start), n_rows):

@@ -15,7 +15,7 @@ import literal
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 from consilience.methods.coem.algorithm import ViewPosterior, blend_posteriors, compute_posteriors
-from consilience.methods.coem.schedules import SCHEDULES
+from consilience.methods.coem.estimator import SCHEDULES
 from consilience.rows import ViewRows
 
 
@@ -336,8 +336,8 @@ def test_annealing_ends_at_zero_before_convergence(name):
 
 
 def test_steps_of_the_schedules():
-    assert np.allclose(np.diff(SCHEDULES["linear"](0.8)), -0.8 / 25)
-    falling = np.array(SCHEDULES["geometric"](0.8))
+    assert np.allclose(np.diff(cs.CoEM(eta=0.8, anneal="linear")._make_etas()), -0.8 / 25)
+    falling = np.array(cs.CoEM(eta=0.8, anneal="geometric")._make_etas())
     assert np.allclose(falling[1:-1] / falling[:-2], falling[1] / falling[0])
     assert falling[-1] == 0
 

@@ -32,7 +32,7 @@ every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 
 def make_shards(rows):
-    return LocalShards.whole(rows).cut()
+    return LocalShards(rows).cut()
 
 
 def states_of(rows, divergence, partition, k):

@@ -11,13 +11,11 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from array_api_compat import device
 
 from ...arrays import (
     Array,
     choose_block_size,
     count_stored,
-    create_scratch_array,
     is_on_host,
     keep_where,
     namespace,
@@ -210,9 +208,10 @@ def iterate_posteriors(
     with shard.cache.refresh({name: model.versions[name] for name in names}) as outdated:
         for rows, X in shard.read([*outdated, *read], choose_posterior_span(shard, n_clusters)):
             for name in outdated:
-                log_prob = get_log_prob(shard, name, n_clusters)
-                density = model.density(name, shard.views[name].X)
-                compute_log_prob(model.families[name], X[name], density, log_prob[rows, :])
+                view = shard.views[name]
+                # stored cluster by cluster, so that sums over the clusters run along the rows
+                log_prob = shard.cache.get(name, (n_clusters, len(shard)), view.X.dtype, view.present).T
+                compute_log_prob(model.families[name], X[name], model.density(name, view.X), log_prob[rows, :])
             yield rows, X, {name: get_posterior(shard, model, name, rows) for name in names}
 
 
@@ -231,21 +230,6 @@ def choose_posterior_span(shard: Shard, n_clusters: int) -> int:
 def enlarge(numbers: int, total: int) -> int:
     """Process more numbers at a time if there are many: with small blocks threads wait for the interpreter."""
     return max(numbers, min(ROOMY * numbers, total // 8))
-
-
-def get_log_prob(shard: Shard, name: str, n_clusters: int) -> Array:
-    """Return the cached log-densities of a view, (n, k).
-
-    They are stored cluster by cluster, so that sums over the clusters run along the rows.
-    """
-
-    def allocate() -> Array:
-        view, shape = shard.views[name], (n_clusters, len(shard))
-        if shard.cache.spills:
-            return create_scratch_array(shape, view.X.dtype).T
-        return namespace(view.present).empty(shape, dtype=view.X.dtype, device=device(view.present)).T
-
-    return shard.cache.get(name, allocate)
 
 
 def split_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
@@ -269,7 +253,7 @@ def compute_log_prob(family: Family, X: Array, density: Density, log_prob: Array
 
 def get_posterior(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior:
     """Compute the posteriors of some entities in one view from the cached log-densities."""
-    view, log_prob = shard.views[name], shard.cache.arrays[name][rows, :]
+    view, log_prob = shard.views[name], shard.cache.arrays[name].T[rows, :]
     posterior, evidence = compute_posteriors(log_prob, safe_log(model.weights[name], log_prob.dtype))
     present = view.present[rows]
     if not view.complete:
@@ -311,35 +295,30 @@ def blend_posteriors(
 
     Only the views that an entity has take part; if it has one view only, that view's posterior is used.
     """
-    view, terms = views[target], []
-    for name, share in compute_shares(views, posteriors, target, eta, rows).items():
-        posterior = namespace(view.present).astype(posteriors[name].posterior, view.X.dtype, copy=False)
-        if not isinstance(share, float):
-            terms.append(posterior * share[:, None])
-        elif share:
-            terms.append(posterior if share == 1 else posterior * share)
-    return reduce(add, terms)
-
-
-def compute_shares(
-    views: Mapping[str, ViewRows], posteriors: Mapping[str, ViewPosterior], target: str, eta: float, rows: slice
-) -> dict[str, float | Array]:
-    """Compute the share of each view's posterior in a blend: (n,), or numbers if no entity lacks a view."""
-    others = [name for name in posteriors if name != target]
-    if target in posteriors and not others:
-        return {target: 1.0}
-    if len(posteriors) == len(views) and all(view.complete for view in posteriors.values()):
-        return {target: 1.0 - eta, **dict.fromkeys(others, eta / len(others))}
-    view = views[target]
+    view, others = views[target], [name for name in posteriors if name != target]
     xp, dtype = namespace(view.present), view.X.dtype
-    present = xp.astype(view.present[rows], dtype)
-    n_others = reduce(add, (xp.astype(posteriors[name].present, dtype) for name in others), present * 0)
-    has_posterior = present if target in posteriors else present * 0
-    alone = xp.astype(n_others == 0, dtype)
-    # a view without parameters takes its posterior from the others alone
-    shared = present * (1 - alone) * (1 - has_posterior * (1 - eta)) / (n_others + alone)
-    first = {target: has_posterior * ((1 - eta) + eta * alone)} if target in posteriors else {}
-    return first | dict.fromkeys(others, shared)
+    shares: dict[str, Any]  # numbers if no entity lacks a view, else (n, 1)
+    if target in posteriors and not others:
+        shares = {target: 1.0}
+    elif len(posteriors) == len(views) and all(other.complete for other in posteriors.values()):
+        shares = {target: 1.0 - eta, **dict.fromkeys(others, eta / len(others))}
+    else:
+        present = xp.astype(view.present[rows], dtype)
+        n_others = reduce(add, (xp.astype(posteriors[name].present, dtype) for name in others), present * 0)
+        has_posterior = present if target in posteriors else present * 0
+        alone = xp.astype(n_others == 0, dtype)
+        # a view without parameters takes its posterior from the others alone
+        shared = present * (1 - alone) * (1 - has_posterior * (1 - eta)) / (n_others + alone)
+        shares = {target: (has_posterior * ((1 - eta) + eta * alone))[:, None]} if target in posteriors else {}
+        shares |= dict.fromkeys(others, shared[:, None])
+    terms = []
+    for name, share in shares.items():
+        posterior = xp.astype(posteriors[name].posterior, dtype, copy=False)
+        if not isinstance(share, float) or share not in (0.0, 1.0):
+            terms.append(posterior * share)
+        elif share:
+            terms.append(posterior)
+    return reduce(add, terms)
 
 
 def collect_statistics(family: Family, X: Array, responsibilities: Array) -> Statistics:

@@ -26,12 +26,12 @@ Posteriors = Mapping[str, ViewPosterior]
 
 
 def combine_views(posteriors: Posteriors, prior: Array, assignment: str) -> Array:
-    """Compute the probability of each cluster for some entities by all their views, (n, k)."""
-    return average_posteriors(posteriors, prior) if assignment == "average" else join_views(posteriors, prior)[0]
+    """Compute the probability of each cluster by all views of an entity, (n, k).
 
-
-def average_posteriors(posteriors: Posteriors, prior: Array) -> Array:
-    """Average the posteriors of the views that an entity has (Eq 7 of the paper of 2004)."""
+    It is the joint posterior (Eq 19), or the average over the views (Eq 7 of the paper of 2004).
+    """
+    if assignment == "joint":
+        return join_views(posteriors, prior)[0]
     total = reduce(add, (view.posterior for view in posteriors.values()))
     xp = namespace(total)
     n_views = reduce(add, (xp.astype(view.present, total.dtype) for view in posteriors.values()))

@@ -55,11 +55,16 @@ from .assign import (
 )
 from .prepare import exceeds_memory, prepare_mixture
 from .priors import PRIORS
-from .schedules import SCHEDULES
 from .start import start_from_init, start_from_seeds
 from .stream import co_em_step, remember_sums
 
 T = TypeVar("T")
+
+N_ANNEALED = 25  # rounds from the first eta to zero
+SCHEDULES = {  # factors of eta per round (Bickel & Scheffer 2005, step 2b of Table 1)
+    "linear": [1 - t / N_ANNEALED for t in range(N_ANNEALED + 1)],
+    "geometric": [*(0.01 ** (t / (N_ANNEALED - 1)) for t in range(N_ANNEALED)), 0.0],
+}
 
 
 @save_as("co-em")
@@ -309,7 +314,9 @@ class CoEM(ClusterMixin, BaseEstimator):
         """Return the weight of the consensus per round; the last one stays."""
         if self.anneal is None:
             return [self.eta]
-        etas = np.asarray(SCHEDULES[self.anneal](self.eta) if isinstance(self.anneal, str) else self.anneal)
+        if isinstance(self.anneal, str):
+            return [self.eta * factor for factor in SCHEDULES[self.anneal]]
+        etas = np.asarray(self.anneal)
         if etas.ndim != 1 or not len(etas) or etas.dtype.kind not in "iuf" or not ((etas >= 0) & (etas <= 1)).all():
             raise ValueError(
                 f"anneal must be 'linear', 'geometric' or numbers from 0 to 1, one per round, got {self.anneal!r}"

@@ -16,8 +16,6 @@ from ...rows.source import stack_rows
 from ..common.input_checks import warn_about_zero_rows
 from ..common.shards import open_shards, pick_spread_rows
 
-ALL_ZERO_NOTE = "takes no part in the estimates and gets the cluster of the largest prior"
-
 
 def prepare_mixture(
     views: Views, requested: Mapping[str, Any], n_clusters: int, *, fitting: bool = True
@@ -26,7 +24,13 @@ def prepare_mixture(
     shards = open_shards(views)
     families, reasons = choose_families(shards, requested)
     shards = shards.transform(prepare_for_families, families)
-    check_informative(views, shards.views, families, fitting=fitting)
+    present = {name: view.present for name, view in shards.views.items()}
+    for name, has_view in present.items():
+        if fitting and not bool(namespace(has_view).any(has_view)):
+            raise ValueError(
+                f"view {name!r} is all zeros, of which family {families[name].name!r} learns nothing: leave it out"
+            )
+    warn_about_zero_rows(views, present, "takes no part in the estimates and gets the cluster of the largest prior")
     if fitting:
         families = {name: bind_family(shards, name, family) for name, family in families.items()}
     work = {name: families[name].work_per_value(view.X, n_clusters) for name, view in shards.views.items()}
@@ -42,26 +46,25 @@ def exceeds_memory(views: Mapping[str, ViewRows], n_clusters: int) -> bool:
 
 def choose_families(shards: Shards, requested: Mapping[str, Any]) -> tuple[dict[str, Family], dict[str, str]]:
     """Return the family of each view, and the reasons for those that were chosen automatically."""
-    automatic = [name for name, family in requested.items() if isinstance(family, str) and family == "auto"]
-    families = {name: make_family(name, requested[name]) for name in shards.views if name not in automatic}
-    reasons = dict.fromkeys(families, "")
+    families, reasons, automatic = {}, {}, []
+    for name in shards.views:
+        family, reasons[name] = requested[name], ""
+        if isinstance(family, Family):
+            families[name] = family
+        elif isinstance(family, str) and family in FAMILIES:
+            families[name] = FAMILIES[family]()
+        elif isinstance(family, str) and family == "auto":
+            automatic.append(name)
+        else:
+            raise ValueError(
+                f"view {name!r}: no family {family!r}: give 'auto', one of {', '.join(map(repr, FAMILIES))}, or an "
+                "object of consilience.families"
+            )
     choices = list(shards.map(choose_in_shard, automatic)) if automatic else []
     for name in automatic:
         families[name], reason = choose_most_general([choice[name] for choice in choices])
         reasons[name] = f", since {reason}"
-    return {name: families[name] for name in shards.views}, {name: reasons[name] for name in shards.views}
-
-
-def make_family(name: str, requested: Any) -> Family:
-    """Return the family that a name stands for."""
-    if isinstance(requested, Family):
-        return requested
-    if not isinstance(requested, str) or requested not in FAMILIES:
-        raise ValueError(
-            f"view {name!r}: no family {requested!r}: give 'auto', one of {', '.join(map(repr, FAMILIES))}, or an "
-            "object of consilience.families"
-        )
-    return FAMILIES[requested]()
+    return {name: families[name] for name in shards.views}, reasons
 
 
 def choose_in_shard(shard: Shard, names: Sequence[str]) -> dict[str, tuple[Family, str]]:
@@ -91,19 +94,6 @@ def prepare_for_families(shard: Shard, families: Mapping[str, Family]) -> Shard:
             present = namespace(present).logical_and(present, join_blocks(informative))
         views[name] = ViewRows(view.X, present, None if row_terms[0] is None else join_blocks(row_terms))
     return Shard(views)
-
-
-def check_informative(
-    views: Views, prepared: Mapping[str, ViewRows], families: Mapping[str, Family], *, fitting: bool
-) -> None:
-    """Refuse a view whose rows are all zeros to its family, and warn about entities that are left without a view."""
-    present = {name: view.present for name, view in prepared.items()}
-    for name, has_view in present.items():
-        if fitting and not bool(namespace(has_view).any(has_view)):
-            raise ValueError(
-                f"view {name!r} is all zeros, of which family {families[name].name!r} learns nothing: leave it out"
-            )
-    warn_about_zero_rows(views, present, ALL_ZERO_NOTE)
 
 
 def bind_family(shards: Shards, name: str, family: Family) -> Family:

@@ -5,39 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import Protocol
 
 from ...arrays import Array, namespace
 from .algorithm import Sums, Weights
 
 
-class Prior(Protocol):
-    """How the priors of the views are estimated."""
-
-    def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
-        """Estimate priors before the first round, from the summed responsibilities of the views that have a start."""
-
-    def update(self, weights: Weights, name: str, sums: Sums) -> Weights:
-        """Estimate priors after an M-step in one view on these sums."""
-
-    def count_parameters(self, n_views: int, n_clusters: int) -> int:
-        """Count the free parameters."""
-
-
-class GlobalPrior:
+class Prior:
     """One prior for all views: the mean of all posteriors (Eq 17)."""
 
     def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
+        """Estimate priors before the first round, from the summed responsibilities of the views that have a start."""
         return dict.fromkeys(names, normalize(reduce(add, totals.values())))
 
     def update(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
-        return self.initialize(list(weights), sums.totals)
+        """Estimate priors after an M-step in one view on these sums."""
+        return dict.fromkeys(weights, normalize(reduce(add, sums.totals.values())))
 
     def count_parameters(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters - 1
 
 
-class ViewPrior:
+class ViewPrior(Prior):
     """One prior per view: the mean of its blended posteriors (Eq 12)."""
 
     def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
@@ -51,7 +39,7 @@ class ViewPrior:
         return n_views * (n_clusters - 1)
 
 
-class UniformPrior:
+class UniformPrior(Prior):
     """Clusters that are always equally likely."""
 
     def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
@@ -69,4 +57,4 @@ def normalize(totals: Array) -> Array:
     return totals / namespace(totals).sum(totals)
 
 
-PRIORS: dict[str, Prior] = {"global": GlobalPrior(), "view": ViewPrior(), "uniform": UniformPrior()}
+PRIORS: dict[str, Prior] = {"global": Prior(), "view": ViewPrior(), "uniform": UniformPrior()}

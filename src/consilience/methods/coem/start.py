@@ -43,7 +43,7 @@ def start_from_seeds(
     seed = make_seeder(rows, divergences, n_clusters, strategy)
     partitions = [to_numpy(seed(rng)) for rng in generators]
     del rows, seed
-    shards = LocalShards.whole(views).cut()
+    shards = LocalShards(views).cut()
     for labels in partitions:
         params, totals = {}, {}
         for name, view in views.items():

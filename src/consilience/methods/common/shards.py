@@ -27,7 +27,7 @@ def open_shards(views: Views) -> Shards:
     if client is not None:
         return DaskShards.from_chunks(client, sources, views.present, validate_chunk)
     blocks = validate_blocks(views, stored=True)
-    return LocalShards.whole({name: ViewRows(X, present) for name, (X, present) in blocks.items()})
+    return LocalShards({name: ViewRows(X, present) for name, (X, present) in blocks.items()})
 
 
 def validate_chunk(blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Shard:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
 
 from ...arrays import (
     Array,
@@ -165,15 +164,19 @@ def sweep_shard(
 ) -> Sweep:
     """Run a sweep over the entities of a shard."""
     view = shard.views[following]
-    sums, zero = ClusterSums.zeros(view, n_clusters), namespace(view.row_term).sum(view.row_term[:0])
+    xp, sums = namespace(view.row_term), ClusterSums.zeros(view, n_clusters)
+    zero = xp.sum(view.row_term[:0])
     sweep = Sweep(sums, zero, zero, zero)
     for rows, X, cost in iterate_labels(shard, centers, turns, [following]):
         labels = get_newest_labels(shard, turns, rows)
         sums.include(X[following], labels if view.complete else keep_where(view.present[rows], labels, NO_LABEL))
         sweep.cost = sweep.cost + cost
         if with_agreement:
-            n_several, n_agreed = count_label_agreement(shard, turns, rows)
-            sweep.n_several, sweep.n_agreed = sweep.n_several + n_several, sweep.n_agreed + n_agreed
+            lowest, highest, n_present = find_label_range(shard, turns, rows)
+            several = n_present >= 2
+            agreed = xp.logical_and(several, lowest == highest)
+            sweep.n_several = sweep.n_several + xp.sum(xp.astype(several, xp.float64))
+            sweep.n_agreed = sweep.n_agreed + xp.sum(xp.astype(agreed, xp.float64))
     return sweep
 
 
@@ -192,17 +195,12 @@ def iterate_labels(
                 view = views[name]
                 labels, score = argmax_scores(X[name], centers.scorer(name, view))
                 present, xp = view.present[rows], namespace(labels)
-                cached = shard.cache.get(name, partial(allocate_labels, labels, len(shard)))
+                cached = shard.cache.get(name, (len(shard),), labels.dtype, labels)
                 cached[rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
                 if name == names[0]:
                     cost = view.row_term[rows] - centers.divergence.scale * xp.astype(score, xp.float64)
                     total = xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
             yield rows, X, total
-
-
-def allocate_labels(labels: Array, n: int) -> Array:
-    """Return an empty array for n labels of the same kind."""
-    return namespace(labels).empty(n, dtype=labels.dtype, device=device(labels))
 
 
 def choose_row_span(views: Iterable[ViewRows], n: int) -> int:
@@ -219,15 +217,6 @@ def get_newest_labels(shard: Shard, turns: Sequence[str], rows: slice) -> Array:
     for name in reversed(turns):
         labels = namespace(labels).where(shard.views[name].present[rows], shard.cache.arrays[name][rows], labels)
     return labels
-
-
-def count_label_agreement(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Array]:
-    """Count the entities with two views or more, and those of them with the same label in all views."""
-    lowest, highest, n_present = find_label_range(shard, names, rows)
-    xp = namespace(lowest)
-    several = n_present >= 2
-    agreed = xp.logical_and(several, lowest == highest)
-    return xp.sum(xp.astype(several, xp.float64)), xp.sum(xp.astype(agreed, xp.float64))
 
 
 def find_label_range(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Array, Array]:
