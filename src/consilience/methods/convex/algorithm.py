@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -171,8 +172,7 @@ class StackedLikelihoods:
         return zip(self.views.values(), self.row_ranges, strict=True)
 
 
-@dataclass(frozen=True, eq=False)
-class TransposedLikelihoods:
+class TransposedLikelihoods(NamedTuple):
     """The transpose of stacked likelihoods."""
 
     stacked: StackedLikelihoods

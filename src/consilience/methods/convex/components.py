@@ -5,7 +5,7 @@ Arrays with one value per point or component may be of any library and on any de
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
@@ -19,25 +19,7 @@ LEAST_LIKELIHOOD = 0.05  # share of its likelihood that every point must keep in
 ROUNDING = 1e-15  # of objectives, relative to their size
 
 
-class LikelihoodMatrix(Protocol):
-    """How likely each point is under each component: (points, components), nonnegative, in float64."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(points, components)."""
-
-    def __matmul__(self, q: Array) -> Array:
-        """Likelihood of each point under the mixture."""
-
-    @property
-    def T(self) -> Any:
-        """The transpose, which multiplies an array with one value per point: (components,)."""
-
-    def squared_sums(self, r: Array) -> Array:
-        """Product of the transposed squared likelihoods with an array of one value per point: (components,)."""
-
-    def columns(self, components: np.ndarray) -> Array:
-        """Likelihoods of all points under a few components."""
+LikelihoodMatrix = Any  # (points, components) in float64, with the operations that `mixture_proportions` describes
 
 
 def compute_objective(w: Array, Q: Array) -> float:

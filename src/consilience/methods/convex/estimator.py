@@ -273,7 +273,13 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             explain_out_of_memory(f"the comparison of {len(views):,} entities with each other"),
         ):
             prepared, usable = prepare_comparisons(restrict_columns(views, columns), divergences)
-            mixtures = self._try_factors(prepared, len(usable), factors, start)
+            mixtures: list[FittedMixture] = []
+            for factor in factors:
+                units = {name: 1 if self.beta_unit == "absolute" else view.beta_0 for name, view in prepared.items()}
+                betas = {name: factor[name] * unit for name, unit in units.items()}
+                mixtures.append(self._train(prepared, len(usable), betas, start))
+                if mixtures[-1].run.interrupted:
+                    break
             separations = [compute_separation(prepared, m) for m in mixtures] if len(mixtures) > 1 else [0.0]
             best = mixtures[int(np.argmax(separations))]
             clusters: Exemplars | RefinedClusters = best.model
@@ -339,21 +345,6 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         start = np.array(list(resolve_positive("init", init, names, "a weight, a number above 0").values()))
         return start / start.sum()
 
-    def _try_factors(
-        self, views: Mapping[str, ComparableView], n: int, factors: Sequence[Mapping[str, float]], start: np.ndarray
-    ) -> list[FittedMixture]:
-        """Train a mixture per factor of beta; Ctrl-C ends with those trained so far."""
-        mixtures = []
-        for factor in factors:
-            betas = {
-                name: factor[name] * (1 if self.beta_unit == "absolute" else view.beta_0)
-                for name, view in views.items()
-            }
-            mixtures.append(self._train(views, n, betas, start))
-            if mixtures[-1].run.interrupted:
-                break
-        return mixtures
-
     def _train(
         self, views: Mapping[str, ComparableView], n: int, betas: Mapping[str, float], start: np.ndarray
     ) -> FittedMixture:
@@ -380,7 +371,12 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         q = merge_duplicates(select_exemplars(np.flatnonzero(proportions)), points, proportions)
         support = np.argsort(-q, kind="stable")[: np.count_nonzero(q)]
         n_clusters = min(self.n_clusters or len(support), len(support))
-        check_probability_memory(n, n_clusters)
+        needed, free = N_TABLES * n * n_clusters * 8, available_memory()
+        if free is not None and needed > free:
+            raise MemoryError(
+                f"the probabilities of {n:,} entities in {n_clusters:,} clusters take {needed / 2**30:.1f} GiB of "
+                f"memory, but {free / 2**30:.1f} GiB are free: give n_clusters, or lower beta for fewer exemplars"
+            )
         log_weights = state.log_weights if self.weights == "learned" else None
         model = Exemplars(select_exemplars(support), np.log(q[support]), n_clusters, log_weights)
         likelihood = float(namespace(state.q).mean(A @ state.q))
@@ -515,16 +511,6 @@ def compute_separation(views: Mapping[str, ComparableView], mixture: FittedMixtu
         return 0.0
     within = float(np.mean(shares))
     return np.inf if within <= 0 else (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
-
-
-def check_probability_memory(n: int, n_clusters: int) -> None:
-    """Refuse more clusters than the probabilities of all entities fit in memory for."""
-    needed, free = N_TABLES * n * n_clusters * 8, available_memory()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"the probabilities of {n:,} entities in {n_clusters:,} clusters take {needed / 2**30:.1f} GiB of memory, "
-            f"but {free / 2**30:.1f} GiB are free: give n_clusters, or lower beta for fewer exemplars"
-        )
 
 
 def refine_clusters(

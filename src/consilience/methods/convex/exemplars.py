@@ -196,16 +196,13 @@ def merge_duplicates(views: Mapping[str, ViewExemplars], points: Mapping[str, Vi
         chosen = np.arange(start, min(start + CHUNK, len(support)))
         parts = {name: view.select(chosen) for name, view in views.items()}
         matches = [part.match(points[name].points, present[name]) for name, part in parts.items() if part.present.any()]
-        firsts.append(find_first_duplicates(reduce(add, matches), n_views, support[chosen]))
+        n_matches = reduce(add, matches)
+        xp, exemplars = namespace(n_matches), support[chosen]
+        entity_views, exemplar_views, entity, exemplar = (
+            asarray_like(values, n_matches) for values in (n_views, n_views[exemplars], np.arange(len(q)), exemplars)
+        )
+        # identical in all views that either has; an exemplar is always identical with itself
+        identical = (n_matches == entity_views[:, None]) & (n_matches == exemplar_views)
+        identical |= entity[:, None] == exemplar
+        firsts.append(to_numpy(xp.argmax(xp.astype(identical, xp.int8), axis=0)))
     return np.bincount(np.concatenate(firsts), weights=q[support], minlength=len(q))
-
-
-def find_first_duplicates(n_matches: Array, n_views: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
-    """Find the first entity that is identical with each exemplar in all views that either has; at worst itself."""
-    xp = namespace(n_matches)
-    entity_views, exemplar_views, entity, exemplar = (
-        asarray_like(values, n_matches) for values in (n_views, n_views[exemplars], np.arange(len(n_views)), exemplars)
-    )
-    in_all_views = (n_matches == entity_views[:, None]) & (n_matches == exemplar_views)
-    identical = in_all_views | (entity[:, None] == exemplar)
-    return to_numpy(xp.argmax(xp.astype(identical, xp.int8), axis=0))

@@ -130,20 +130,15 @@ def prepare_comparisons(
 
 def choose_cached_tables(views: Mapping[str, ComparableView]) -> dict[str, bool]:
     """Choose the views whose tables of all pairs are kept in memory, as far as it reaches."""
-    cached, budget = {}, limit_table_memory(next(iter(views.values())).points.X)
+    on_device, on_host = available_device_memory(next(iter(views.values())).points.X), available_memory()
+    budget = np.inf if on_host is None else MEMORY_SHARE * on_host
+    budget = budget if on_device is None else DEVICE_SHARE * on_device
+    cached = {}
     for name, view in views.items():
         nbytes = len(view.entities) ** 2 * itemsize(view.points.X)
         cached[name] = fits_in_memory(nbytes, view.points.X) and nbytes <= budget
         budget -= nbytes if cached[name] else 0
     return cached
-
-
-def limit_table_memory(X: Array) -> float:
-    """Bytes that all tables together may take, where X is."""
-    on_device, on_host = available_device_memory(X), available_memory()
-    if on_device is not None:
-        return DEVICE_SHARE * on_device
-    return np.inf if on_host is None else MEMORY_SHARE * on_host
 
 
 def build_likelihoods(views: Mapping[str, ComparableView], betas: Mapping[str, float], n: int) -> StackedLikelihoods:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,18 +23,11 @@ TIE = 1e-13  # share of the largest distance below which a difference does not c
 ASYMMETRY = 1e-5  # of a kernel, relative to its largest entry, that is tolerated
 
 
-class DistanceProduct(Protocol):
-    """Squared distances of some entities (rows) from all entities (columns), as a matrix that multiplies."""
-
-    def __matmul__(self, U: Array) -> Array:
-        """Multiply by a matrix of few columns."""
-
-
 class DistanceSpace(NamedTuple):
     """One view."""
 
     entities: np.ndarray  # positions of those that have it
-    distances: DistanceProduct  # between these: (n of the view, n of the view)
+    distances: PairwiseDistances | KernelDistances  # between these: (n of the view, n of the view)
     weight: float
 
 
@@ -47,7 +40,7 @@ class KernelMeans:
     variance: Array  # (clusters,) mean squared distance of members from the mean
     farthest: float  # largest mean squared distance of an entity from the members of a cluster
 
-    def measure(self, distances: DistanceProduct) -> Array:
+    def measure(self, distances: PairwiseDistances) -> Array:
         """Squared distance of each row from each mean."""
         return self.measure_from_members(distances @ self.members)
 

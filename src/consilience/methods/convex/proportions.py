@@ -108,7 +108,13 @@ def mixture_proportions(
     A: LikelihoodMatrix = likelihoods
     log_scale: Array = 0.0
     if not hasattr(likelihoods, "squared_sums"):
-        A, log_scale = scale_likelihoods(likelihoods)
+        table = as_real_array("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
+        if table.ndim != 2 or not table.size:
+            raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
+        if not np.isfinite(table).all() or table.min() < 0:
+            raise ValueError("likelihoods must be finite and nonnegative: give likelihoods, not their logarithms")
+        largest = replace_nonpositive(table.max(axis=1))
+        A, log_scale = LikelihoodTable(table / largest[:, None]), np.log(largest)
         weights, start = (None if values is None else to_numpy(values) for values in (weights, start))
     n_points, n_components = A.shape
     w = check_distribution("weights", weights, n_points)
@@ -217,9 +223,10 @@ class ActiveSet:
 
     def improve(self, w: Array, accuracy: float) -> ActiveSet:
         """Maximize over the proportions of the set, up to an accuracy; components at zero leave the set."""
-        x = self.x
+        x, roots = self.x, namespace(w).sqrt(w)
         for _ in range(NEWTON_STEPS):
-            g, H = compute_derivatives(self.B, w, self.B @ asarray_like(x, self.B))
+            scaled = self.B * divide_weights(roots, self.B @ asarray_like(x, self.B))[:, None]
+            g, H = to_numpy(scaled.T @ roots), compute_gram(scaled)  # gradient, and minus the Hessian
             if g.max() - 1 <= accuracy:
                 break
             minimum = minimize_nonnegative(H, 2 * g - 1, (x > 0) | (g > 1))
@@ -245,13 +252,6 @@ def select_dissimilar(columns: Array) -> np.ndarray:
             selected.append(j)
             excluded |= similar[j]
     return np.array(selected, dtype=np.int64)
-
-
-def compute_derivatives(B: Array, w: Array, Q: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the gradient and minus the Hessian of the objective, on the host."""
-    roots = namespace(w).sqrt(w)
-    scaled = B * divide_weights(roots, Q)[:, None]
-    return to_numpy(scaled.T @ roots), compute_gram(scaled)
 
 
 def compute_gram(columns: Array) -> np.ndarray:
@@ -312,17 +312,6 @@ class LikelihoodTable:
 
     def columns(self, components: np.ndarray) -> np.ndarray:
         return self.matrix[:, components]
-
-
-def scale_likelihoods(likelihoods: Any) -> tuple[LikelihoodTable, np.ndarray]:
-    """Divide the likelihoods of each point by the largest; return them and the logarithms of the largest."""
-    table = as_real_array("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
-    if not np.isfinite(table).all() or table.min() < 0:
-        raise ValueError("likelihoods must be finite and nonnegative: give likelihoods, not their logarithms")
-    largest = replace_nonpositive(table.max(axis=1))
-    return LikelihoodTable(table / largest[:, None]), np.log(largest)
 
 
 def check_distribution(name: str, values: Any, n: int) -> Array:
