@@ -36,10 +36,15 @@ NOT_IN_ORDER = (
 def find_all_nan_rows(block: Array) -> np.ndarray:
     """Mask of the rows that are all NaN; only rows that start with NaN are read completely."""
     block = as_source(block)
-    if not is_in_memory(block):
-        return _find_all_nan_on_disk(block)
     if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
         return np.zeros(block.shape[0], bool)
+    if not is_in_memory(block):
+        if block.storage.dtype.kind != "f":
+            return np.zeros(block.shape[0], bool)
+        mask = block.storage.find_all_nan()
+        if mask is not None:
+            return mask[block.start : block.stop]
+        return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(block[rows, ...]), plan_reads(block))))
     xp = namespace(block)
     if not xp.isdtype(block.dtype, "real floating"):
         return np.zeros(block.shape[0], bool)
@@ -48,16 +53,6 @@ def find_all_nan_rows(block: Array) -> np.ndarray:
         candidates = asarray_like(np.flatnonzero(mask), block)
         mask[mask] = to_numpy(xp.all(xp.isnan(xp.take(block, candidates, axis=0)), axis=1))
     return mask
-
-
-def _find_all_nan_on_disk(X: Source) -> np.ndarray:
-    """Mask of the rows that are all NaN, block by block; types without NaN are not read."""
-    if X.sparse or X.storage.dtype.kind != "f":
-        return np.zeros(X.shape[0], bool)
-    mask = X.storage.find_all_nan()
-    if mask is not None:
-        return mask[X.start : X.stop]
-    return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(X[rows, ...]), plan_reads(X))))
 
 
 def reindex_rows(block: Array, rows: np.ndarray) -> Array:
@@ -182,13 +177,9 @@ def estimate_density(block: Array) -> float:
     if is_sparse(block):
         return block.size / n_cells
     if not is_in_memory(block):
-        block = block.take(_sample_positions(block.shape[0]))
+        n = block.shape[0]
+        starts = np.linspace(0, max(0, n - 250), 4).astype(np.intp)  # few runs, so that few units of a storage are read
+        block = block.take(np.unique(np.minimum(starts[:, None] + np.arange(250), n - 1)))
     sample = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
     sample = sample[~find_all_nan_rows(sample)]
     return float(np.mean(sample != 0)) if sample.size else 0.0
-
-
-def _sample_positions(n: int) -> np.ndarray:
-    """Up to a thousand of n rows in four runs of neighbors, so that few units of a storage are read."""
-    starts = np.linspace(0, max(0, n - 250), 4).astype(np.intp)
-    return np.unique(np.minimum(starts[:, None] + np.arange(250), n - 1))

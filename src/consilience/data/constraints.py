@@ -336,9 +336,10 @@ class Constraints:
             return self._replace(*kept).renumber(positions)
         if (positions < 0).any():
             unknown = self._names[positions < 0]
+            hint = ", or by='position'" if isinstance(unknown[0], Integral) else ""
             raise ValueError(
                 f"constraints name entity {unknown[0]!r}, which is not among the ids of the data ({len(unknown)} "
-                f"such): leave it out, or say unknown='drop'{or_position(unknown[0])}"
+                f"such): leave it out, or say unknown='drop'{hint}"
             )
         return self.renumber(positions)
 
@@ -419,11 +420,6 @@ class Constraints:
         counts = [(len(self._must.weights), "must-link"), (len(self._cannot.weights), "cannot-link")]
         parts = [f"{n:,} {kind}{'' if n == 1 else 's'}" for n, kind in counts]
         return f"Constraints: {', '.join(parts)}, by {self._by}"
-
-
-def or_position(name: Any) -> str:
-    """Hint that a whole number may be meant as a position."""
-    return ", or by='position'" if isinstance(name, Integral) else ""
 
 
 def _as_dict(constraints: Constraints) -> dict[Any, float]:

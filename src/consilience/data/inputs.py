@@ -61,11 +61,6 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "to_numpy"))
 
 
-def select_frame_columns(frame: Any, columns: slice | list[int]) -> Any:
-    """Columns of a frame by position."""
-    return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, columns]
-
-
 def _column_names(frame: Any) -> np.ndarray:
     return np.asarray([str(label) for label in frame.columns], dtype=str)
 
@@ -198,12 +193,6 @@ def join_by_ids(inputs: dict[str, ViewInput]) -> tuple[np.ndarray | None, np.nda
     ends = np.cumsum([len(ids) for ids in named.values()])
     for v, view_entities in enumerate(np.split(entities, ends[:-1])):
         rows[view_entities, v] = np.arange(len(view_entities))
-    _check_overlap(named, rows)
-    return all_ids[np.unique(entities, return_index=True)[1]], rows
-
-
-def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
-    """Refuse a view that shares no entity with any other: its ids are of another kind, or of other entities."""
     shared = (rows >= 0).sum(axis=1) > 1
     for name, view_rows in zip(named, rows.T, strict=True):
         if len(named[name]) and not shared[view_rows >= 0].any():
@@ -212,6 +201,7 @@ def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
                 f"view {name!r} shares no id with the other views: it starts with {named[name][:1].tolist()}, another "
                 f"with {other[:1].tolist()}. Make them the same kind, or use consilience.align"
             )
+    return all_ids[np.unique(entities, return_index=True)[1]], rows
 
 
 def _check_unique(name: str, ids: np.ndarray) -> None:
@@ -230,19 +220,6 @@ def _check_unique(name: str, ids: np.ndarray) -> None:
         raise ValueError(f"view {name!r} has the id {repeated!r} more than once: aggregate or drop the repeated rows")
 
 
-def check_same_length(inputs: dict[str, ViewInput]) -> None:
-    """Refuse views without ids, whose rows are matched by position, if they differ in length."""
-    (first_name, first), *others = inputs.items()
-    n = first.values.shape[0]
-    for name, block in others:
-        if block.values.shape[0] != n:
-            raise ValueError(
-                f"view {name!r} has {block.values.shape[0]} rows, view {first_name!r} {n}: give every view a row for "
-                "each entity and say with present= (or a row of NaN) which entities lack it, give ids= to join the "
-                "rows, or use consilience.align"
-            )
-
-
 def check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
     """Check the shape and type of the mask of which entity has which view, and copy it."""
     mask = np.asarray(present)
@@ -251,14 +228,6 @@ def check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
     if mask.dtype != bool:
         raise TypeError(f"present must hold True and False, got {mask.dtype}: convert it with astype(bool)")
     return mask.copy()
-
-
-def check_rows_exist(present: np.ndarray, rows: np.ndarray | None, ids: np.ndarray | None, names: list[str]) -> None:
-    """Refuse a mask by which an entity has a view without a row for it."""
-    if rows is not None and (present & (rows < 0)).any():
-        entity, v = np.argwhere(present & (rows < 0))[0]
-        id_ = entity if ids is None else ids[entity]
-        raise ValueError(f"present says that entity {id_} has view {names[v]!r}, which has no row with this id")
 
 
 def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, partial: bool = False) -> dict[str, Any]:

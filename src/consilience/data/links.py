@@ -119,7 +119,9 @@ def compute_closure(must: Links, cannot: Links) -> tuple[Links, Links]:
     tied, apart = np.split(numbers, [len(must.pairs)])
     group = label_components(tied, len(ends))
     consistent = group[apart[:, 0]] != group[apart[:, 1]]
-    _check_closure_fits(group, apart[consistent])
+    sizes, between = np.bincount(group), np.unique(np.sort(group[apart[consistent]], axis=1), axis=0)
+    n_pairs = np.sum(sizes * (sizes - 1) // 2) + np.sum(sizes[between[:, 0]] * sizes[between[:, 1]])
+    check_pairs_fit(int(n_pairs), "all constraints that follow from the given ones")
     groups = LinkGroups(len(ends))
     pairs = np.vstack([tied, apart[consistent]])
     weights = np.concatenate([must.weights, cannot.weights[consistent]])
@@ -130,13 +132,6 @@ def compute_closure(must: Links, cannot: Links) -> tuple[Links, Links]:
         else:
             groups.separate(i, j, weights[link])
     return groups.tied.links(ends), groups.apart.links(ends) | cannot.select(~consistent)
-
-
-def _check_closure_fits(group: np.ndarray, apart: np.ndarray) -> None:
-    sizes = np.bincount(group)
-    between = np.unique(np.sort(group[apart], axis=1), axis=0)
-    n_pairs = np.sum(sizes * (sizes - 1) // 2) + np.sum(sizes[between[:, 0]] * sizes[between[:, 1]])
-    check_pairs_fit(int(n_pairs), "all constraints that follow from the given ones")
 
 
 class GroupPairs:

@@ -25,12 +25,9 @@ from .inputs import (
     attach_ids,
     check_present,
     check_row_ids,
-    check_rows_exist,
-    check_same_length,
     coerce_view,
     is_frame,
     join_by_ids,
-    select_frame_columns,
 )
 from .table import Table
 
@@ -106,17 +103,26 @@ class Views:
         if rows is None:
             ids, rows = join_by_ids(inputs)
         if rows is None:
-            check_same_length(inputs)
             blocks = {name: view.values for name, view in inputs.items()}
+            (first, first_block), *others = blocks.items()
+            for name, block in others:
+                if block.shape[0] != first_block.shape[0]:
+                    raise ValueError(
+                        f"view {name!r} has {block.shape[0]} rows, view {first!r} {first_block.shape[0]}: give every "
+                        "view a row for each entity and say with present= (or a row of NaN) which entities lack it, "
+                        "give ids= to join the rows, or use consilience.align"
+                    )
         else:
             blocks = {name: reindex_rows(view.values, rows[:, v]) for v, (name, view) in enumerate(inputs.items())}
         if present is None:
             mask = ~np.stack([find_all_nan_rows(block) for block in blocks.values()], axis=1)
             mask = mask if rows is None else mask & (rows >= 0)
         else:
-            n_entities = next(iter(blocks.values())).shape[0]
-            mask = check_present(present, (n_entities, len(blocks)))
-            check_rows_exist(mask, rows, ids, list(inputs))
+            mask = check_present(present, (next(iter(blocks.values())).shape[0], len(blocks)))
+            if rows is not None and (mask & (rows < 0)).any():
+                entity, v = np.argwhere(mask & (rows < 0))[0]
+                id_, name = entity if ids is None else ids[entity], list(inputs)[v]
+                raise ValueError(f"present says that entity {id_} has view {name!r}, which has no row with this id")
         self._set(blocks, {name: view.columns for name, view in inputs.items()}, mask, ids, rows)
 
     def _set(
@@ -169,7 +175,7 @@ class Views:
             labels = list(data.columns)
             for name, group in groups.items():
                 columns = _column_positions(name, group, labels, len(labels))
-                inputs[name] = coerce_view(name, select_frame_columns(data, columns))
+                inputs[name] = coerce_view(name, data.iloc[:, columns] if hasattr(data, "iloc") else data[:, columns])
             return cls.from_inputs(inputs)
         whole = coerce_view("data", data).values
         for name, group in groups.items():
@@ -309,25 +315,20 @@ class Views:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn's X[rows, ...]
             key = key[0]
         if isinstance(key, list | tuple) and key and all(isinstance(name, str) for name in key):
-            return self._select(list(key))
-        return self._take(_row_positions(key, len(self)))
+            blocks = {name: self[name] for name in key}
+            if len(blocks) < len(key):
+                raise ValueError(f"a view is selected twice in {list(key)}: name each once")
+            columns = [self.names.index(name) for name in key]
+            rows = None if self._rows is None else self._rows[:, columns]
+            return self._replace(blocks, self._present[:, columns], self._ids, rows)
+        positions = _row_positions(key, len(self))
+        blocks = {name: index_rows(block, positions) for name, block in self.items()}
+        ids = None if self._ids is None else self._ids[positions]
+        return self._replace(blocks, self._present[positions], ids, self.rows[positions])
 
     def _check_known(self, name: str) -> None:
         if name not in self._blocks:
             raise KeyError(f"no view {name!r}; the views are {', '.join(map(repr, self.names))}")
-
-    def _select(self, names: list[str]) -> Views:
-        blocks = {name: self[name] for name in names}
-        if len(blocks) < len(names):
-            raise ValueError(f"a view is selected twice in {names}: name each once")
-        columns = [self.names.index(name) for name in names]
-        rows = None if self._rows is None else self._rows[:, columns]
-        return self._replace(blocks, self._present[:, columns], self._ids, rows)
-
-    def _take(self, rows: slice | np.ndarray) -> Views:
-        blocks = {name: index_rows(block, rows) for name, block in self.items()}
-        ids = None if self._ids is None else self._ids[rows]
-        return self._replace(blocks, self._present[rows], ids, self.rows[rows])
 
     def _replace(
         self, blocks: dict[str, Array], present: np.ndarray, ids: np.ndarray | None, rows: np.ndarray | None
