@@ -102,7 +102,7 @@ def test_results_are_written_if_the_pipe_is_closed(ab, tmp_path, monkeypatch):
     def gone(*_, **__):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("consilience.cli.terminal.escape_control", gone)
+    monkeypatch.setattr("consilience.cli.terminal.make_encodable", gone)
     monkeypatch.setattr("consilience.cli.terminal.redirect_to_null", lambda *_: None)
     monkeypatch.setattr("consilience.cli.terminal.Terminal.note", lambda *_: None)
     assert run_command("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0

@@ -29,7 +29,6 @@ from .loading import (
 from .outputs import (
     format_clusters,
     format_numbers,
-    format_yes_no,
     has_probabilities,
     note_guarded,
     tabulate_probabilities,
@@ -94,7 +93,7 @@ def tabulate_entities(
         columns |= tabulate_probabilities(model, fitted.views, labels)
     if assessment is not None:
         columns["stability"] = format_numbers(assessment.stability, 2)
-    columns["contested"] = format_yes_no(is_contested)
+    columns["contested"] = np.where(is_contested, "yes", "no").tolist()
     if getattr(model, "runner_up_", None) is not None:
         columns["alternative"] = model.runner_up_.tolist()
     if assessment is not None and assessment.alternative is not None:

@@ -24,20 +24,8 @@ from .terminal import Terminal, UsageError
 CLOSE = 0.02  # a difference that another seed could make
 ALONE, CONCATENATED = "alone", "side by side"
 SINGLE_VIEW_METHODS = ("spectral", "spherical")
-SHOWN_COLUMNS = (
-    "estimator",
-    "entities",
-    "nmi",
-    "ari",
-    "f",
-    "entropy",
-    "agreement",
-    "stability",
-    "verdict",
-    "disagreement",
-    "impurity",
-    "seconds",
-)
+SCORE_COLUMNS = ("nmi", "ari", "f", "entropy", "agreement", "stability", "verdict", "disagreement", "impurity")
+SHOWN_COLUMNS = ("estimator", "entities", *SCORE_COLUMNS, "seconds")
 
 
 def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:

@@ -20,8 +20,12 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Co
     first_columns = list(_read_table(path, inputs).columns)[:4]
     # ids and types are text even where they look like numbers, so these columns are read as text
     frame = _read_table(path, inputs, frozenset(first_columns))
-    names = _name_columns(path, list(frame.columns))
-    table = {name: frame.columns[column].tolist() for name, column in names.items()}
+    columns = list(frame.columns)
+    if set(COLUMNS[:3]) <= set(columns):
+        columns = [name for name in COLUMNS if name in columns]
+    elif len(columns) not in (3, 4):
+        raise ValueError(f"{path} (--constraints) has {len(columns)} columns: give {EXPECTED}")
+    table = {name: frame.columns[column].tolist() for name, column in zip(COLUMNS, columns, strict=False)}
     if "weight" in table:
         table["weight"] = [1.0 if weight is None else weight for weight in table["weight"]]
     by_row = prepared.ids is None
@@ -40,15 +44,6 @@ def _read_table(path: Path, inputs: InputFiles, as_text: frozenset[str] = frozen
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} (--constraints) must be a table: {EXPECTED}")
     return source
-
-
-def _name_columns(path: Path, columns: list[str]) -> dict[str, str]:
-    """Return which column of the file is which, by name or else by position."""
-    if set(COLUMNS[:3]) <= set(columns):
-        return {name: name for name in COLUMNS if name in columns}
-    if len(columns) not in (3, 4):
-        raise ValueError(f"{path} (--constraints) has {len(columns)} columns: give {EXPECTED}")
-    return dict(zip(COLUMNS, columns, strict=False))
 
 
 def _check_entity(path: Path, row: int, text: str | None, position: dict[str, int], by_row: bool) -> str:

@@ -69,7 +69,12 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
         constraints = link_groups(selection.labels)  # otherwise the refinement would split small groups
     if outliers is not None:
         estimator.set_params(outliers=outliers)
-    _note_sample(estimator, data, terminal)
+    sample_size = getattr(estimator, "sample_size", None)  # similarities are never sampled
+    if sample_size is not None and len(views) > sample_size and "similarities" not in data.prepared.kinds.values():
+        terminal.note(
+            f"Clusters are found in a random sample of {sample_size:,} entities; the others are predicted from the "
+            "sample."
+        )
     with (
         terminal.step(f"clustering by {declaration.title}", "fitted the model", shows_progress=True),
         warnings.catch_warnings(),
@@ -80,15 +85,6 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
         terminal.note("No outliers were found: --outliers auto labels none.")
     return FittedRun(estimator, features, views, selection)
-
-
-def _note_sample(estimator: Any, data: LoadedData, terminal: Terminal) -> None:
-    """Note that the method clusters a sample of the entities; it never samples similarities."""
-    size = getattr(estimator, "sample_size", None)
-    if size is not None and len(data.views) > size and "similarities" not in data.prepared.kinds.values():
-        terminal.note(
-            f"Clusters are found in a random sample of {size:,} entities; the others are predicted from the sample."
-        )
 
 
 def _fit_features(data: LoadedData, seed: int, terminal: Terminal) -> dict[str, Any]:

@@ -61,11 +61,6 @@ def format_clusters(labels: np.ndarray) -> list[Any]:
     return ["" if label < 0 else label for label in np.asarray(labels).tolist()]
 
 
-def format_yes_no(answers: np.ndarray) -> list[str]:
-    """Write booleans as yes and no."""
-    return ["yes" if answer else "no" for answer in answers]
-
-
 def guard(text: str) -> str:
     """Quote a text that a spreadsheet would run as a formula; numbers stay as they are."""
     if not text.startswith(FORMULA_STARTS):

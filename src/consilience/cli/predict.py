@@ -25,8 +25,8 @@ from ..files.formats import is_table, parse_path
 from ..persist import load
 from .fitting import reduce_views
 from .loading import check_inputs_stay, note_left_out
-from .outputs import format_yes_no, has_probabilities, note_guarded, tabulate_probabilities, write_labels
-from .terminal import Terminal, check_standard_output, escape_control, open_standard_output
+from .outputs import has_probabilities, note_guarded, tabulate_probabilities, write_labels
+from .terminal import Terminal, check_standard_output, make_encodable, open_standard_output
 
 SIGNIFICANCE = 0.001  # probability below which a number of rows without a cluster is more than chance gives
 
@@ -57,10 +57,10 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
             fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
             columns |= tabulate_probabilities(estimator, views, fitting_labels)
         if fits_none is not None:
-            columns["fits"] = format_yes_no(~fits_none & (labels >= 0))
+            columns["fits"] = np.where(~fits_none & (labels >= 0), "yes", "no").tolist()
     if out is None:
         with open_standard_output() as stream:
-            shown_ids = [escape_control(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
+            shown_ids = [make_encodable(str(entity_id), stream) for entity_id in ids] if stream.isatty() else ids
             n_guarded = write_labels(stream, shown_ids, columns)
         note_guarded(n_guarded, terminal)
         return

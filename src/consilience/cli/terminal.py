@@ -15,11 +15,6 @@ class UsageError(ValueError):
     """Arguments that cannot be combined, which argparse cannot check."""
 
 
-def escape_control(text: str) -> str:
-    """Escape control characters: names come from users' files and must not control the terminal."""
-    return "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
-
 def count_noun(n: int, singular: str, plural: str | None = None) -> str:
     """Write a number and its noun: "1 view", "3 views"."""
     return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
@@ -55,9 +50,10 @@ def open_standard_output() -> Iterator[TextIO]:
 
 
 def make_encodable(text: str, stream: TextIO) -> str:
-    """Replace control characters and characters that the stream's encoding lacks."""
+    """Escape control characters, which names in users' files may contain, and characters outside the encoding."""
     encoding = stream.encoding or "utf-8"
-    return escape_control(text).encode(encoding, "replace").decode(encoding)
+    safe = "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    return safe.encode(encoding, "replace").decode(encoding)
 
 
 def print_message(text: str) -> None:

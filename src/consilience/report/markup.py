@@ -19,7 +19,7 @@ class Html(str):
     __slots__ = ()
 
 
-def tag(name: str, /, *children: str | Iterable[str] | None, **attributes: Any) -> Html:
+def tag(name: str, /, *children: str | Iterable[str | None] | None, **attributes: Any) -> Html:
     """Return an element; children and attributes are escaped unless they are `Html`, attributes of None left out.
 
     Examples
@@ -31,12 +31,12 @@ def tag(name: str, /, *children: str | Iterable[str] | None, **attributes: Any) 
     return Html(opening if name in VOID else f"{opening}{join_html(children)}</{name}>")
 
 
-def join_html(children: Iterable[str | Iterable[str] | None]) -> Html:
+def join_html(children: Iterable[str | Iterable[str | None] | None]) -> Html:
     """Join children, escaped unless they are `Html`; None is left out."""
     return Html("".join(_escape_child(child) for child in children))
 
 
-def _escape_child(child: str | Iterable[str] | None) -> str:
+def _escape_child(child: str | Iterable[str | None] | None) -> str:
     match child:
         case None:
             return ""

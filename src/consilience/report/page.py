@@ -23,7 +23,7 @@ ICON = (
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the table of all entities."""
-    style, script = _read_asset("style.css"), _read_asset("script.js")
+    style, script = (Html((files(__package__) / name).read_text("utf-8")) for name in ("style.css", "script.js"))
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     sections = [section for section in built if section is not None]
     method = build_method(facts)
@@ -34,14 +34,15 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     sections += [search, method]
     links = (tag("li", tag("a", section.short_title, href=f"#{section.id}")) for section in sections)
     navigation = tag("nav", tag("ol", links), aria_label="Contents")
+    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
+    now = datetime.now(UTC)  # the only part of the page that changes between runs
+    date = tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
-        _build_header(),
+        tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), toggle, class_="top"),
         tag("div", navigation, tag("main", (section.to_html() for section in sections), id="main"), class_="page"),
-        tag(
-            "footer", tag("p", "Made by consilience on ", _format_date(), ". The page works offline and sends no data.")
-        ),
+        tag("footer", tag("p", "Made by consilience on ", date, ". The page works offline and sends no data.")),
         data_block({**data, **search.data}),
         tag("script", script),
     )
@@ -59,10 +60,6 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _read_asset(name: str) -> Html:
-    return Html((files(__package__) / name).read_text(encoding="utf-8"))
-
-
 def write_content_policy(script: str) -> str:
     """Return the content security policy: the page may show itself and run its one script."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -70,14 +67,3 @@ def write_content_policy(script: str) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _format_date() -> Html:
-    """Return the current time, the only part of the page that changes between runs."""
-    now = datetime.now(UTC)
-    return tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
-
-
-def _build_header() -> Html:
-    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
-    return tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), toggle, class_="top")

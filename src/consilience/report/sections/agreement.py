@@ -76,11 +76,7 @@ def _describe_rounds(facts: ReportFacts) -> Html | None:
         "" if is_converged is None or not n_rounds else " and converged" if is_converged else " and did not converge"
     )
     words = f"The model took {format_count(n_rounds, 'round') if n_rounds else 'no rounds'}{ending}."
-    curves = _draw_curves(getattr(facts.model, "history_", None) or {})
-    return join_html((tag("h3", "Course of the rounds"), tag("p", words), tag("div", curves, class_="curves")))
-
-
-def _draw_curves(history: Mapping[str, Any]) -> list[Html]:
+    history: Mapping[str, Any] = getattr(facts.model, "history_", None) or {}
     first = int(history["round"][0]) if len(history.get("round", ())) else 1
     curves = (draw_line(history[key], name, first) for key, name in CURVES.items() if key in history)
-    return [curve for curve in curves if curve is not None]
+    return join_html((tag("h3", "Course of the rounds"), tag("p", words), tag("div", curves, class_="curves")))

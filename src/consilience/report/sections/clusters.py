@@ -46,28 +46,21 @@ def build_clusters(facts: ReportFacts) -> Section:
     ]
     n_hidden = len(facts.sizes) - len(shown)
     hidden = f"{format_count(n_hidden, 'smaller cluster is', 'smaller clusters are')} not shown in detail."
+    numbering = (
+        "Numbers are those of ",
+        tag("code", "labels.csv" if facts.is_command else "labels_"),
+        f". Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ".",
+        " Stability is how often fits without an entity of the cluster put it there again." if facts.stability else "",
+    )
     return Section.build(
         "clusters",
         "Clusters",
         "The clusters",
-        _explain(facts),
+        tag("p", "The largest first; open a cluster to see its characteristic features in each view. ", numbering),
         _build_cluster_controls(facts),
         tag("div", blocks, id="cluster-list"),
         tag("p", "No matching clusters.", id="cluster-none", class_="note", hidden=True),
         tag("p", hidden, class_="note") if n_hidden else None,
-    )
-
-
-def _explain(facts: ReportFacts) -> Html:
-    return tag(
-        "p",
-        "The largest first; open a cluster to see its characteristic features in each view. Numbers are those of ",
-        tag("code", "labels.csv" if facts.is_command else "labels_"),
-        ".",
-        f" Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else None,
-        " Stability is how often fits without an entity of the cluster put it there again."
-        if facts.stability
-        else None,
     )
 
 

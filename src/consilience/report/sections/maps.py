@@ -15,6 +15,11 @@ from .section import Section
 MAX_POINTS = 4000
 MIN_POINTS = 30  # points that even a small cluster keeps
 MAX_VIEWS = 12
+EXPLANATION = (
+    "shown on the plane that shows most of each view. Clusters that are apart in one map and mixed in another are "
+    "separated by one view only. Outliers are pulled in to fit the map. Point at an entity to see its name; select a "
+    "cluster to see it alone."
+)
 MISSING = 65535  # coordinate of an entity that lacks the view
 
 
@@ -23,6 +28,7 @@ def build_maps(facts: ReportFacts) -> Section:
     rows = sample_entities(facts.labels)
     views = facts.views[rows]
     names = [name for v, name in enumerate(views.names) if views.present[:, v].sum() >= 3][:MAX_VIEWS]
+    shown = "All entities are" if len(rows) == facts.n else f"A sample of {format_integer(len(rows))} entities is"
     note = (
         f"The page shows {len(names)} of {format_count(views.n_views, 'view')}; the others have too few entities, or "
         f"come after the first {MAX_VIEWS}."
@@ -38,7 +44,7 @@ def build_maps(facts: ReportFacts) -> Section:
         "map",
         "Map",
         "Maps of the views",
-        tag("p", _explain_maps(facts, len(rows))),
+        tag("p", f"{shown} {EXPLANATION}"),
         tag("p", "The maps need JavaScript.", class_="note without-js"),
         _build_legend(facts),
         tag("div", (_build_map(i, name) for i, name in enumerate(names)), class_="maps"),
@@ -68,28 +74,15 @@ def _locate_points(views: Views, name: str) -> np.ndarray:
     with np.errstate(all="ignore"):  # the rows of a view may all be equal
         points = embed(views, name)
     is_finite = np.isfinite(points).all(axis=1)
-    shown = _pull_in_outliers(points[is_finite])
+    # distances beyond the usual spread are compressed logarithmically, so that outliers leave room for the others
+    offsets = points[is_finite] - np.median(points[is_finite], axis=0)
+    spread = np.array([np.median(axis[axis > 0]) if axis.any() else 1.0 for axis in np.abs(offsets).T])
+    shown = np.arcsinh(offsets / (2 * spread))
     low, high = shown.min(axis=0), shown.max(axis=0)
     unit = np.where(high > low, (shown - low) / np.where(high > low, high - low, 1), 0.5)
     coordinates = np.full(points.shape, MISSING)
     coordinates[is_finite] = np.round(unit * (MISSING - 1))
     return coordinates
-
-
-def _pull_in_outliers(points: np.ndarray) -> np.ndarray:
-    """Compress distances beyond the usual spread logarithmically, so that outliers leave room for the others."""
-    offsets = points - np.median(points, axis=0)
-    spread = np.array([np.median(axis[axis > 0]) if axis.any() else 1.0 for axis in np.abs(offsets).T])
-    return np.arcsinh(offsets / (2 * spread))
-
-
-def _explain_maps(facts: ReportFacts, n_shown: int) -> str:
-    shown = "All entities are" if n_shown == facts.n else f"A sample of {format_integer(n_shown)} entities is"
-    return (
-        f"{shown} shown on the plane that shows most of each view. Clusters that are apart in one map and mixed in "
-        "another are separated by one view only. Outliers are pulled in to fit the map. Point at an entity to see its "
-        "name; select a cluster to see it alone."
-    )
 
 
 def _build_legend(facts: ReportFacts) -> Html:

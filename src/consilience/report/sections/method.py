@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ..._version import __version__
 from ..charts import build_row, build_table
 from ..facts import ReportFacts
-from ..markup import Html, clean_text, join_html, mark_user_text, tag, truncate
+from ..markup import Html, clean_text, mark_user_text, tag, truncate
 from .section import Section
 
 MAX_VALUE = 160  # characters of a setting
@@ -28,35 +28,8 @@ def build_method(facts: ReportFacts) -> Section:
     cls = type(facts.model)
     description = (inspect.getdoc(cls) or "").partition("\n")[0]
     versions = [build_row(*item) for item in list_versions().items()]
-    return Section.build(
-        "method",
-        "Method",
-        "Method and settings",
-        tag("p", tag("code", cls.__name__), f": {description}" if description else None),
-        _show_command(facts.command),
-        _list_notes(facts.notes),
-        _tabulate_settings(facts),
-        build_table("Versions", ("Package", "Version"), versions, class_="narrow"),
-    )
-
-
-def _show_command(command: str | None) -> Html | None:
-    if not command:
-        return None
-    copy = tag("button", "Copy", type="button", id="copy", class_="needs-js")
-    block = tag("pre", tag("code", clean_text(command, lines=True), id="command"), tabindex="0", aria_label="Command")
-    return join_html((tag("h3", "To run it again"), tag("div", block, copy, class_="command")))
-
-
-def _list_notes(notes: Sequence[str]) -> Html | None:
-    if not notes:
-        return None
-    items = (tag("li", mark_user_text(note, MAX_NOTE)) for note in notes)
-    return join_html((tag("h3", "How the data was read"), tag("ul", items)))
-
-
-def _tabulate_settings(facts: ReportFacts) -> Html:
-    rows = [
+    notes = (tag("li", mark_user_text(note, MAX_NOTE)) for note in facts.notes)
+    settings = [
         [
             tag("th", tag("code", mark_user_text(name)), scope="row"),
             tag("td", tag("code", mark_user_text(_write_value(value), MAX_VALUE))),
@@ -64,7 +37,23 @@ def _tabulate_settings(facts: ReportFacts) -> Html:
         ]
         for name, value, origin in _list_settings(facts)
     ]
-    return join_html((tag("h3", "Settings"), build_table("Settings", ("Setting", "Value", "Default"), rows)))
+    return Section.build(
+        "method",
+        "Method",
+        "Method and settings",
+        tag("p", tag("code", cls.__name__), f": {description}" if description else None),
+        *(_show_command(facts.command) if facts.command else ()),
+        *((tag("h3", "How the data was read"), tag("ul", notes)) if facts.notes else ()),
+        tag("h3", "Settings"),
+        build_table("Settings", ("Setting", "Value", "Default"), settings),
+        build_table("Versions", ("Package", "Version"), versions, class_="narrow"),
+    )
+
+
+def _show_command(command: str) -> tuple[Html, Html]:
+    copy = tag("button", "Copy", type="button", id="copy", class_="needs-js")
+    block = tag("pre", tag("code", clean_text(command, lines=True), id="command"), tabindex="0", aria_label="Command")
+    return tag("h3", "To run it again"), tag("div", block, copy, class_="command")
 
 
 def _list_settings(facts: ReportFacts) -> Iterator[tuple[str, Any, str]]:

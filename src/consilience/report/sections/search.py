@@ -34,7 +34,7 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         tag("p", note, class_="note") if left_out else None,
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
-        (_build_search_controls(facts), _build_empty_table(), _build_paging()) if has_table else None,
+        _build_search_table(facts) if has_table else None,
         data={"n": facts.n, "columns": columns, "views": names, "words": WORDS},
     )
 
@@ -81,7 +81,8 @@ def _join_with_and(parts: list[str]) -> Html:
     return join_html(pair for pair in zip(separators, parts, strict=True))
 
 
-def _build_search_controls(facts: ReportFacts) -> Html:
+def _build_search_table(facts: ReportFacts) -> Html:
+    """Return the controls, a table whose columns the script fills, and the paging."""
     options = [tag("option", "any cluster", value="")]
     options += [
         tag("option", f"cluster {cluster} ({format_integer(size)})", value=cluster)
@@ -89,17 +90,13 @@ def _build_search_controls(facts: ReportFacts) -> Html:
     ]
     if (facts.labels < 0).any():
         options.append(tag("option", "no cluster", value=-1))
-    return tag(
+    controls = tag(
         "div",
         tag("label", "Name or part of it ", tag("input", type="search", id="find-text", autocomplete="off")),
         tag("label", "In ", tag("select", options, id="find-cluster")),
         tag("label", tag("input", type="checkbox", id="find-contested"), " contested only", class_="check"),
         class_="controls needs-js",
     )
-
-
-def _build_empty_table() -> Html:
-    """Return an empty table, whose columns the script fills."""
     table = tag(
         "table",
         tag("caption", "All entities"),
@@ -107,14 +104,11 @@ def _build_empty_table() -> Html:
         tag("tbody", id="find-rows"),
         class_="entities",
     )
-    return tag("div", make_scrollable("All entities", table), class_="needs-js")
-
-
-def _build_paging() -> Html:
-    return tag(
+    paging = tag(
         "div",
         tag("button", "Previous", type="button", id="find-back"),
         tag("button", "Next", type="button", id="find-on"),
         tag("output", "Reading the entities…", id="find-count", aria_live="polite"),
         class_="pages needs-js",
     )
+    return join_html((controls, tag("div", make_scrollable("All entities", table), class_="needs-js"), paging))

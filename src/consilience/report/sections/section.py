@@ -23,7 +23,7 @@ class Section:
 
     @classmethod
     def build(
-        cls, section_id: str, short_title: str, title: str, *children: str | Iterable[str] | None, **options: Any
+        cls, section_id: str, short_title: str, title: str, *children: str | Iterable[str | None] | None, **options: Any
     ) -> Section:
         """Return a section with these children; text is escaped unless it is `Html`, None is left out."""
         return cls(section_id, short_title, title, join_html(children), **options)

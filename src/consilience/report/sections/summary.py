@@ -40,17 +40,13 @@ def build_summary(facts: ReportFacts) -> Section:
 
 def _open_with_verdict(facts: ReportFacts) -> Html | None:
     """Return the box at the top: how reliable the clusters are, or that there is no evidence for groups."""
-    if facts.selection is not None and not facts.selection.supported:
-        return _report_no_groups(facts, facts.selection.reason)
-    return None if facts.assessment is None else describe_verdict(facts.assessment)
-
-
-def _report_no_groups(facts: ReportFacts, reason: str) -> Html:
+    if facts.selection is None or facts.selection.supported:
+        return None if facts.assessment is None else describe_verdict(facts.assessment)
     remedy = "-k N" if facts.is_command else "n_clusters=N"
     advice = f"All entities form one cluster; use {remedy} to get N clusters anyway."
     return tag(
         "div",
-        tag("p", mark_user_text(reason, MAX_SENTENCE), class_="reason"),
+        tag("p", mark_user_text(facts.selection.reason, MAX_SENTENCE), class_="reason"),
         tag("p", advice) if len(facts.sizes) < 2 else None,
         tag("p", tag("a", "The numbers of clusters that were tried", href="#selection")),
         class_="verdict unreliable",
