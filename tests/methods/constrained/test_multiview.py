@@ -18,9 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
-from consilience.methods.constrained.co_constrained import ViewClusterer
+from consilience.methods.constrained.co_constrained import CANDIDATES, ViewClusterer
 from consilience.methods.constrained.propagate import TRANSFERS, Transfer
-from consilience.methods.constrained.thresholds import CANDIDATES
 
 BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
 every_base = pytest.mark.parametrize("base", BASES)

@@ -19,9 +19,8 @@ from consilience.methods.common.statistics import ClusterSumCollector
 from consilience.methods.constrained import farthest as farthest_module
 from consilience.methods.constrained.cluster_metrics import METRICS
 from consilience.methods.constrained.farthest import find_farthest_pair
-from consilience.methods.constrained.linked import LinkedView
 from consilience.methods.constrained.neighborhoods import choose_first_centers, find_neighborhoods
-from consilience.methods.constrained.pairwise import assign_to_cheapest, iterate_constrained_kmeans
+from consilience.methods.constrained.pairwise import LinkedView, assign_to_cheapest, iterate_constrained_kmeans
 from consilience.methods.constrained.pck import prepare_euclidean_rows
 
 K = 3

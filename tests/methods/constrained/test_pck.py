@@ -24,8 +24,7 @@ import consilience as cs
 from consilience import Constraints
 from consilience.data.links import Links
 from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
-from consilience.methods.constrained.linked import LinkedView
-from consilience.methods.constrained.pairwise import iterate_constrained_kmeans, run_until_settled
+from consilience.methods.constrained.pairwise import LinkedView, iterate_constrained_kmeans, run_until_settled
 from consilience.methods.constrained.pck import prepare_euclidean_rows
 
 ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]

@@ -14,11 +14,15 @@ from consilience.arrays import use_threads
 from consilience.data import Constraints
 from consilience.data.links import Links
 from consilience.divergences import SquaredEuclidean
-from consilience.methods.constrained import thresholds
+from consilience.methods.constrained import co_constrained
 from consilience.methods.constrained.cluster_metrics import ClusterMetric, DiagonalMetric, FullMetric
 from consilience.methods.constrained.co_constrained import MappedViews, ViewInstances
-from consilience.methods.constrained.match import match_view_clusters, renumber_labels, vote_labels
-from consilience.methods.constrained.multiview import restrict_to_view
+from consilience.methods.constrained.multiview import (
+    match_view_clusters,
+    renumber_labels,
+    restrict_to_view,
+    vote_labels,
+)
 from consilience.methods.constrained.pairwise import ConstrainedState
 from consilience.methods.constrained.propagate import (
     TRANSFERS,
@@ -525,7 +529,7 @@ def test_every_constraint_is_held_out_once():
     constraints = {name: Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4)) for name in "ab"}
     left_out = {name: Constraints() for name in constraints}
     apart = make_mapped_views([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
-    for train, test in thresholds.split_folds(apart, constraints, rng):
+    for train, test in co_constrained.split_folds(apart, constraints, rng):
         for name in constraints:
             assert train[name].size + test[name].size == constraints[name].size
             assert train[name] | test[name] == constraints[name]
@@ -539,15 +543,17 @@ def test_every_constraint_is_held_out_once():
 def test_shared_pairs_are_held_out_together():
     rng = np.random.default_rng(0)
     same = Constraints(draw_links(rng, 9, 7), draw_links(rng, 9, 4))
-    for _, test in thresholds.split_folds(make_mapped_views([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
+    for _, test in co_constrained.split_folds(
+        make_mapped_views([[i, i] for i in range(9)]), {"b": same, "a": same}, rng
+    ):
         assert test["a"] == test["b"]
 
 
 def test_score_links():
     links = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
-    assert thresholds.score_links(np.array([0, 0, 1, 0]), links.must, True) == (2.0, 2.5)
-    assert thresholds.score_links(np.array([0, 0, 1, 0]), links.cannot, False) == (3.0, 3.25)
-    assert thresholds.score_links(np.array([0]), Constraints().must, True) == (0, 0)
+    assert co_constrained.score_links(np.array([0, 0, 1, 0]), links.must, True) == (2.0, 2.5)
+    assert co_constrained.score_links(np.array([0, 0, 1, 0]), links.cannot, False) == (3.0, 3.25)
+    assert co_constrained.score_links(np.array([0]), Constraints().must, True) == (0, 0)
 
 
 def choose_for_quality(quality, constraints):
@@ -558,15 +564,15 @@ def choose_for_quality(quality, constraints):
     def cluster(closed, threshold):
         return dict.fromkeys(mapped.views, np.where(np.arange(8) < quality[threshold], y, 2 + np.arange(8)))
 
-    return thresholds.choose_threshold(
+    return co_constrained.choose_threshold(
         mapped, {"b": constraints, "a": Constraints()}, cluster, np.random.default_rng(0)
     )
 
 
 def test_chooses_threshold_of_best_score():
     constraints = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
-    everywhere = dict.fromkeys(thresholds.CANDIDATES, 4)
-    for best in thresholds.CANDIDATES:
+    everywhere = dict.fromkeys(co_constrained.CANDIDATES, 4)
+    for best in co_constrained.CANDIDATES:
         assert choose_for_quality(everywhere | {best: 8}, constraints) == best
     assert choose_for_quality(everywhere, constraints) == 0.5, "of equals that nearest to the usual one"
     assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, constraints) == 0.35
@@ -574,7 +580,7 @@ def test_chooses_threshold_of_best_score():
 
 def test_refuses_to_choose_by_one_constraint():
     with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views to choose"):
-        choose_for_quality(dict.fromkeys(thresholds.CANDIDATES, 4), Constraints([(0, 1)]))
+        choose_for_quality(dict.fromkeys(co_constrained.CANDIDATES, 4), Constraints([(0, 1)]))
 
 
 # Algorithm 1

@@ -11,7 +11,7 @@ from ...arrays import CSR
 from ..common.docs import share_docs
 from ..common.validation import StrOptions
 from .cluster_metrics import METRICS, ClusterMetric
-from .linked import LinkedView
+from .pairwise import LinkedView
 from .pck import PCKMeans
 
 

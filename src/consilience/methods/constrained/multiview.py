@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -33,18 +34,18 @@ from ..common.starts import split_init_by_view
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric
 from .co_constrained import (
+    DEFAULT_THRESHOLD,
     ClosedConstraints,
     CoConstrainedState,
     MappedViews,
     ViewClusterer,
     ViewInstances,
+    choose_threshold,
     cluster_separately,
     iterate_co_constrained,
 )
-from .linked import LinkedView
-from .match import match_view_clusters, renumber_labels, vote_labels
 from .neighborhoods import START_CHOICES
-from .pairwise import ConstrainedState
+from .pairwise import ConstrainedState, LinkedView
 from .pck import (
     EMPTY_REMEDY,
     ConstrainedKMeansMixin,
@@ -55,7 +56,6 @@ from .pck import (
     warn_of_inexact_farthest,
 )
 from .propagate import TRANSFERS, Transfer
-from .thresholds import DEFAULT_THRESHOLD, choose_threshold
 
 DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest"}
 
@@ -542,3 +542,45 @@ def number_distinct_rows(
     entity_rows[present] = number[first[inverse]]
     unchanged = np.array_equal(chosen, np.arange(X.shape[0]))
     return ViewInstances(prepare_euclidean_rows(X if unchanged else take_rows(X, chosen)), entity_rows)
+
+
+def match_view_clusters(view_labels: Mapping[str, np.ndarray], n_clusters: int) -> dict[str, np.ndarray]:
+    """Return new cluster numbers per view, such that views agree on as many shared entities as possible.
+
+    Views are matched one by one, next the one that shares most entities with those already matched. A label of -1 means
+    that the entity lacks the view.
+    """
+    names = list(view_labels)
+    numbers = {names[0]: np.arange(n_clusters)}
+    votes = np.zeros((len(view_labels[names[0]]), n_clusters))  # votes of the views matched so far
+    add_votes(votes, view_labels[names[0]])
+    while len(numbers) < len(names):
+        has_vote = votes.any(axis=1)
+        remaining = {name: has_vote & (view_labels[name] >= 0) for name in names if name not in numbers}
+        name = max(remaining, key=lambda view: int(np.sum(remaining[view])))
+        labels, shared = view_labels[name], remaining[name]
+        table = np.zeros((n_clusters, n_clusters))
+        np.add.at(table, labels[shared], votes[shared])
+        numbers[name] = linear_sum_assignment(-table)[1]
+        add_votes(votes, renumber_labels(labels, numbers[name]))
+    return {name: numbers[name] for name in names}
+
+
+def add_votes(votes: np.ndarray, labels: np.ndarray) -> None:
+    """Add a vote per label, in place."""
+    present = np.flatnonzero(labels >= 0)
+    votes[present, labels[present]] += 1
+
+
+def renumber_labels(labels: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Replace labels by new cluster numbers; -1 stays."""
+    return np.where(labels >= 0, numbers[np.maximum(labels, 0)], -1)
+
+
+def vote_labels(view_labels: Mapping[str, np.ndarray], costs: np.ndarray) -> np.ndarray:
+    """Return the cluster that most of an entity's views vote for; ties go to the lowest of the costs (n, k)."""
+    votes = np.zeros(costs.shape)
+    for labels in view_labels.values():
+        add_votes(votes, labels)
+    leading = votes == votes.max(axis=1, keepdims=True)
+    return np.argmin(np.where(leading, costs, np.inf), axis=1)

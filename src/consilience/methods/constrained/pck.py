@@ -40,9 +40,8 @@ from ..common.run import Attempt, choose_best_attempt, progress
 from ..common.starts import check_init_labels
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric
-from .linked import LinkedView
 from .neighborhoods import START_CHOICES, choose_first_centers
-from .pairwise import ConstrainedState, iterate_constrained_kmeans, run_until_settled
+from .pairwise import ConstrainedState, LinkedView, iterate_constrained_kmeans, run_until_settled
 
 EMPTY_REMEDY = "lower n_clusters, or check the must-links"
 
