@@ -66,8 +66,13 @@ def convert_amounts(column: str, values: np.ndarray) -> tuple[np.ndarray, str] |
             f"column {column!r} holds amounts, but {texts[row][:40]!r} in row {row + 1} "
             f"({len(others)} in all): correct or empty these cells, or declare them as names (--kind)"
         )
-    unit = _find_unit(column, cells)
-    decimal_mark = _find_decimal_mark(column, cells, unit)
+    units = {cell.unit for cell in cells}
+    if len(units - {""}) > 1 or units == {"", "%"}:
+        mixture = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
+        raise ValueError(
+            f"column {column!r} mixes {mixture}: convert its numbers to one unit, or declare them as names (--kind)"
+        )
+    decimal_mark = _find_decimal_mark(column, cells, max(units))
     numbers = np.full(len(values), np.nan)
     for cell in cells:
         numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, decimal_mark)
@@ -93,16 +98,6 @@ def _looks_priced(texts: dict[int, str]) -> bool:
     """Whether most cells hold digits and a currency, in any format."""
     n_priced = sum(bool(LOOKS_PRICED.fullmatch(text.strip())) for text in texts.values())
     return n_priced > 0 and n_priced >= AMOUNT_SHARE * len(texts)
-
-
-def _find_unit(column: str, cells: list[AmountCell]) -> str:
-    units = {cell.unit for cell in cells}
-    if len(units - {""}) > 1 or units == {"", "%"}:
-        shown = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
-        raise ValueError(
-            f"column {column!r} mixes {shown}: convert its numbers to one unit, or declare them as names (--kind)"
-        )
-    return max(units)
 
 
 def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str) -> str:

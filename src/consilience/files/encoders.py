@@ -26,15 +26,17 @@ def find_measured_rows(values: Any) -> np.ndarray:
     return find_nonzero_rows(values) if sp.issparse(values) else np.logical_not(np.isnan(values).all(axis=1))
 
 
-def order_columns(data: Any, features: np.ndarray | None) -> Any:
-    """Put the columns into the order of the fit if both have names; otherwise they are matched by position."""
+def order_columns(data: Any, features: np.ndarray | None, n_columns: int | None) -> Any:
+    """Put the columns into the order of the fit if both have names; otherwise check their number."""
     X, names = data
-    if names is None or features is None:
-        return X
-    position = {name: i for i, name in enumerate(names.tolist())}
-    check_columns(features.tolist(), position)
-    order = [position[name] for name in features.tolist()]
-    return X if order == list(range(X.shape[1])) else X[:, order]
+    if names is not None and features is not None:
+        position = {name: i for i, name in enumerate(names.tolist())}
+        check_columns(features.tolist(), position)
+        order = [position[name] for name in features.tolist()]
+        X = X if order == list(range(X.shape[1])) else X[:, order]
+    if n_columns is not None and X.shape[1] != n_columns:
+        raise ValueError(f"{X.shape[1]} columns, but {n_columns} in the model: give the same columns in the same order")
+    return X
 
 
 def check_columns(expected: list[str], columns: Any) -> None:
@@ -42,12 +44,6 @@ def check_columns(expected: list[str], columns: Any) -> None:
     missing = next((name for name in expected if name not in columns), None)
     if missing is not None:
         raise ValueError(f"there is no column {missing!r}, which the model was fitted on")
-
-
-def check_width(X: Any, n_columns: int) -> None:
-    """Refuse new entities that have another number of columns than those of the fit."""
-    if X.shape[1] != n_columns:
-        raise ValueError(f"{X.shape[1]} columns, but {n_columns} in the model: give the same columns in the same order")
 
 
 @save_as("encoder-numbers")
@@ -90,8 +86,7 @@ class NumbersEncoder:
 
     def transform(self, data: Any) -> Any:
         """Standardize the rows; rows without any value become NaN."""
-        X = order_columns(data, self.features)
-        check_width(X, self.n_columns)
+        X = order_columns(data, self.features, self.n_columns)
         if self.fill is None:
             return sp.csr_array(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
@@ -217,15 +212,13 @@ class CountsEncoder:
 
     def transform(self, data: Any) -> Any:
         """Encode rows of counts; terms that were not seen in `fit` are ignored."""
-        counts = self._to_matrix(data)
-        check_width(counts, len(self.weighting.idf))
-        return self.weighting.transform(counts)
+        return self.weighting.transform(self._to_matrix(data, len(self.weighting.idf)))
 
-    def _to_matrix(self, data: Any) -> Any:
+    def _to_matrix(self, data: Any, n_columns: int | None = None) -> Any:
         """Count the terms of bags, or put the columns of a matrix in order, with 0 for empty cells."""
         if isinstance(data, np.ndarray):
             return _count_terms(data, self.features)
-        X = order_columns(data, self.features)
+        X = order_columns(data, self.features, n_columns)
         if sp.issparse(X):
             X = sp.csr_array(X)
             return sp.csr_array((np.where(np.isnan(X.data), 0, X.data), X.indices, X.indptr), shape=X.shape)
@@ -279,7 +272,9 @@ class TextEncoder:
         """Learn the terms: those in at least two texts and in at most half of them, without English stop words."""
         present = [text for text in texts if text is not None]
         limits: dict[str, Any] = {"min_df": 2, "max_df": MAX_SHARE} if len(present) >= MIN_TEXTS else {}
-        if self.kind == "text" and _is_english(present):
+        words = [word for text in present[:1000] for word in text.lower().split()]
+        n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
+        if self.kind == "text" and n_stop_words > ENGLISH_SHARE * len(words):
             limits["stop_words"] = "english"
         counter = CountVectorizer(max_features=MAX_TERMS, **ANALYZERS[self.kind], **limits)
         try:
@@ -297,12 +292,6 @@ class TextEncoder:
         counter = CountVectorizer(vocabulary=list(self.features), **ANALYZERS[self.kind])
         counts = sp.csr_array(counter.transform(["" if text is None else text for text in texts]), dtype=np.float64)
         return self.weighting.transform(counts)
-
-
-def _is_english(texts: list[str]) -> bool:
-    """Whether so many words are English stop words that these are best left out."""
-    words = [word for text in texts[:1000] for word in text.lower().split()]
-    return sum(word in ENGLISH_STOP_WORDS for word in words) > ENGLISH_SHARE * len(words)
 
 
 @save_as("encoder-links")

@@ -67,10 +67,16 @@ def collect_ids(contents: Sequence[ViewContent]) -> np.ndarray | None:
     links = [content for content in contents if content.kind == "links"]
     others = [content for content in contents if content.kind != "links"]
     if not others:
-        return _list_unique(end for content in links for end in content.data[:2])
+        return _list_unique(entity for content in links for end in content.data[:2] for entity in end.tolist())
     without_ids = [content for content in others if content.ids is None]
     if len(without_ids) == len(others):
-        _check_lengths(others)
+        first = others[0]
+        for content in others:
+            if content.n_rows != first.n_rows:
+                raise ValueError(
+                    f"view {content.name!r} ({content.origin}) has {content.n_rows} rows, view {first.name!r} "
+                    f"{first.n_rows}: without ids rows are matched by position. Give --id COLUMN to join them"
+                )
         if links:
             raise ValueError(f"view {links[0].name!r} links ids, but the other views have none: give --id COLUMN")
         return None
@@ -79,37 +85,22 @@ def collect_ids(contents: Sequence[ViewContent]) -> np.ndarray | None:
             f"view {without_ids[0].name!r} ({without_ids[0].origin}) has no ids, but other views have: add the column "
             "or, in an .npz file, an array 'ids'"
         )
-    _check_shared_ids(others)
-    return _list_unique(content.ids for content in others if content.ids is not None)
-
-
-def _list_unique(ids: Iterable[np.ndarray]) -> np.ndarray:
-    """Concatenate ids, each once and in the order of first occurrence."""
-    return np.array(list(dict.fromkeys(np.concatenate(list(ids)).tolist())), dtype=object)
-
-
-def _check_lengths(contents: Sequence[ViewContent]) -> None:
-    first, *others = contents
-    for content in others:
-        if content.n_rows != first.n_rows:
-            raise ValueError(
-                f"view {content.name!r} ({content.origin}) has {content.n_rows} rows, view {first.name!r} "
-                f"{first.n_rows}: without ids rows are matched by position. Give --id COLUMN to join them"
-            )
-
-
-def _check_shared_ids(contents: Sequence[ViewContent]) -> None:
-    """Refuse a view that shares no entity with the others."""
-    ids = {content.name: content.ids.tolist() for content in contents if content.ids is not None}
-    for content in contents if len(ids) > 1 else ():
-        others = {name: view_ids for name, view_ids in ids.items() if name != content.name}
-        if set(ids[content.name]).isdisjoint(chain.from_iterable(others.values())):
-            other = next(iter(others))
+    ids = {content.name: content.ids.tolist() for content in others if content.ids is not None}
+    for content in others if len(ids) > 1 else ():
+        rest = {name: view_ids for name, view_ids in ids.items() if name != content.name}
+        if set(ids[content.name]).isdisjoint(chain.from_iterable(rest.values())):
+            other, other_ids = next(iter(rest.items()))
             raise ValueError(
                 f"view {content.name!r} ({content.origin}) shares no id with the other views: its first is "
-                f"{ids[content.name][0]!r}, the first of {other!r} is {others[other][0]!r}. Do these files describe "
-                "the same entities, and is --id right?"
+                f"{ids[content.name][0]!r}, the first of {other!r} is {other_ids[0]!r}. Do these files describe the "
+                "same entities, and is --id right?"
             )
+    return _list_unique(chain.from_iterable(ids.values()))
+
+
+def _list_unique(ids: Iterable[str]) -> np.ndarray:
+    """List ids, each once and in the order of first occurrence."""
+    return np.array(list(dict.fromkeys(ids)), dtype=object)
 
 
 def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool) -> EncodedData:
@@ -169,8 +160,12 @@ def encode(
         if encoding.content not in by_name:
             continue
         content, encoder = by_name[encoding.content], encoding.encoder
-        rows = _find_rows(content, ids, n)
-        values = reindex_rows(_call(content, encoder.transform, _get_encoder_data(content, ids)), rows)
+        data, rows = content.data, _find_rows(content, ids, n)
+        if content.kind == "links":
+            data = data, ids
+        elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:
+            data = data[0], content.ids  # rows and columns have the same names
+        values = reindex_rows(_call(content, encoder.transform, data), rows)
         features = None if encoder.features is None else np.array(encoder.features, dtype=str)
         blocks[name] = ViewInput(values, columns=features)
         masks.append(encoder.present(values) & (rows >= 0))
@@ -187,27 +182,25 @@ def encode(
                 f"entity {entity} is described by no view ({(~kept).sum()} in all): drop it from the files"
             )
         views = views[kept]
-    texts = {content.name: content for content in contents if content.kind in ("text", "names")}
+    texts, n_filled = {}, {}
+    for content in contents:
+        if content.kind in ("text", "names"):
+            strings = np.empty(len(content.data) + 1, dtype=object)  # the last one, at index -1, is None
+            strings[:-1] = content.data
+            texts[content.name] = strings[_find_rows(content, ids, n)][kept]
+        elif content.kind == "numbers" and not sp.issparse(content.data[0]):
+            is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
+            if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):
+                n_filled[content.name] = n_cells
     return EncodedData(
         views,
         dict(encodings),
         {name: encoding.encoder.kind for name, encoding in encodings.items() if name in blocks},
         ids,
         kept,
-        {content.name: n_filled for content in contents if (n_filled := _count_filled(content))},
-        {name: _take_texts(content, ids, n)[kept] for name, content in texts.items()},
+        n_filled,
+        texts,
     )
-
-
-def _get_encoder_data(content: ViewContent, ids: np.ndarray | None) -> Any:
-    """Return the data in the form that `transform` of the encoder takes."""
-    if content.kind == "links":
-        return content.data, ids
-    if content.kind == "similarities":
-        X, names = content.data
-        is_square = X.shape[0] == X.shape[1]
-        return X, content.ids if names is None and is_square else names  # rows and columns have the same names
-    return content.data
 
 
 def _align_columns(content: ViewContent, ids: np.ndarray | None) -> ViewContent:
@@ -231,21 +224,6 @@ def _find_rows(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndarr
         return np.arange(n)
     position = {entity_id: row for row, entity_id in enumerate(content.ids.tolist())}
     return np.array([position.get(entity_id, -1) for entity_id in ids.tolist()])
-
-
-def _count_filled(content: ViewContent) -> int:
-    """Count the empty cells in rows that have other values."""
-    if content.kind != "numbers" or sp.issparse(content.data[0]):
-        return 0
-    empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
-    return int(empty[~empty.all(axis=1)].sum())
-
-
-def _take_texts(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndarray:
-    """Return the strings of a view in the order of the entities."""
-    texts = np.empty(len(content.data) + 1, dtype=object)  # the last one, at index -1, is None
-    texts[:-1] = content.data
-    return texts[_find_rows(content, ids, n)]
 
 
 def match_classes(known_classes: KnownClasses, ids: np.ndarray | None, n: int) -> np.ndarray:

@@ -148,20 +148,17 @@ def interpret_columns(
     if forced == "links" or (forced is None and are_edge_columns(columns)):
         return _build_links(name, origin, columns, forced)
     n_rows = len(next(iter(columns.values())))
-    columns, note = _convert_amounts(name, columns) if forced in (None, "numbers") else (columns, "")
+    note = ""
+    if forced in (None, "numbers"):
+        try:
+            amounts = {column: convert_amounts(column, values) for column, values in columns.items()}
+        except ValueError as error:
+            raise ValueError(f"view {name!r}: {error}") from error
+        converted = {column: amount for column, amount in amounts.items() if amount is not None}
+        columns = columns | {column: numbers for column, (numbers, _) in converted.items()}
+        note = next((f"; {column}: {example}" for column, (_, example) in converted.items()), "")
     kind, reason = (forced, FORCED) if forced else _detect_kind(name, columns)
     return ViewContent(name, origin, kind, BUILDERS[kind](name, columns), n_rows, ids, reason + note, tuple(columns))
-
-
-def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
-    """Convert columns of prices and the like to numbers; also describe how the first of them was read."""
-    try:
-        converted = {column: convert_amounts(column, values) for column, values in columns.items()}
-    except ValueError as error:
-        raise ValueError(f"view {name!r}: {error}") from error
-    notes = [f"; {column}: {result[1]}" for column, result in converted.items() if result is not None]
-    numbers = {column: result[0] for column, result in converted.items() if result is not None}
-    return columns | numbers, notes[0] if notes else ""
 
 
 def are_edge_columns(columns: Iterable[str]) -> bool:
@@ -229,7 +226,16 @@ def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarra
     """Put columns of numbers and vectors side by side."""
     blocks, features = [], []
     for column, values in columns.items():
-        numbers = _parse_column(name, column, values) if values.dtype == object else values
+        numbers = values
+        if values.dtype == object:
+            has_bags = _has_bags(values)
+            if not has_bags:
+                _check_no_numbers(name, column, values)
+            cells = [cell for cell in values if cell is not None]
+            wrong = next((cell for cell in cells if has_bags or not (is_missing(cell) or is_number(cell))), None)
+            if wrong is not None:
+                raise ValueError(f"view {name!r}: column {column!r} holds {str(wrong)[:40]!r}, which is not a number")
+            numbers = np.array([float(cell) if cell is not None and is_number(cell) else np.nan for cell in values])
         if numbers.ndim == 1:
             blocks.append(numbers[:, None])
             features.append(column)
@@ -239,18 +245,6 @@ def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarra
     X = np.hstack(blocks)
     _check_finite(name, X, features)
     return X, np.array(features, dtype=object)
-
-
-def _parse_column(view: str, column: str, values: np.ndarray) -> np.ndarray:
-    """Parse texts as numbers, with NaN where they are missing; refuse anything else."""
-    has_bags = _has_bags(values)
-    if not has_bags:
-        _check_no_numbers(view, column, values)
-    cells = [cell for cell in values if cell is not None]
-    wrong = next((cell for cell in cells if has_bags or not (is_missing(cell) or is_number(cell))), None)
-    if wrong is not None:
-        raise ValueError(f"view {view!r}: column {column!r} holds {str(wrong)[:40]!r}, which is not a number")
-    return np.array([float(cell) if cell is not None and is_number(cell) else np.nan for cell in values])
 
 
 def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:

@@ -54,7 +54,14 @@ def read_files(
     reader = _ViewReader(specs, usual_ids, id_column, labels, kinds or {}, parse_delimiter(delimiter), inputs)
     notes = reader.find_id_column()
     contents = [content for spec in specs for content in reader.read_view(spec)]
-    _check_names(contents, reader.kinds)
+    names = [content.name for content in contents]
+    link_names = [f"{content.name}-{end}" for content in contents if content.kind == "links" for end in ("out", "in")]
+    name, times = Counter([*names, *link_names]).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"two views are called {name!r}: give each its own name (--view NAME=FILE)")
+    unknown = next((name for name in reader.kinds if name not in names), None)
+    if unknown is not None:
+        raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")
     return InputData(contents, reader.id_column, reader.read_known_classes(), notes)
 
 
@@ -120,21 +127,17 @@ class _ViewReader:
                     raise ValueError(f"{path} has no column {self.id_column!r} (--id); it has {names}")
             return []
         for usual in self.usual_ids:
-            self._check_all_or_none(usual, tables)
+            without = next((path for path, columns in tables.items() if usual not in columns), None)
+            for spec in self.specs if without is not None else ():
+                if spec.columns is None and usual in tables.get(spec.path, ()):  # it would be taken for a feature
+                    raise ValueError(
+                        f"{spec.path} has a column {usual!r}, {without} has none: add it there, or name the columns of "
+                        f"the view ({spec.path}:COLUMN,COLUMN) to match rows by position"
+                    )
             if tables and all(usual in columns for columns in tables.values()):
                 self.id_column = usual
                 return [f"Entities are joined by the column {usual!r} (--id)."]
         return []
-
-    def _check_all_or_none(self, usual: str, tables: Mapping[Path, Mapping[str, np.ndarray]]) -> None:
-        """Refuse tables with and without an id if the column would be taken for a feature."""
-        without = next((path for path, columns in tables.items() if usual not in columns), None)
-        for spec in self.specs:
-            if without is not None and spec.columns is None and usual in tables.get(spec.path, ()):
-                raise ValueError(
-                    f"{spec.path} has a column {usual!r}, {without} has none: add it there, or name the columns of the "
-                    f"view ({spec.path}:COLUMN,COLUMN) to match rows by position"
-                )
 
     def _is_links(self, spec: ViewSpec, table: FileTable) -> bool:
         kind = self.kinds.get(spec.view_name)
@@ -224,15 +227,3 @@ class _ViewReader:
                     raise ValueError(f"{path} (--labels): name one column, not {len(more) + 1}")
                 classes = self.read_columns(path, [column], [column])[column]  # 1 and 01 are two classes
                 return KnownClasses(f"{path}:{column}", classes, self._read_ids(path, table.columns, id_column))
-
-
-def _check_names(contents: list[ViewContent], kinds: Mapping[str, str]) -> None:
-    """Refuse two views of the same name, and kinds of views that do not exist."""
-    names = [content.name for content in contents]
-    link_names = [f"{content.name}-{end}" for content in contents if content.kind == "links" for end in ("out", "in")]
-    name, times = Counter([*names, *link_names]).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"two views are called {name!r}: give each its own name (--view NAME=FILE)")
-    unknown = next((name for name in kinds if name not in names), None)
-    if unknown is not None:
-        raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")

@@ -98,7 +98,9 @@ def _build_collection(header: dict[str, Any], stream: IO[bytes]) -> FileCollecti
     ids = to_objects(header["ids"])
     matrices = {}
     for name, block in header["blocks"].items():
-        parts = [_receive_array(stream, dtype, tuple(shape)) for dtype, shape in block["parts"]]
+        parts = [np.empty(tuple(shape), dtype=dtype) for dtype, shape in block["parts"]]
+        for part in parts:
+            _fill(stream, part.reshape(-1).view(np.uint8).data)
         if block["sparse_shape"] is None:
             values: Any = parts[0]
         else:
@@ -107,12 +109,6 @@ def _build_collection(header: dict[str, Any], stream: IO[bytes]) -> FileCollecti
         features = to_objects(block["features"]) if "features" in block else None
         matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None)
     return FileCollection(matrices, {name: to_objects(column) for name, column in header["columns"].items()}, ids)
-
-
-def _receive_array(stream: IO[bytes], dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.empty(shape, dtype=dtype)
-    _fill(stream, array.reshape(-1).view(np.uint8).data)
-    return array
 
 
 def _receive(stream: IO[bytes], n_bytes: int) -> bytearray:

@@ -36,7 +36,11 @@ def _read_once(
     try:
         with open_text(path) as text:
             rows = _read_rows(path, text, delimiter)
-            header = _check_header(path, next(rows))
+            header = next(rows)
+            if all(is_number(word) for name in header for word in name.split() or [""]):
+                raise ValueError(f"{path}: the first line holds numbers, not the names of the columns: add a header")
+            header = [name.strip() or f"column {i + 1}" for i, name in enumerate(header)]
+            check_unique_columns(path, header)
             chunks: dict[str, list[np.ndarray]] = {name: [] for name in header}
             is_first = True
             while block := list(islice(rows, ROWS_AT_A_TIME)):
@@ -91,15 +95,6 @@ def _read_rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterato
 
 def _describe(mark: str) -> str:
     return "tab" if mark == "\t" else repr(mark)
-
-
-def _check_header(path: InputFile, names: list[str]) -> list[str]:
-    """Refuse a header of numbers or with a repeated name; number the columns that have no name."""
-    if all(is_number(word) for name in names for word in name.split() or [""]):
-        raise ValueError(f"{path}: the first line holds numbers, not the names of the columns: add a header")
-    names = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]
-    check_unique_columns(path, names)
-    return names
 
 
 def _parse_cells(cells: tuple[str, ...]) -> np.ndarray | None:

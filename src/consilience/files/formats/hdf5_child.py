@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import warnings
-from typing import Any, BinaryIO
+from typing import Any
 
 COMPRESSION_RATIO = 1032  # the most that gzip can compress by
 ALWAYS_ALLOWED = 2**28  # bytes per data set that a file of any length may announce
@@ -24,9 +24,7 @@ def run_job() -> None:
     """Read the file that the only argument describes."""
     job = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process at once, even in compiled code
-    end_with_parent(job["parent"])
-    limit_seconds(job["seconds"])
-    limit_memory(os.path.getsize(job["path"]))
+    limit_process(job["parent"], job["seconds"], os.path.getsize(job["path"]))
     sys.path[:] = job["sys_path"]
     sys.modules["dask"] = None  # type: ignore[assignment]  # anndata would import it, for lazy reading only
     output = os.fdopen(os.dup(1), "wb")
@@ -40,21 +38,20 @@ def run_job() -> None:
         kinds = {"import": ImportError, "memory": MemoryError}
         kind = next((name for name, group in kinds.items() if isinstance(error, group)), "content")
         header, arrays = {"error": kind, "message": lines[0]}, []
-    write_result(output, header, arrays)
+    text = json.dumps(header).encode()
+    output.write(len(text).to_bytes(8, "little"))
+    output.write(text)
+    for array in arrays:
+        output.write(memoryview(array.ravel().view("u1")))
+    output.close()
 
 
-def end_with_parent(parent: int) -> None:
-    """Let the kernel end this process when its parent ends, where the kernel can do so (Linux)."""
-    if sys.platform == "linux":
-        import ctypes
+def limit_process(parent: int, seconds: int, n_bytes: int) -> None:
+    """Let the system end this process with its parent (Linux) or after `seconds`, and limit its memory (Linux).
 
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:  # the parent ended before the call
-            os._exit(1)
-
-
-def limit_seconds(seconds: int) -> None:
-    """Let the system end this process after this processor time, or after this real time on Windows."""
+    Seconds are processor time, or real time on Windows. Allocations fail if they are larger than anything that can be
+    compressed to `n_bytes`, because some loops allocate in every step.
+    """
     try:
         import resource
     except ImportError:
@@ -65,13 +62,12 @@ def limit_seconds(seconds: int) -> None:
     _, limit = resource.getrlimit(resource.RLIMIT_CPU)  # that this process may not exceed; negative if there is none
     resource.setrlimit(resource.RLIMIT_CPU, (seconds if limit < 0 else min(seconds, limit), limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def limit_memory(n_bytes: int) -> None:
-    """Let allocations fail that are larger than anything compressed to `n_bytes`: some loops allocate in every step."""
     if sys.platform == "linux":
-        import resource
+        import ctypes
 
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # the parent ended before the call
+            os._exit(1)
         limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
         allowed = BASE_MEMORY + 2 * COMPRESSION_RATIO * n_bytes
         if limit < 0 or allowed < limit:
@@ -136,16 +132,6 @@ def check_sizes(path: str) -> None:
 
     with h5py.File(path, "r") as file:
         file.visititems(check)
-
-
-def write_result(output: BinaryIO, header: dict[str, Any], arrays: list[Any]) -> None:
-    """Write the header and the arrays."""
-    text = json.dumps(header).encode()
-    output.write(len(text).to_bytes(8, "little"))
-    output.write(text)
-    for array in arrays:
-        output.write(memoryview(array.ravel().view("u1")))
-    output.close()
 
 
 if __name__ == "__main__":

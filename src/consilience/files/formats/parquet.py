@@ -23,20 +23,18 @@ def read_parquet(path: InputFile, options: TableOptions) -> FileTable:
 def _convert(column: Any, as_text: bool) -> np.ndarray:
     if is_number_type(column.type) and not as_text:
         return to_numbers(column).astype(np.float64)
-    if getattr(column.type, "unit", "") == "ns":
-        column = column.cast(_use_microseconds(column.type), safe=False)  # Python's times have no nanoseconds
+    if getattr(column.type, "unit", "") == "ns":  # Python's times have no nanoseconds
+        import pyarrow as pa
+
+        if pa.types.is_timestamp(column.type):
+            microseconds = pa.timestamp("us", column.type.tz)
+        else:
+            microseconds = pa.time64("us") if pa.types.is_time(column.type) else pa.duration("us")
+        column = column.cast(microseconds, safe=False)
     values = column.to_pylist()
     return to_column(
         [value if value is None or type(value) in (list, dict) else format_cell(value) for value in values], as_text
     )
-
-
-def _use_microseconds(kind: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", kind.tz)
-    return pa.time64("us") if pa.types.is_time(kind) else pa.duration("us")
 
 
 FORMAT = FileFormat((".parquet", ".pq"), read_parquet, is_table=True, detect=lambda start: start.startswith(b"PAR1"))
