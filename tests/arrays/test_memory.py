@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.arrays import available_memory
-from consilience.arrays.memory import available_device_memory, explain_out_of_memory
+from consilience.arrays import available_device_memory, available_memory, explain_out_of_memory
 
 
 class OutOfMemoryError(RuntimeError):

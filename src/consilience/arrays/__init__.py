@@ -4,28 +4,25 @@ from . import csr_verbs, device_csr_verbs  # noqa: F401  they register themselve
 from .csr import CSR
 from .csr_verbs import sum_shared_columns
 from .device_csr import DeviceCSR
-from .memory import (
-    available_device_memory,
-    available_memory,
-    create_scratch_array,
-    explain_out_of_memory,
-    is_scratch_array,
-)
+from .memory import available_device_memory, available_memory, create_scratch_array, is_scratch_array
 from .namespace import (
     Array,
     asarray_like,
     float64_zeros,
     is_array,
     is_device_sparse,
+    itemsize,
     keep_where,
+    machine_epsilon,
     make_generator,
     namespace,
     to_numpy,
 )
-from .pairwise import KernelMatrix, KernelRows, RowKernel, fits_in_memory, itemsize, machine_epsilon
+from .pairwise import KernelMatrix, KernelRows, RowKernel, fits_in_memory
 from .parallel import (
     choose_block_size,
     count_stored,
+    explain_out_of_memory,
     map_chunks,
     single_openmp_thread,
     split_into_blocks,

@@ -7,8 +7,6 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -66,21 +64,6 @@ def _free_in_cupy() -> int:
 
 
 FREE = {"torch": _free_in_torch, "cupy": _free_in_cupy}
-
-
-@contextmanager
-def explain_out_of_memory(
-    what: str, advice: str = "give fewer entities (views[rows]), or numbers in float32"
-) -> Iterator[None]:
-    """Turn a device's out-of-memory error into one that says what does not fit and what to do."""
-    try:
-        yield
-    except Exception as error:
-        if OUT_OF_MEMORY_ERROR not in (kind.__name__ for kind in type(error).__mro__):
-            raise
-        free = FREE.get(type(error).__module__.partition(".")[0])
-        left = "" if free is None else f" ({free() / 2**30:.1f} GiB free)"
-        raise MemoryError(f"{what} does not fit the device{left}: {advice}") from error
 
 
 def create_scratch_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import array_api_compat
@@ -68,3 +69,26 @@ def make_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
     return np.random.default_rng(random_state)
+
+
+def concat_blocks(parts: Iterable[Array]) -> Array:
+    """Concatenate arrays of one library along the rows."""
+    blocks = list(parts)
+    return namespace(blocks[0]).concat(blocks)
+
+
+def fetch_numbers(numbers: Iterable[Array]) -> list[float]:
+    """Fetch single numbers of one library from their device, all at once."""
+    arrays = list(numbers)
+    xp = namespace(arrays[0])
+    return to_numpy(xp.stack([xp.asarray(number) for number in arrays])).tolist()
+
+
+def machine_epsilon(X: Array) -> float:
+    """Rounding unit of the dtype."""
+    return float(namespace(X).finfo(X.dtype).eps)
+
+
+def itemsize(X: Array) -> int:
+    """Bytes per value."""
+    return int(namespace(X).finfo(X.dtype).bits) // 8

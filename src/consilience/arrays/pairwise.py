@@ -6,7 +6,7 @@ and the device of the rows that are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from math import hypot
@@ -18,7 +18,7 @@ from array_api_compat import device
 
 from .._saving import refer_as, save_as
 from .memory import available_device_memory
-from .namespace import Array, asarray_like, keep_where, namespace, to_numpy
+from .namespace import Array, asarray_like, concat_blocks, fetch_numbers, itemsize, keep_where, namespace
 from .parallel import choose_block_size, map_chunks, split_slice
 from .verbs import as_rows_like, is_in_memory, is_on_host, plan_reads, read_blocks, take_rows
 
@@ -202,30 +202,7 @@ def frobenius_norm(tile: Array) -> Array:
     return largest * xp.sqrt(xp.sum(scaled * scaled))
 
 
-def concat_blocks(parts: Iterable[Array]) -> Array:
-    """Concatenate arrays of one library along the rows."""
-    blocks = list(parts)
-    return namespace(blocks[0]).concat(blocks)
-
-
-def fetch_numbers(numbers: Iterable[Array]) -> list[float]:
-    """Fetch single numbers of one library from their device, all at once."""
-    arrays = list(numbers)
-    xp = namespace(arrays[0])
-    return to_numpy(xp.stack([xp.asarray(number) for number in arrays])).tolist()
-
-
 def fits_in_memory(nbytes: int, X: Array = None) -> bool:
     """Whether a table of this size is cached for rows of the kind of X: on a device the free memory decides."""
     free = None if X is None else available_device_memory(X)
     return nbytes <= (MAX_CACHED_BYTES if free is None else DEVICE_SHARE * free)
-
-
-def machine_epsilon(X: Array) -> float:
-    """Rounding unit of the dtype."""
-    return float(namespace(X).finfo(X.dtype).eps)
-
-
-def itemsize(X: Array) -> int:
-    """Bytes per value."""
-    return int(namespace(X).finfo(X.dtype).bits) // 8

@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 import joblib
 import threadpoolctl
 
+from .memory import FREE, OUT_OF_MEMORY_ERROR
 from .namespace import Array
 from .verbs import is_on_host
 
@@ -65,6 +66,21 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     finally:
         _threads.reset(token)
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def explain_out_of_memory(
+    what: str, advice: str = "give fewer entities (views[rows]), or numbers in float32"
+) -> Iterator[None]:
+    """Turn a device's out-of-memory error into one that says what does not fit and what to do."""
+    try:
+        yield
+    except Exception as error:
+        if OUT_OF_MEMORY_ERROR not in (kind.__name__ for kind in type(error).__mro__):
+            raise
+        free = FREE.get(type(error).__module__.partition(".")[0])
+        left = "" if free is None else f" ({free() / 2**30:.1f} GiB free)"
+        raise MemoryError(f"{what} does not fit the device{left}: {advice}") from error
 
 
 @contextmanager

@@ -164,15 +164,11 @@ def stored_values(X: Array) -> Array:
     return X
 
 
-@singledispatch
 def sum_of_squares(values: Array) -> Array:
     """Sum of squares along the last axis, in the type of the values; `vecdot` is slow outside numpy."""
+    if isinstance(values, np.ndarray):
+        return np.vecdot(values, values)
     return namespace(values).sum(values * values, axis=-1)
-
-
-@sum_of_squares.register
-def _(values: np.ndarray) -> np.ndarray:
-    return np.vecdot(values, values)
 
 
 @singledispatch

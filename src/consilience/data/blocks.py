@@ -15,13 +15,12 @@ from ..arrays import (
     asarray_like,
     is_in_memory,
     is_sparse,
-    map_chunks,
     namespace,
-    plan_reads,
     take_rows,
     to_numpy,
 )
 from ..rows import Source, as_source, read_some
+from .inputs import find_all_nan_rows
 
 GAPS = (
     "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "
@@ -31,28 +30,6 @@ NOT_IN_ORDER = (
     "view {name!r} stays on disk, and to join the other views its rows would have to be reordered or have gaps: give "
     "all views the same entities in the same order first, or read this one into memory (.to_memory(), or [:])"
 )
-
-
-def find_all_nan_rows(block: Array) -> np.ndarray:
-    """Mask of the rows that are all NaN; only rows that start with NaN are read completely."""
-    block = as_source(block)
-    if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
-        return np.zeros(block.shape[0], bool)
-    if not is_in_memory(block):
-        if block.storage.dtype.kind != "f":
-            return np.zeros(block.shape[0], bool)
-        mask = block.storage.find_all_nan()
-        if mask is not None:
-            return mask[block.start : block.stop]
-        return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(block[rows, ...]), plan_reads(block))))
-    xp = namespace(block)
-    if not xp.isdtype(block.dtype, "real floating"):
-        return np.zeros(block.shape[0], bool)
-    mask = np.array(to_numpy(xp.isnan(block[:, 0])))
-    if mask.any():
-        candidates = asarray_like(np.flatnonzero(mask), block)
-        mask[mask] = to_numpy(xp.all(xp.isnan(xp.take(block, candidates, axis=0)), axis=1))
-    return mask
 
 
 def reindex_rows(block: Array, rows: np.ndarray) -> Array:
@@ -129,14 +106,6 @@ def _(block: Source, columns: slice | list[int]) -> Source:
     if block.steps:
         raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
     return replace(block, storage=block.storage.select_columns(columns))
-
-
-def make_read_only(values: Any) -> Any:
-    """A view of a numpy array that cannot be written to; anything else unchanged."""
-    if isinstance(values, np.ndarray):
-        values = values.view()
-        values.flags.writeable = False
-    return values
 
 
 @singledispatch

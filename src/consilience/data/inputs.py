@@ -12,8 +12,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, as_rows, is_array, is_device_sparse, namespace
-from ..rows import DaskStorage, Source, as_dask_array, find_mapping, is_stored_array, open_storage
+from ..arrays import (
+    Array,
+    DeviceCSR,
+    as_rows,
+    asarray_like,
+    is_array,
+    is_device_sparse,
+    is_in_memory,
+    is_sparse,
+    map_chunks,
+    namespace,
+    plan_reads,
+    to_numpy,
+)
+from ..rows import DaskStorage, Source, as_dask_array, as_source, find_mapping, is_stored_array, open_storage
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +41,8 @@ class ViewInput:
 
 def coerce_view(name: str, data: Any) -> ViewInput:
     """Read any supported two-dimensional input, without copying its numbers if possible."""
+    if type(data) is np.ndarray:
+        return ViewInput(_coerce_dense(name, data))
     if data is None:
         raise TypeError(f"view {name!r} is None: give a two-dimensional block of numbers, or leave the view out")
     if hasattr(data, "collect_schema") and not hasattr(data, "to_numpy"):
@@ -266,3 +281,25 @@ def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, partia
             raise ValueError(f"{parameter} lists {len(value)} values for {len(names)} views ({listed}): give one each")
         return dict(zip(names, value, strict=True))
     return dict.fromkeys(names, value)
+
+
+def find_all_nan_rows(block: Array) -> np.ndarray:
+    """Mask of the rows that are all NaN; only rows that start with NaN are read completely."""
+    block = as_source(block)
+    if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
+        return np.zeros(block.shape[0], bool)
+    if not is_in_memory(block):
+        if block.storage.dtype.kind != "f":
+            return np.zeros(block.shape[0], bool)
+        mask = block.storage.find_all_nan()
+        if mask is not None:
+            return mask[block.start : block.stop]
+        return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(block[rows, ...]), plan_reads(block))))
+    xp = namespace(block)
+    if not xp.isdtype(block.dtype, "real floating"):
+        return np.zeros(block.shape[0], bool)
+    mask = np.array(to_numpy(xp.isnan(block[:, 0])))
+    if mask.any():
+        candidates = asarray_like(np.flatnonzero(mask), block)
+        mask[mask] = to_numpy(xp.all(xp.isnan(xp.take(block, candidates, axis=0)), axis=1))
+    return mask

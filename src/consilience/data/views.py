@@ -11,21 +11,14 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array, available_memory
 from ..rows import ParquetFile, Source, open_parquet, read_whole
-from .blocks import (
-    describe_kind,
-    estimate_density,
-    find_all_nan_rows,
-    index_columns,
-    index_rows,
-    make_read_only,
-    reindex_rows,
-)
+from .blocks import describe_kind, estimate_density, index_columns, index_rows, reindex_rows
 from .inputs import (
     ViewInput,
     attach_ids,
     check_present,
     check_row_ids,
     coerce_view,
+    find_all_nan_rows,
     is_frame,
     join_by_ids,
 )
@@ -440,3 +433,11 @@ def _column_positions(name: str, group: Any, labels: list[Any] | None, width: in
             raise ValueError(f"view {name!r} selects column {column!r}, which the data does not have")
         positions.append(int(position))
     return positions
+
+
+def make_read_only(values: Any) -> Any:
+    """A view of a numpy array that cannot be written to; anything else unchanged."""
+    if isinstance(values, np.ndarray):
+        values = values.view()
+        values.flags.writeable = False
+    return values

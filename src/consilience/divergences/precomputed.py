@@ -10,7 +10,7 @@ import scipy.linalg
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, is_sparse, max_abs, namespace, split_slice, to_numpy
-from ..arrays.pairwise import fetch_numbers
+from ..arrays.namespace import fetch_numbers
 from .base import Measure, NoDivergenceError, PairDivergence, ProductMeasure
 
 ROUNDING = 1e-5  # tolerated error of the given numbers, as a share of the largest

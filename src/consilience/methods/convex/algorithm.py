@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
-from ...arrays.pairwise import concat_blocks
+from ...arrays.namespace import concat_blocks
 from .components import as_float64, expand_to_all, log_sum_exp, number_present, replace_nonpositive
 from .proportions import iterate_proportions, mixture_proportions
 

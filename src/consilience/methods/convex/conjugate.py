@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...arrays import Array, keep_where, namespace
-from ...arrays.pairwise import fetch_numbers
+from ...arrays.namespace import fetch_numbers
 from .components import (
     LEAST_LIKELIHOOD,
     ROUNDING,

@@ -16,7 +16,7 @@ from scipy.special import softmax
 
 from ..._saving import save_as
 from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, machine_epsilon, namespace, to_numpy
-from ...arrays.pairwise import concat_blocks
+from ...arrays.namespace import concat_blocks
 from ...divergences import Measure
 from ..common.statistics import NO_LABEL
 from .components import as_float64, expand_to_all, log_sum_exp, number_present

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
-from ...arrays.pairwise import fetch_numbers
+from ...arrays.namespace import fetch_numbers
 from .components import (
     LEAST_LIKELIHOOD,
     ROUNDING,

@@ -26,7 +26,7 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
-from ...arrays.pairwise import fetch_numbers
+from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version

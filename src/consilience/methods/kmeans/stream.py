@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...arrays import Array, namespace
-from ...arrays.pairwise import fetch_numbers
+from ...arrays.namespace import fetch_numbers
 from ...rows import Shards
 from ..common.statistics import ClusterSums
 from ..common.stream import Memories, Memory, average_memory, count_present, map_leaves, start_memory
