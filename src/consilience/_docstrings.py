@@ -53,7 +53,8 @@ def fill_placeholders(text: str, parts: Mapping[str, str], documented: Any) -> s
             raise KeyError(f"docstring of {documented.__qualname__}: no shared part {match['name']!r}")
         part = parts[match["name"]].strip("\n")
         if DEFAULT in part:
-            parameter = inspect.signature(documented).parameters[part.partition(" : ")[0]]
+            function = getattr(documented, "fn", documented)  # what `available_if` wraps
+            parameter = inspect.signature(function).parameters[part.partition(" : ")[0]]
             part = part.replace(DEFAULT, f", default={parameter.default!r}")
         return "\n".join(match["indent"] + line if line else line for line in part.split("\n"))
 

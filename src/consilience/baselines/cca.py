@@ -201,19 +201,20 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         store_agreement(self, view_labels)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities, seen before or not, to the clusters.
 
         The views of a new entity give its positions along the directions of the fit, and the Nyström extension places
         it among the entities of the fit.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
         with use_threads(self.n_jobs):
             features = self._compute_features(X)
-            return self._clustering.predict(features)
+            return self._clustering.predict(features, out=out)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return minus the cost of entities: higher is better.

@@ -26,6 +26,7 @@ from ..methods.common.input_checks import (
     store_agreement,
     store_input_features,
     validate_blocks,
+    write_labels,
 )
 from ..methods.common.validation import HasMethods, StrOptions, check_all_parameters, share_constraints
 
@@ -62,15 +63,16 @@ class BaseWrapper(ClusterMixin, BaseEstimator):
         """Return new entities in the form that the fitted estimator takes."""
 
     @available_if(check_delegate("predict"))
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities to the clusters; available if the estimator has `predict`.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
         prepared = self._prepare(check_new_views(self, X))
-        return self.estimator_.predict(prepared)
+        return write_labels(np.asarray(self.estimator_.predict(prepared)), out)
 
     @available_if(check_delegate("score"))
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
@@ -337,21 +339,22 @@ class SingleView(BaseWrapper):
         return self
 
     @available_if(check_delegate("predict"))
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities to the clusters; available if the estimator has `predict`.
 
         %(predict_parameters)s
+        %(out)s
 
         Returns
         -------
         ndarray of shape (n_entities,)
-            The cluster of each entity; -1 where it lacks the view that was clustered.
+            The cluster of each entity; -1 where it lacks the view that was clustered. `out` if it was given.
         """
         views = check_new_views(self, X)
         labels = np.full(len(views), NO_CLUSTER)
         if self.view_ in views and (has_view := views[[self.view_]].present[:, 0]).any():
             labels[has_view] = self.estimator_.predict(self._prepare(views))
-        return labels
+        return write_labels(labels, out)
 
     def _prepare(self, views: Views) -> Matrix:
         """Return the rows of the clustered view, without the entities that lack it."""

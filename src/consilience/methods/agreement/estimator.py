@@ -23,8 +23,10 @@ from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
+    check_out,
     check_views,
     find_stack_level,
+    gather_results,
     store_agreement,
     store_input_features,
     validate_blocks,
@@ -487,16 +489,18 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         store_agreement(self, view_labels)
         return extended
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Predict the clusters of entities, seen before or not.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
         views = check_new_views(self, X)
+        check_out(out, (len(views),), len(self._sizes) - 1)
         with use_threads(self.n_jobs):
-            return np.concatenate([self._choose(votes) for votes in self._blocks(views)])
+            return gather_results(map(self._choose, self._blocks(views)), out)
 
     def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
         """Yield the votes of each view for some entities at a time."""

@@ -262,6 +262,12 @@ def check_out(out: Any, shape: tuple[int, ...], number: float) -> None:
         raise ValueError(f"out must hold numbers such as {number}, which do not fit {out.dtype}: give a wider type")
 
 
+def write_labels(labels: np.ndarray, out: Any) -> Any:
+    """Write labels into `out` and return it; return the labels if it is None."""
+    check_out(out, labels.shape, int(labels.max(initial=0)))
+    return gather_results(iter([labels]), out)
+
+
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:
     """Refuse a number of clusters that is a truth value, or larger than the number of entities."""
     if isinstance(n_clusters, bool | np.bool):

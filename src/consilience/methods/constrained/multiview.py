@@ -28,6 +28,7 @@ from ..common.input_checks import (
     store_agreement,
     store_input_features,
     warn_about_empty_clusters,
+    write_labels,
 )
 from ..common.run import LowestCostTracker, Run, announce, progress, run
 from ..common.starts import split_init_by_view
@@ -453,12 +454,13 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
                 stacklevel=find_stack_level(),
             )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign each entity to the cluster that most of its views are nearest to; constraints play no part.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
@@ -466,7 +468,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             costs = self._compute_view_costs(views)
         present = dict(zip(costs, views.present.T, strict=True))
         labels = {name: np.where(present[name], table.argmin(axis=1), -1) for name, table in costs.items()}
-        return vote_labels(labels, np.nansum(list(costs.values()), axis=0))
+        return write_labels(vote_labels(labels, np.nansum(list(costs.values()), axis=0)), out)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cost of each entity in each cluster: squared distances over the variance, summed over its views.

@@ -35,6 +35,7 @@ from ..common.input_checks import (
     validate_blocks,
     warn_about_empty_clusters,
     warn_if_not_converged,
+    write_labels,
 )
 from ..common.run import Attempt, choose_best_attempt, progress
 from ..common.starts import check_init_labels
@@ -246,14 +247,15 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
                 finished = run_until_settled(problem, states, order, self.max_iter, self.tol, partial(show, i))
                 yield Attempt(finished, finished.state, finished.state.cost)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign each entity to the nearest cluster by its metric; constraints play no part.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
-        return self.transform(X).argmin(axis=1)
+        return write_labels(self.transform(X).argmin(axis=1), out)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cost of each entity in each cluster: squared distance by its metric, less the log-determinant.

@@ -29,6 +29,7 @@ from ..common.input_checks import (
     store_agreement,
     store_input_features,
     warn_about_empty_clusters,
+    write_labels,
 )
 from ..common.run import Run, progress, run
 from ..common.similarities import find_precomputed_columns, restrict_columns
@@ -425,14 +426,15 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             )
         warn_about_empty_clusters(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities to the clusters.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
-        return self._place(X).P.argmax(axis=1)
+        return write_labels(self._place(X).P.argmax(axis=1), out)
 
     @available_if(check_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:

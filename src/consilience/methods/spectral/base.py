@@ -26,6 +26,7 @@ from ..common.input_checks import (
     show_id,
     store_agreement,
     store_input_features,
+    write_labels,
 )
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
 from ..common.run import announce
@@ -217,7 +218,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:
         """Warn about problems of the embedding."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities, seen before or not, to the clusters.
 
         A new entity is placed by the Nyström extension: its similarities to the entities of the fit give its place in
@@ -225,12 +226,13 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         nearest neighbors.
 
         %(predict_parameters)s
+        %(out)s
 
-        %(returns_labels)s
+        %(returns_out)s
         """
         views = check_new_views(self, X)
         with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
-            return self._assigner.predict(self._place(views)[0])
+            return write_labels(self._assigner.predict(self._place(views)[0]), out)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return minus the cost of entities: higher is better.
