@@ -189,20 +189,15 @@ def iterate_merges(views: Sequence[ViewDistances], linkage: str) -> Iterator[Den
 
 def count_table_bytes(views: Sequence[ViewDistances]) -> int:
     """Memory that the distances of all pairs take."""
-    n = views[0].matrix.shape[0]
-    return len(views) * (n * (n - 1) // 2) * choose_table_dtype(views).itemsize
-
-
-def choose_table_dtype(views: Sequence[ViewDistances]) -> np.dtype:
-    """Return float32 if that is the type of all views."""
-    return np.result_type(*(view.matrix.dtype for view in views))
+    n, dtype = views[0].matrix.shape[0], np.result_type(*(view.matrix.dtype for view in views))
+    return len(views) * (n * (n - 1) // 2) * dtype.itemsize
 
 
 def compute_tables(views: Sequence[ViewDistances]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute each view's distances of all pairs (see `kernels`), and each row's smallest distance and its column."""
     from .kernels import STALE, enter_block
 
-    n, dtype = views[0].matrix.shape[0], choose_table_dtype(views)
+    n, dtype = views[0].matrix.shape[0], np.result_type(*(view.matrix.dtype for view in views))
     tables = np.empty((len(views), n * (n - 1) // 2), dtype)
     bounds, nearest = np.full((len(views), n), np.inf, dtype), np.full((len(views), n), STALE, np.int64)
     for v, view in enumerate(views):
