@@ -237,21 +237,14 @@ def compute_alignment(views: Sequence[Embedding], n_columns: int) -> float:
     The first eigenvectors, which distinguish no clusters, are left out. 1 for one view.
     """
     xp = namespace(views[0].U)
-    pairs = [measure_subspace_overlap(a, b, n_columns) for a, b in combinations(views, 2)]
-    return float(xp.mean(xp.stack(pairs))) if pairs else 1.0
-
-
-def measure_subspace_overlap(first: Embedding, second: Embedding, n_columns: int) -> Array:
-    """Compute the mean squared cosine of the angles between the embeddings of two views."""
-    xp = namespace(first.U)
-    (a, rank_a), (b, rank_b) = (spanning_columns(view, n_columns) for view in (first, second))
-    rank = xp.astype(xp.minimum(rank_a, rank_b), a.dtype)
-    return xp.sum(xp.matmul(a.T, b) ** 2) / keep_where(rank > 0, rank, 1.0)
-
-
-def spanning_columns(view: Embedding, n_columns: int) -> tuple[Array, Array]:
-    """Return a view's eigenvectors after the first, and their number; on a device with columns of zeros among them."""
-    U = first_columns(view.U, n_columns)[:, 1:]
-    nonzero = view.values[1 : U.shape[1] + 1] != 0
-    xp = namespace(U)
-    return U[:, nonzero] if is_on_host(U) else U, xp.sum(xp.astype(nonzero, xp.int64))
+    spans = []
+    for view in views:
+        U = first_columns(view.U, n_columns)[:, 1:]
+        nonzero = view.values[1 : U.shape[1] + 1] != 0
+        # null eigenvectors are columns of zeros, which stay on a device
+        spans.append((U[:, nonzero] if is_on_host(U) else U, xp.sum(xp.astype(nonzero, xp.int64))))
+    overlaps = []
+    for (a, rank_a), (b, rank_b) in combinations(spans, 2):
+        rank = xp.astype(xp.minimum(rank_a, rank_b), a.dtype)
+        overlaps.append(xp.sum(xp.matmul(a.T, b) ** 2) / keep_where(rank > 0, rank, 1.0))
+    return float(xp.mean(xp.stack(overlaps))) if overlaps else 1.0

@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from numbers import Real
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
-from ...affinities import AFFINITIES, Auto, CrossOperator, Operator
+from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
 from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
 from ...data import Views
@@ -33,7 +33,7 @@ from ..common.run import announce
 from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
 from ..common.starts import STRATEGIES
 from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints
-from .algorithm import EigenEmbedding, Embedding, first_columns, normalize_embedding
+from .algorithm import EigenEmbedding, first_columns, normalize_embedding
 from .assign import assign_nearest_mean, fit_assigner
 from .similarities import Similarities, compute_cross_similarities, compute_similarities
 
@@ -88,21 +88,6 @@ n_features_in_, feature_names_in_ : int, ndarray
 share_spectral_docs = fill_docstrings({**PARTS, **SPECTRAL_PARTS})
 
 
-class JointEmbedding(Protocol):
-    """Where a method puts the entities."""
-
-    @property
-    def views(self) -> Sequence[Embedding]:
-        """The embedding of each view."""
-
-    @property
-    def joint(self) -> Sequence[Array]:
-        """The arrays, (n, columns) each, that are clustered side by side."""
-
-    def place(self, crosses: Sequence[CrossOperator]) -> Sequence[Array]:
-        """Return `joint` of new entities from their similarities in each view."""
-
-
 @share_spectral_docs
 class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     """Base of spectral estimators, which differ in how similarities become an embedding."""
@@ -144,8 +129,12 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self.verbose = verbose
 
     @abstractmethod
-    def _embed(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> JointEmbedding:
-        """Embed the entities."""
+    def _embed(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Any:
+        """Embed the entities.
+
+        The result has `views`, the embedding of each view; `joint`, the arrays that are clustered side by side; and
+        ``place(crosses)``, which returns `joint` of new entities from their similarities in each view.
+        """
 
     @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -230,9 +219,8 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
         %(returns_out)s
         """
-        views = check_new_views(self, X)
-        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
-            return write_labels(self._assigner.predict(self._place(views)[0]), out)
+        E, _ = self._place(check_new_views(self, X))
+        return write_labels(self._assigner.predict(E), out)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return minus the cost of entities: higher is better.
@@ -244,20 +232,19 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         float
             Minus the sum of their squared distances from their clusters in the embedding.
         """
-        views = check_new_views(self, X)
-        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
-            E, _ = self._place(views)
-            distances = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
-            return -float(np.sum(distances[np.arange(len(views)), self._assigner.predict(E)] ** 2))
+        E, _ = self._place(check_new_views(self, X))
+        distances = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
+        return -float(np.sum(distances[np.arange(len(distances)), self._assigner.predict(E)] ** 2))
 
     def _place(self, views: Views) -> tuple[Array, np.ndarray]:
         """Return the embedding of new entities, and a mask of those with a view."""
         views = restrict_columns(views, self._columns)
-        crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
-        filled = self._similarities.fill(crosses, present)
-        E = normalize_and_concatenate(self._joint_embedding.place(filled))
+        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
+            crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
+            filled = self._similarities.fill(crosses, present)
+            E = normalize_and_concatenate(self._joint_embedding.place(filled))
+            similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
         has_view = np.any(present, axis=1)
-        similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
         similar &= to_numpy(namespace(E).any(E != 0, axis=1))
         isolated = np.flatnonzero(has_view & ~similar)
         if len(isolated):
@@ -272,9 +259,8 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by minus the squared distance in the embedding, in units of the mean distance of the fit."""
-        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
-            E, has_view = self._place(views)
-            distances, labels = self._assigner.measure_distances(E), self._assigner.predict(E)
+        E, has_view = self._place(views)
+        distances, labels = self._assigner.measure_distances(E), self._assigner.predict(E)
         return ClusterScores(score_distances(distances / self._embedding_unit), labels, has_view)
 
     def __sklearn_tags__(self) -> Any:

@@ -68,7 +68,13 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
         converged = stalled or not inexact[:n_wanted].any()
         fresh = residuals[:, :0]
         if not converged:
-            fresh = extend_basis(space.basis, mask_columns(residuals, inexact))
+            columns = np.flatnonzero(inexact)
+            inexact_residuals = (
+                residuals[:, inexact]
+                if is_on_host(residuals)
+                else xp.take(residuals, asarray_like(columns, residuals), axis=1)
+            )
+            fresh = extend_basis(space.basis, inexact_residuals)
         if not fresh.shape[1]:  # converged, or the space contains everything
             break
         if space.width + fresh.shape[1] > space.max_width:
@@ -155,13 +161,6 @@ def extend_basis_on_device(basis: Array, block: Array) -> Array:
     for _ in range(2):
         block, _ = thin_qr(block - basis @ (basis.T @ block))
     return block
-
-
-def mask_columns(block: Array, mask: np.ndarray) -> Array:
-    """Select columns by a NumPy mask."""
-    if is_on_host(block):
-        return block[:, mask]
-    return namespace(block).take(block, asarray_like(np.flatnonzero(mask), block), axis=1)
 
 
 def descending_eigh(matrix: Array) -> tuple[Array, Array]:

@@ -11,14 +11,14 @@ import numpy as np
 
 from ..._saving import save_as
 from ...affinities import CrossOperator, Operator
-from ...arrays import Array, explain_out_of_memory, use_threads
+from ...arrays import Array
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, Misfit, OutlierLabelsMixin
 from ..common.run import progress
 from ..common.validation import POSITIVE_INTEGER, Interval, StrOptions, share_constraints
 from .algorithm import Embedding, compute_alignment, first_columns, place_entities, run_co_training
-from .base import REMEDY, BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
+from .base import BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
 
 LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two clusters
 LOW_ALIGNMENT = 0.2  # alignment below which views have very little in common
@@ -214,30 +214,21 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         The first is near 1 for entities whose views belong to different clusters. The second is large for entities that
         are far away, which the embedding does not show: a graph joins every entity to its nearest.
         """
-        distances = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
-        quantities = [compute_distance_ratio(distances, labels)]
+        others = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
+        rows = np.arange(len(labels))
+        distances, others[rows, labels] = others[rows, labels], np.inf
+        nearest = others.min(axis=1)  # inf with one cluster
+        ratio = np.where(nearest > 0, distances / np.where(nearest > 0, nearest, 1), 1.0)
+        quantities = [np.minimum(ratio, 1.0)]
         if self._cluster_means is not None:
             quantities.append(self._cluster_means.measure(views, labels, of_fit))
         return Misfit(quantities, views.present, views.names)
 
     def _measure_misfit(self, views: Views) -> Misfit:
-        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
-            E, has_view = self._place(views)
-            misfit = self._combine_misfit(views, E, self._assigner.predict(E))
+        E, has_view = self._place(views)
+        misfit = self._combine_misfit(views, E, self._assigner.predict(E))
         quantities = [np.where(has_view, values, np.inf) for values in misfit.quantities]
         return Misfit(quantities, misfit.present, misfit.names)
-
-
-def compute_distance_ratio(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Divide the distance from its cluster by that from the nearest other, at most 1."""
-    if distances.shape[1] == 1:
-        return np.zeros(len(labels))
-    rows = np.arange(len(labels))
-    others = distances.copy()
-    others[rows, labels] = np.inf
-    nearest = others.min(axis=1)
-    ratio = np.where(nearest > 0, distances[rows, labels] / np.where(nearest > 0, nearest, 1), 1.0)
-    return np.minimum(ratio, 1.0)
 
 
 @save_as("co-trained-embedding")
