@@ -55,18 +55,16 @@ class Encoder:
             if isinstance(value, tuple):
                 items = zip(value._fields, value, strict=True)  # type: ignore[attr-defined]
                 return {"named tuple": {**node, "items": [self.encode(item, f"{path}.{name}") for name, item in items]}}
-            return {"object": {**node, "attributes": self._encode_attributes(value, path)}}
+            attributes = {
+                name: None
+                if name == "random_state" and isinstance(content, RANDOM)
+                else self.encode(content, f"{path}.{name}")
+                for name, content in list_attributes(value).items()
+            }
+            return {"object": {**node, "attributes": attributes}}
         if callable(value):
             return {"reference": self._encode_reference(value, path)}
         raise TypeError(f"{_locate(path)}{explain_refusal(value)}")
-
-    def _encode_attributes(self, value: Any, path: str) -> dict[str, Any]:
-        return {
-            name: None
-            if name == "random_state" and isinstance(content, RANDOM)
-            else self.encode(content, f"{path}.{name}")
-            for name, content in list_attributes(value).items()
-        }
 
     def _encode_reference(self, function: Any, path: str) -> dict[str, Any]:
         declaration = SAVED_REFERENCES.find(function)
