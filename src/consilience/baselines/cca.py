@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg
@@ -126,15 +126,15 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        kind: str = "linear",
+        kind: Literal["linear", "kernel"] = "linear",
         n_components: int | None = None,
         regularization: float = 0.1,
         kernel: Any = "gaussian",
         rank: int | None = None,
         affinity: Any = "gaussian",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Any = None,

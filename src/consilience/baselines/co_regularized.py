@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
@@ -116,15 +116,15 @@ class CoRegularizedSpectral(BaseSpectral):
         self,
         n_clusters: int = 8,
         *,
-        kind: str = "pairwise",
+        kind: Literal["pairwise", "centroid"] = "pairwise",
         weight: Any = 0.05,
         affinity: Any = "auto",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         embedding: str = "auto",
         max_iter: int = 100,
         tol: float = 1e-4,
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Any = None,

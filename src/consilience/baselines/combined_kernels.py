@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add, mul
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -225,9 +225,9 @@ class KernelProduct(BaseCombinedKernel):
         n_clusters: int = 8,
         *,
         affinity: Any = "gaussian",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Any = None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -92,10 +92,10 @@ class MinimumDisagreement(BaseSpectral):
         n_clusters: int = 8,
         *,
         affinity: Any = "auto",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         embedding: str = "concat",
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Any = None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -455,7 +455,7 @@ class MergedViews(BaseWrapper):
         estimator: Any,
         groups: Mapping[str, Sequence[str]],
         *,
-        join: str = "concat",
+        join: Literal["concat", "sum"] = "concat",
         views: dict[str, Any] | None = None,
     ) -> None:
         self.estimator = estimator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -134,7 +134,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> MultiViewAgglomerative:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Build the dendrogram.
 
         %(fit_parameters)s

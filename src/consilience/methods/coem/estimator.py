@@ -7,7 +7,7 @@ from functools import reduce
 from math import log
 from numbers import Integral, Real
 from operator import add
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
@@ -183,8 +183,8 @@ class CoEM(ClusterMixin, BaseEstimator):
         views: dict[str, Any] | None = None,
         eta: float = 0.5,
         anneal: Any = None,
-        priors: str = "global",
-        assignment: str = "joint",
+        priors: Literal["global", "view", "uniform"] = "global",
+        assignment: Literal["joint", "average"] = "joint",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -238,7 +238,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         return cls(n_clusters, **{**settings, **options})
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Estimate the model.
 
         %(fit_parameters)s
@@ -272,7 +272,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         return self
 
     @check_parameters
-    def partial_fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
         %(partial_fit)s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -111,7 +111,7 @@ class MembershipMixin:
         },
         prefer_skip_nested_validation=True,
     )
-    def calibrate(self, X: Any, *, max_entities: int = 5_000, random_state: Any = 0) -> Any:
+    def calibrate(self, X: Any, *, max_entities: int = 5_000, random_state: Any = 0) -> Self:
         """Set `temperature_` so that probabilities are those of entities that a fit has not seen.
 
         Two clones are fitted to disjoint random halves of the entities. Each scores the half that it has not seen, its

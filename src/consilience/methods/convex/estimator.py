@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -247,7 +247,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> ConvexMixture:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Find exemplars, and assign every entity to one.
 
         %(fit_parameters)s

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -91,7 +91,7 @@ class BaseMultiViewKMeans(
         tol: float = 1e-6,
         patience: int = 5,
         init: Any = "k-means++",
-        outliers: Any = None,
+        outliers: float | Literal["auto"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -114,7 +114,7 @@ class BaseMultiViewKMeans(
         """The divergence of rows from centers."""
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Cluster the entities.
 
         %(fit_parameters)s
@@ -202,7 +202,7 @@ class BaseMultiViewKMeans(
         return result
 
     @check_parameters
-    def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
         %(partial_fit)s

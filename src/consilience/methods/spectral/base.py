@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -108,9 +108,9 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         n_clusters: int = 8,
         *,
         affinity: Any = "auto",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Any = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -130,15 +130,15 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         n_clusters: int = 8,
         *,
         affinity: Any = "auto",
-        bandwidth: Any = None,
-        n_iter: Any = "auto",
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
+        n_iter: int | Literal["auto"] = "auto",
         n_projections: int | None = None,
         embedding: str = "concat",
         views: dict[str, Any] | None = None,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        outliers: Any = None,
+        outliers: float | Literal["auto"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,

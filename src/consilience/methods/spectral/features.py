@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -72,7 +72,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n_components: int = 5,
         *,
         affinity: Any = "gaussian",
-        bandwidth: Any = None,
+        bandwidth: float | Literal["median"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
