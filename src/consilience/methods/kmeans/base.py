@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from ...arrays import asarray_like, explain_out_of_memory, make_generator, to_numpy, use_threads
+from ...arrays import asarray_like, explain_out_of_memory, to_numpy, use_threads
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
-from ...rows import Shards
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -36,9 +35,8 @@ from ..common.membership import (
     measure_spreads,
     score_distances,
 )
-from ..common.run import run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
-from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_seed_entities
+from ..common.starts import STRATEGIES
 from ..common.statistics import NO_LABEL, ClusterSums
 from ..common.stream import (
     POWER,
@@ -49,14 +47,15 @@ from ..common.stream import (
     share_stream_docs,
 )
 from ..common.validation import StrOptions, check_parameters, share_constraints
-from .algorithm import Centers, multi_view_kmeans
+from .algorithm import Centers
 from .combine import (
-    collect_consensus,
     compute_consensus_centers,
     compute_distances,
     compute_relative_distances,
     conclude_partition,
+    fit_shards,
     vote,
+    vote_all,
 )
 from .stream import kmeans_step, remember_clusters
 
@@ -125,12 +124,7 @@ class BaseMultiViewKMeans(
         check_n_clusters(self.n_clusters, len(views))
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards = prepare_kmeans(views, self._divergence)
-            best, interrupted = run_starts(
-                self,
-                map(shards.with_labels, self._make_starts(shards)),
-                lambda start: multi_view_kmeans(start, self._divergence, self.n_clusters),
-                lambda start, state: self._reach_consensus(start, state.centers),
-            )
+            best, interrupted = fit_shards(shards, self._divergence, self)
             view_centers = best.run.state.centers
             labels, centers, agreed = best.result
             results = list(shards.map(conclude_partition, view_centers, centers, True))
@@ -238,7 +232,7 @@ class BaseMultiViewKMeans(
             agreed = {name: ClusterSums(**memory["agreed"]) for name, memory in memories.items()}
             centers = compute_consensus_centers(agreed, self._divergence, state.centers.values)
             results = list(shards.map(conclude_partition, state.centers, centers, False))
-            labels, cost = self._vote(shards, centers)
+            labels, cost = vote_all(shards, self._divergence, centers)
         self.labels_, self.cost_ = labels, cost
         self.cluster_centers_, self.view_centers_, self.statistics_ = centers, state.centers.values, memories
         self.history_ = append_batch(self.history_, self.n_batches_, state.record)
@@ -246,28 +240,6 @@ class BaseMultiViewKMeans(
         self.n_iter_, self.converged_ = 1, False
         self._store_results(results, list(shards.views), self.n_batches_**-POWER)
         return self
-
-    def _make_starts(self, shards: Shards) -> Iterator[np.ndarray]:
-        """Yield the labels that each run starts from."""
-        if not isinstance(self.init, str):
-            return iter([partition_from_init(self.init, shards, self._divergence, self.n_clusters)])
-        rng = make_generator(self.random_state)
-        generators, (sample_rng,) = rng.spawn(self.n_init), rng.spawn(1)
-        views, rows = sample_seed_entities(shards, self.n_clusters, sample_rng)
-        seed = make_seeder(views, dict.fromkeys(views, self._divergence), self.n_clusters, self.init)
-        return (expand_labels(to_numpy(seed(generator)), rows, len(shards)) for generator in generators)
-
-    def _reach_consensus(self, shards: Shards, view_centers: Centers) -> tuple[Any, float]:
-        """Return the labels by all views, the consensus centers and their sums, and the cost."""
-        agreed = shards.total(collect_consensus, view_centers, list(shards.views)).by_view
-        centers = compute_consensus_centers(agreed, self._divergence, view_centers.values)
-        labels, cost = self._vote(shards, centers)
-        return (labels, centers, agreed), cost
-
-    def _vote(self, shards: Shards, centers: dict[str, Any]) -> tuple[np.ndarray, float]:
-        """Return the cluster of each entity by all its views, and the cost."""
-        votes = list(shards.map(vote, self._divergence, centers))
-        return np.concatenate([to_numpy(labels) for labels, _ in votes]), float(sum(cost for _, cost in votes))
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Return the nearest cluster of each entity, by the views that it has.

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, keep_where, namespace, to_numpy
+from ...arrays import Array, keep_where, make_generator, namespace, to_numpy
 from ...divergences import Divergence
-from ...rows import Shard, join_blocks
+from ...rows import Shard, Shards, join_blocks
+from ..common.run import Attempt, run_starts
+from ..common.starts import expand_labels, make_seeder, partition_from_init, sample_seed_entities
 from ..common.statistics import NO_LABEL, ClusterSums, make_divergence
-from .algorithm import Centers, choose_row_span, find_label_range, iterate_labels
+from .algorithm import Centers, KMeansState, choose_row_span, find_label_range, iterate_labels, multi_view_kmeans
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,40 @@ def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> 
         labels.append(xp.argmin(distance, axis=1))
         costs.append(xp.sum(xp.take_along_axis(reduce(add, divergences), labels[-1][:, None], axis=1)))
     return join_blocks(labels), reduce(add, costs)
+
+
+def vote_all(shards: Shards, divergence: Divergence, centers: Mapping[str, Array]) -> tuple[np.ndarray, float]:
+    """Return the cluster of each entity by all its views, and the cost."""
+    votes = list(shards.map(vote, divergence, centers))
+    return np.concatenate([to_numpy(labels) for labels, _ in votes]), float(sum(cost for _, cost in votes))
+
+
+def fit_shards(shards: Shards, divergence: Divergence, options: Any) -> tuple[Attempt, bool]:
+    """Run k-means from each start and choose the best, with the parameters of an estimator as `options`.
+
+    The result of an attempt is its labels, the consensus centers, and the sums of the rows on which all views agree.
+    """
+    n_clusters = options.n_clusters
+
+    def make_starts() -> Iterator[np.ndarray]:
+        if not isinstance(options.init, str):
+            yield partition_from_init(options.init, shards, divergence, n_clusters)
+            return
+        rng = make_generator(options.random_state)
+        generators, (sample_rng,) = rng.spawn(options.n_init), rng.spawn(1)
+        views, rows = sample_seed_entities(shards, n_clusters, sample_rng)
+        seed = make_seeder(views, dict.fromkeys(views, divergence), n_clusters, options.init)
+        for generator in generators:
+            yield expand_labels(to_numpy(seed(generator)), rows, len(shards))
+
+    def finish(started: Shards, state: KMeansState) -> tuple[Any, float]:
+        agreed = started.total(collect_consensus, state.centers, list(shards.views)).by_view
+        centers = compute_consensus_centers(agreed, divergence, state.centers.values)
+        labels, cost = vote_all(started, divergence, centers)
+        return (labels, centers, agreed), cost
+
+    starts = map(shards.with_labels, make_starts())
+    return run_starts(options, starts, lambda start: multi_view_kmeans(start, divergence, n_clusters), finish)
 
 
 def compute_distances(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> Array:

@@ -11,22 +11,7 @@ import scipy.linalg
 from ..._saving import save_as
 from ...arrays import Array, asarray_like, is_on_host, keep_where, namespace, to_numpy
 from ..common.input_checks import warn_about_empty_clusters
-from ..kmeans.estimator import MultiViewKMeans
-
-
-@save_as("nearest-center")
-class KMeansAssigner:
-    """Clusters by the nearest center."""
-
-    def __init__(self, kmeans: MultiViewKMeans, E: Array) -> None:
-        self.kmeans = kmeans.fit({"embedding": E})
-
-    def predict(self, E: Array) -> np.ndarray:
-        return self.kmeans.predict({"embedding": E})
-
-    def measure_distances(self, E: Array) -> np.ndarray:
-        """Return the distance of each row to each center, (n, k)."""
-        return self.kmeans.transform({"embedding": E})
+from ..kmeans.points import PointClusters, cluster_points
 
 
 @save_as("embedding-rotation")
@@ -48,11 +33,11 @@ class Rotation:
         return to_numpy(xp.sqrt(xp.clip(2 - 2 * cosine, 0.0, None)))
 
 
-def fit_assigner(E: Array, estimator: Any) -> KMeansAssigner | Rotation:
+def fit_assigner(E: Array, estimator: Any) -> PointClusters | Rotation:
     """Cluster an embedding as the parameters of a spectral estimator say."""
     if estimator.assign_labels == "kmeans":
         options = {name: getattr(estimator, name) for name in ("n_init", "init", "n_jobs", "random_state")}
-        return KMeansAssigner(MultiViewKMeans(estimator.n_clusters, **options), E)
+        return cluster_points(E, estimator.n_clusters, **options)
     rotation = fit_rotation(E, estimator.n_clusters)
     remedy = "lower n_clusters, or use assign_labels='kmeans'"
     warn_about_empty_clusters(rotation.predict(E), estimator.n_clusters, remedy)
