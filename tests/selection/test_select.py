@@ -16,7 +16,6 @@ from consilience.selection.candidates import find_peaks, limit_clusters, propose
 from consilience.selection.predictors import SharedPredictors, measure_agreement, measure_modularity
 from consilience.selection.select import (
     LEAST_EVIDENCE,
-    NumberEvidence,
     name_numbers,
     tabulate,
     write_selection,
@@ -289,7 +288,8 @@ def test_at_most_three_numbers_are_supported():
 
 
 def test_score_combines_agreement_gain_and_stability():
-    evidence = {k: NumberEvidence(k, 2.0, 0.5, 0.25, 0.3) for k in (2, 3)}
+    figures = {"information": 2.0, "agreement": 0.5, "stability": 0.25, "modularity": 0.3}
+    evidence = {k: {"n_clusters": k, **figures} for k in (2, 3)}
     table = tabulate(evidence, np.array([1.0]), judges_agreement=True)  # one bit by chance
     np.testing.assert_allclose(table["score"], 0.5 * np.sqrt((2 - 1) * 0.25))
     table = tabulate(evidence, np.array([0.1]), judges_agreement=False)

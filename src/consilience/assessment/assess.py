@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from numbers import Integral
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..affinities import Precomputed
 from ..arrays import make_generator, use_threads
-from ..data import Constraints, Views
+from ..data import Views
 from ..data.inputs import resolve_per_view
 from ..methods import Consilience
 from ..methods.agreement.starts import Restarts
@@ -153,28 +153,23 @@ def run_assessment(
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
     labels = np.asarray(estimator.labels_)
-    transformed = transform(model, X)
+    transformed = model[:-1].transform(X) if len(getattr(model, "steps", ())) > 1 else X
     views = read_views(estimator, transformed)
-    n_clusters = count_clusters(labels, len(views))
+    check_fitted_entities(labels, len(views))
+    n_clusters = int(labels.max()) + 1
+    if n_clusters < 2:
+        raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
+    check_entities_per_cluster(len(views), n_clusters, "an assessment")
     precomputed = find_precomputed(estimator, views.names)
     data = ModelData(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
     rng = make_generator(random_state)
     sample = draw_sample(labels, options.max_entities, n_clusters, rng)
     seeds = rng.integers(2**31, size=options.n_splits + 1).tolist()
-    steps = open_steps(
-        compute_fingerprint(
-            labels,
-            sample,
-            seeds,
-            *digest_views(views, sample),
-            *describe_parameters(model),
-            *digest_constraints(data.constraints),
-        )
-    )
-    groups = find_twins(views, sample)
-    if groups is not None:
-        check_different(int(groups.max()) + 1, n_clusters)
-
+    assessed = views[sample]
+    digests = [(name, assessed[name].shape, digest_rows(assessed, name)) for name in views.names]
+    described = [*describe_parameters(model), *describe_parameters(data.constraints)]
+    steps = open_steps(compute_fingerprint(labels, sample, seeds, digests, *described))
+    groups = find_twins(assessed, n_clusters)
     halves, half_model = [], prepare_half_model(model)
     for number, seed in enumerate(seeds[:-1], 1):
         announce(f"assess: fits to halves, division {number} of {options.n_splits}", options.verbose)
@@ -248,44 +243,12 @@ def note_other_data(model: Any, data: ModelData, labels: np.ndarray, rng: np.ran
     ]
 
 
-def digest_views(views: Views, sample: np.ndarray) -> Iterator[Any]:
-    """Yield the names, shapes and digests of all assessed rows, that identify the data."""
-    assessed = views[sample]
-    for name in views.names:
-        yield from (name, assessed[name].shape, digest_rows(assessed, name))
-
-
-def digest_constraints(constraints: Any) -> Iterator[Any]:
-    """Yield names, pairs and weights that identify constraints by position."""
-    if isinstance(constraints, Mapping):
-        for name, links in constraints.items():
-            yield name
-            yield from digest_constraints(links)
-    elif isinstance(constraints, Constraints):
-        yield from (*constraints.must, *constraints.cannot)
-
-
-def transform(model: Any, X: Any) -> Any:
-    """Return the data as the last step of a pipeline sees it, and the data itself for other models."""
-    return model[:-1].transform(X) if len(getattr(model, "steps", ())) > 1 else X
-
-
 def read_views(estimator: Any, X: Any) -> Views:
     """Return the data as the views that the estimator sees."""
     if holds_views(X):
         return Views(X)
     columns = getattr(estimator, "views", None)
     return Views([X]) if columns is None else Views.from_columns(X, columns)
-
-
-def count_clusters(labels: np.ndarray, n_entities: int) -> int:
-    """Return the number of clusters; refuse data of other entities, and clusters that halves could not show."""
-    check_fitted_entities(labels, n_entities)
-    n_clusters = int(labels.max()) + 1
-    if n_clusters < 2:
-        raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
-    check_entities_per_cluster(n_entities, n_clusters, "an assessment")
-    return n_clusters
 
 
 def find_precomputed(estimator: Any, names: Sequence[str]) -> dict[str, bool]:
@@ -342,24 +305,22 @@ def prepare_half_model(model: Any) -> Any:
     return fresh.set_params(**{fresh.steps[-1][0]: quick})
 
 
-def find_twins(views: Views, sample: np.ndarray) -> np.ndarray | None:
-    """Return the groups of identical entities of the sample; None if few entities have an identical one.
+def find_twins(views: Views, n_clusters: int) -> np.ndarray | None:
+    """Return the groups of identical entities; None if few entities have an identical one.
 
-    An identical entity tells the cluster of one that was left out, so that noise seems to predict clusters.
+    An identical entity tells the cluster of one that was left out, so that noise seems to predict clusters. Data with
+    too few different entities is refused.
     """
-    groups = group_identical(views[sample])
-    has_twin = np.bincount(groups)[groups] > 1
-    return groups if np.mean(has_twin) >= LEAST_TWINS else None
-
-
-def check_different(n_different: int, n_clusters: int) -> None:
-    """Refuse data with too few entities that differ from each other."""
-    least = LEAST_PER_CLUSTER * n_clusters
+    groups = group_identical(views)
+    if np.mean(np.bincount(groups)[groups] > 1) < LEAST_TWINS:
+        return None
+    n_different, least = int(groups.max()) + 1, LEAST_PER_CLUSTER * n_clusters
     if n_different < least:
         raise ValueError(
             f"only {n_different} of the entities differ from each other, too few to fit {n_clusters} clusters to each "
             f"half of them: an assessment needs at least {LEAST_PER_CLUSTER} per cluster, {least}"
         )
+    return groups
 
 
 def fit_halves(
@@ -397,7 +358,10 @@ def judge_sample(
 
     With groups of identical entities, both come from one entity per group.
     """
-    different = sample if groups is None else sample[choose_first(groups, labels[sample] >= 0)]
+    different = sample
+    if groups is not None:  # the first entity of each group, if possible one with a cluster
+        order = np.argsort(labels[sample] < 0, kind="stable")
+        different = sample[order[np.unique(groups[order], return_index=True)[1]]]
     compared = draw_compared(views, different, np.random.default_rng(seed))
     prepared = prepare_apart(views[compared], precomputed, n_clusters)
     judged = judge_views(prepared, labels[compared], n_clusters, seed)
@@ -417,12 +381,6 @@ def judge_sample(
         if groups is not None:
             margin = np.where(labels[sample] >= 0, margin[groups], np.nan)
     return {"margin": margin, **judged}
-
-
-def choose_first(groups: np.ndarray, has_cluster: np.ndarray) -> np.ndarray:
-    """Return the position of the first entity of each group, of those with a cluster if there are any."""
-    order = np.argsort(~has_cluster, kind="stable")
-    return order[np.unique(groups[order], return_index=True)[1]]
 
 
 def draw_compared(views: Views, sample: np.ndarray, rng: np.random.Generator) -> np.ndarray:

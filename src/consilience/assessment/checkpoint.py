@@ -107,6 +107,8 @@ def describe_parameters(value: Any) -> Iterator[Any]:
         for name, item in value.items():
             yield name
             yield from describe_parameters(item)
+    elif hasattr(value, "must_link"):  # constraints
+        yield from (*value.must, *value.cannot)
     elif isinstance(value, list | tuple):
         yield len(value)
         for item in value:

@@ -14,7 +14,6 @@ from ..arrays import to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, encode_labels
 from ..methods.agreement.inputs import (
-    PreparedSpace,
     PreparedView,
     find_similarity_columns,
     find_usable_rows,
@@ -102,8 +101,10 @@ class SharedPredictors:
         for view, on_components in zip(self.prepared, self.ridges, strict=True):
             ridges = []
             for space, ridge in zip(view.spaces, on_components, strict=True):
-                values = take_features(space, n_clusters).values.astype(np.float32)
-                ridges += [ridge, LeaveOneOutRidge.fit(values, PENALTY)]
+                vectors, eigenvalues = space.features.vectors, space.features.eigenvalues
+                number = count_graph_features(len(vectors), n_clusters)  # as a fit with so many clusters computes
+                features = replace(space.features, vectors=vectors[:, :number], eigenvalues=eigenvalues[:number])
+                ridges += [ridge, LeaveOneOutRidge.fit(features.values.astype(np.float32), PENALTY)]
             by_view.append(ridges)
         return by_view
 
@@ -111,10 +112,10 @@ class SharedPredictors:
         """Return the best of a few refined starts; `earlier` are labels of fewer clusters, of which some are split."""
         ensemble = self.build_ensemble(n_clusters)
         rows = normalize_embedding(self.embedding[:, :n_clusters])
-        starts = [run_kmeans(rows, n_clusters, RESTARTS, draw_seed(rng))]
+        starts = [cluster_rows(rows, n_clusters, rng)]
         if len(self.prepared) > 1:
             side_by_side = concatenate_embeddings(self.prepared, self.n_entities, n_clusters)
-            starts.append(run_kmeans(side_by_side, n_clusters, RESTARTS, draw_seed(rng)))
+            starts.append(cluster_rows(side_by_side, n_clusters, rng))
         if earlier is not None:
             starts.append(split_clusters(earlier, rows, n_clusters, rng))
         return max((refine_start(ensemble, start, TOL, ROUNDS) for start in starts), key=lambda state: state.score)
@@ -161,16 +162,9 @@ class PlacedView:
     spaces: Sequence[tuple[np.ndarray, np.ndarray]]
 
 
-def take_features(space: PreparedSpace, n_clusters: int) -> GraphFeatures:
-    """Return as many eigenvectors of the graph as a fit with so many clusters would compute."""
-    features = space.features
-    number = count_graph_features(len(features.vectors), n_clusters)
-    return replace(features, vectors=features.vectors[:, :number], eigenvalues=features.eigenvalues[:number])
-
-
-def draw_seed(rng: np.random.Generator) -> int:
-    """Draw a seed for k-means."""
-    return int(rng.integers(2**31))
+def cluster_rows(rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Cluster rows by k-means with a random seed."""
+    return run_kmeans(rows, n_clusters, RESTARTS, int(rng.integers(2**31)))
 
 
 def split_clusters(labels: np.ndarray, rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
@@ -182,7 +176,7 @@ def split_clusters(labels: np.ndarray, rows: np.ndarray, n_clusters: int, rng: n
         members = np.flatnonzero(labels == int(np.argmax(widths)))
         if len(members) < 2:
             break
-        labels[members[run_kmeans(rows[members], 2, RESTARTS, draw_seed(rng)) == 1]] = number
+        labels[members[cluster_rows(rows[members], 2, rng) == 1]] = number
     return labels
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -33,17 +33,6 @@ LEAST_MODULARITY = 0.05  # by which the clusters of one view must be clearer tha
 MOST_IDENTICAL = 0.05  # share of entities that may be identical to others before these count once
 CLUSTERS_OF_COPIES = 16  # at most, within which the neighbors of copies are the same beyond chance
 HIGH, MIDDLE = 0.7, 0.35  # values of an index from which it is called high or middle
-
-
-@dataclass(frozen=True)
-class NumberEvidence:
-    """What speaks for a number of clusters."""
-
-    n_clusters: int
-    information: float
-    agreement: float
-    stability: float
-    modularity: float
 
 
 @validate_params(
@@ -111,7 +100,10 @@ def select_n_clusters(
     >>> selection.n_clusters
     4
     """
-    check_estimator(estimator)
+    if isinstance(estimator, type):
+        raise TypeError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
+    if not any(name.rpartition("__")[2] == "n_clusters" for name in estimator.get_params(deep=True)):
+        raise TypeError(f"{type(estimator).__name__} has no parameter n_clusters, which is to be chosen")
     clusterer = last_step(estimator)
     if holds_views(X):
         X = Views(X)
@@ -121,14 +113,6 @@ def select_n_clusters(
             views = source.read()
             return find_small_groups(views, find_precomputed(clusterer, views.names))
         return search_numbers(source, candidates, max_entities, n_splits, make_generator(random_state), verbose)
-
-
-def check_estimator(estimator: Any) -> None:
-    """Refuse classes, and estimators whose number of clusters cannot be set."""
-    if isinstance(estimator, type):
-        raise TypeError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
-    if not any(name.rpartition("__")[2] == "n_clusters" for name in estimator.get_params(deep=True)):
-        raise TypeError(f"{type(estimator).__name__} has no parameter n_clusters, which is to be chosen")
 
 
 def search_numbers(
@@ -170,7 +154,7 @@ def search_numbers(
     make = AgreementClusterings if isinstance(clusterer, Consilience) else EstimatorClusterings
     clusterings: Clusterings = make(source, views, precomputed, predictors, n_splits, rng)
     evidence = collect_evidence(clusterings, tried, verbose)
-    judges_agreement = any(np.isfinite(figures.agreement) for figures in evidence.values())
+    judges_agreement = any(np.isfinite(figures["agreement"]) for figures in evidence.values())
     chance = measure_chance(clusterings, tried, judges_agreement)
     if is_open:
         table = tabulate(evidence, chance, judges_agreement)
@@ -223,16 +207,20 @@ def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[
     return tried, False
 
 
-def collect_evidence(clusterings: Clusterings, numbers: Sequence[int], verbose: bool) -> dict[int, NumberEvidence]:
+def collect_evidence(clusterings: Clusterings, numbers: Sequence[int], verbose: bool) -> dict[int, dict[str, float]]:
     """Return what speaks for each number of clusters."""
     evidence = {}
     for number in numbers:
         announce(f"select_n_clusters: {number} clusters", verbose)
         labels = clusterings.cluster(number)
         information, agreement = measure_bits(clusterings.predictors, labels, number)
-        stability = compare_halves(clusterings.cluster_halves(number), labels)
-        modularity = measure_modularity(clusterings.predictors.graph, labels)
-        evidence[number] = NumberEvidence(number, information, agreement, stability, modularity)
+        evidence[number] = {
+            "n_clusters": number,
+            "information": information,
+            "agreement": agreement,
+            "stability": compare_halves(clusterings.cluster_halves(number), labels),
+            "modularity": measure_modularity(clusterings.predictors.graph, labels),
+        }
     return evidence
 
 
@@ -272,19 +260,19 @@ def measure_chance(clusterings: Clusterings, tried: Sequence[int], judges_agreem
     return np.polyfit(np.log(points), values, min(3, len(points) - 1))
 
 
-def tabulate(evidence: Mapping[int, NumberEvidence], chance: np.ndarray, judges_agreement: bool) -> Table:
+def tabulate(evidence: Mapping[int, Mapping[str, float]], chance: np.ndarray, judges_agreement: bool) -> Table:
     """Return the table of all numbers in order, with their scores."""
     rows = []
     for number in sorted(evidence):
         figures = evidence[number]
         by_chance = max(0.0, float(np.polyval(chance, np.log(number))))
-        stability = max(0.0, figures.stability)
+        stability = max(0.0, figures["stability"])
         if judges_agreement:
-            gain = max(0.0, figures.information - by_chance)
-            score = max(0.0, np.nan_to_num(figures.agreement)) * np.sqrt(gain * stability)
+            gain = max(0.0, figures["information"] - by_chance)
+            score = max(0.0, np.nan_to_num(figures["agreement"])) * np.sqrt(gain * stability)
         else:
-            score = max(0.0, figures.modularity - by_chance) * np.sqrt(stability)
-        rows.append({**asdict(figures), "by_chance": by_chance, "score": float(score)})
+            score = max(0.0, figures["modularity"] - by_chance) * np.sqrt(stability)
+        rows.append({**figures, "by_chance": by_chance, "score": float(score)})
     return Table.from_rows(rows)
 
 
@@ -294,7 +282,10 @@ def write_selection(
     """Return the supported numbers in words."""
     peaks = find_peaks(table["n_clusters"], table["score"])
     if not judges_agreement:
-        notes = [*notes, explain_missing_agreement(views)]
+        reason = "There is one view, so that no other view can confirm a number."
+        if views.n_views > 1:
+            reason = f"The views share fewer than {LEAST_SHARED} entities, so that their agreement cannot be judged."
+        notes = [*notes, reason]
     doubt = find_doubt(table, peaks, views, judges_agreement)
     if doubt is not None:
         return Selection(1, " ".join([f"No evidence for groups: {doubt}", *notes]), table)
@@ -303,13 +294,6 @@ def write_selection(
     reason = " ".join([f"{name_numbers(supported)}.", *edge, *notes])
     sentences = tuple(write_sentence(table, peak, judges_agreement) for peak in peaks)
     return Selection(supported[0], reason, table, tuple(supported), sentences)
-
-
-def explain_missing_agreement(views: Views) -> str:
-    """Return a sentence that says why the views' agreement could not be judged."""
-    if views.n_views < 2:
-        return "There is one view, so that no other view can confirm a number."
-    return f"The views share fewer than {LEAST_SHARED} entities, so that their agreement cannot be judged."
 
 
 def find_doubt(table: Table, peaks: Sequence[int], views: Views, judges_agreement: bool) -> str | None:

@@ -46,17 +46,11 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
     confirmed = (pairs.data >= LEAST_CONFIRMED) & (2 * pairs.data >= n_shared)
     joined = sp.csr_array((np.ones(confirmed.sum()), (pairs.row[confirmed], pairs.col[confirmed])), shape=(n, n))
     n_groups, labels = connected_components(joined, directed=False)
-    return describe_groups(int(n_groups), labels.astype(np.int64))
-
-
-def describe_groups(n_groups: int, labels: np.ndarray) -> Selection:
-    """Return the groups with the number of groups of each size."""
     sizes = np.bincount(labels)
-    numbers, counts = np.unique(sizes, return_counts=True)
-    table = Table({"size": numbers, "groups": counts})
     largest = f"the largest has {sizes.max():,} entities" if sizes.max() > 1 else "no two entities belong together"
     reason = f"{n_groups:,} groups, {int((sizes == 1).sum()):,} of them single entities; {largest}."
-    return Selection(n_groups, reason, table, (n_groups,), labels=labels)
+    table = Table(dict(zip(("size", "groups"), np.unique(sizes, return_counts=True), strict=True)))
+    return Selection(int(n_groups), reason, table, (int(n_groups),), labels=labels.astype(np.int64))
 
 
 def find_mutual_neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

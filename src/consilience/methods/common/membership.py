@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -60,8 +60,7 @@ class Misfit:
     names: Sequence[str]  # of the views
 
 
-@dataclass(frozen=True, eq=False)
-class UnseenScores:
+class UnseenScores(NamedTuple):
     """Scores by two fits to halves of the entities that these have not seen."""
 
     scores: np.ndarray  # (n, k), of the clusters, in the numbering of the model
@@ -250,7 +249,9 @@ class OutlierLabelsMixin:
             cluster; `fits_no_cluster` says which.
         """
         views = check_new_views(self, X)
-        n_smaller = np.searchsorted(self._outlier_quantiles, self._score_misfit(views), side="left")
+        n_smaller = np.searchsorted(
+            self._outlier_quantiles, self._standardize(self._measure_misfit(views)), side="left"
+        )
         return 1 - n_smaller / len(self._outlier_quantiles)
 
     @property
@@ -273,10 +274,6 @@ class OutlierLabelsMixin:
             True for entities that no cluster predicts well.
         """
         return np.asarray(self.score_outliers(X)) < self.outlier_limit_
-
-    def _score_misfit(self, views: Views) -> np.ndarray:
-        """Return the scores of entities, as `outlier_scores_` has those of the fit."""
-        return self._standardize(self._measure_misfit(views))
 
 
 def compute_probabilities(scored: ClusterScores, temperature: float, pseudo_share: float = 0.0) -> np.ndarray:
@@ -320,37 +317,20 @@ def score_halves(
     check_entities_per_cluster(len(sample), n_clusters, "calibration")
     fresh = reset_start(model)
 
-    def fit_half(name: str, rows: np.ndarray, others: np.ndarray, seed: int) -> UnseenScores:
-        scored_outliers = outliers[0::2] if name.endswith("half 0") else outliers[1::2]
-        return score_half(fresh, views, labels, rows, others, scored_outliers, seed)
+    def score_half(name: str, rows: np.ndarray, others: np.ndarray, seed: int) -> UnseenScores:
+        half = ModelData(views).fit(clone_quietly(fresh, random_state=seed, outliers=None), rows)
+        scored = half._score_clusters(views[others])
+        counterparts = match_clusters(half.labels_, labels[rows], scored.scores.shape[1])
+        matched = np.empty_like(scored.scores)
+        matched[:, counterparts] = scored.scores
+        misfit = np.empty(0)
+        if getattr(half, "_scores_unseen", False):
+            scored_outliers = outliers[0::2] if name.endswith("half 0") else outliers[1::2]
+            misfit = half._standardize(half._measure_misfit(views[np.sort(np.concatenate([others, scored_outliers]))]))
+        return UnseenScores(matched[scored.is_known], labels[others][scored.is_known], misfit[np.isfinite(misfit)])
 
-    first, second = try_divisions(sample, rng, fit_half)
-    return UnseenScores(
-        np.concatenate([first.scores, second.scores]),
-        np.concatenate([first.targets, second.targets]),
-        np.concatenate([first.misfit, second.misfit]),
-    )
-
-
-def score_half(
-    model: Any,
-    views: Views,
-    labels: np.ndarray,
-    rows: np.ndarray,
-    others: np.ndarray,
-    outliers: np.ndarray,
-    seed: int,
-) -> UnseenScores:
-    """Fit a clone to some entities, and return its scores of others and of outliers; only entities with a view."""
-    half = ModelData(views).fit(clone_quietly(model, random_state=seed, outliers=None), rows)
-    scored = half._score_clusters(views[others])
-    counterparts = match_clusters(half.labels_, labels[rows], scored.scores.shape[1])
-    matched = np.empty_like(scored.scores)
-    matched[:, counterparts] = scored.scores
-    misfit = np.empty(0)
-    if isinstance(half, OutlierLabelsMixin) and half._scores_unseen:
-        misfit = half._score_misfit(views[np.sort(np.concatenate([others, outliers]))])
-    return UnseenScores(matched[scored.is_known], labels[others][scored.is_known], misfit[np.isfinite(misfit)])
+    halves = try_divisions(sample, rng, score_half)
+    return UnseenScores(*map(np.concatenate, zip(*halves, strict=True)))
 
 
 def find_temperature(scores: np.ndarray, targets: np.ndarray, reference: float) -> float:
