@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
@@ -128,30 +127,12 @@ def find_components(operator: Operator) -> np.ndarray:
     return np.zeros(operator.shape[0], np.int64)
 
 
-def extract_columns(operator: CrossOperator, entities: np.ndarray) -> Array:
-    """Compute a few columns of an operator by multiplication."""
-    indicator = np.zeros((operator.shape[1], len(entities)))
-    indicator[entities, np.arange(len(entities))] = 1
-    return operator @ indicator
-
-
-@dataclass(frozen=True, eq=False)
 class HostOperator:
     """Similarities of rows on a device whose products come as NumPy arrays."""
 
-    operator: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.operator.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.operator.dtype
-
-    @property
-    def exact(self) -> bool:
-        return self.operator.exact
+    def __init__(self, operator: Any) -> None:
+        self.operator, self.shape, self.dtype = operator, operator.shape, operator.dtype
+        self.exact = getattr(operator, "exact", True)
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         return to_numpy(self.operator @ U)

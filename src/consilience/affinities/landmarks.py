@@ -28,7 +28,7 @@ from ..arrays import (
     take_rows,
     to_numpy,
 )
-from .base import Affinity, NoAffinityError, check_positive, extract_columns, nth_smallest
+from .base import Affinity, NoAffinityError, check_positive, nth_smallest
 from .distances import SquaredDistances, check_metric, choose_metric, find_comparable_rows
 from .gaussian import Gaussian
 from .graph import StoredSimilarities, empty_on_device
@@ -40,53 +40,38 @@ LEARN_SAMPLE = 2000  # rows that a bandwidth is learned from
 @save_as("low-rank-similarities")
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """Similarities of rows through their similarities to the same landmarks."""
+    """Similarities through a few landmarks: F M F' with a thin F and a small M."""
 
     factor: Any  # (n, landmarks): can be multiplied, and so can its .T
     core: Any  # (landmarks, landmarks)
     join: Callable[[Array], Any]  # other rows of the view -> their factor
     dtype: np.dtype
+    fitted_factor: Any = None  # of the entities of the fit, if these are similarities of new entities to them
     exact = False
 
     @property
+    def _right(self) -> Any:
+        return self.factor if self.fitted_factor is None else self.fitted_factor
+
+    @property
     def shape(self) -> tuple[int, int]:
-        return self.factor.shape[0], self.factor.shape[0]
+        return self.factor.shape[0], self._right.shape[0]
 
     def __matmul__(self, U: Array) -> Array:
-        return self.factor @ (self.core @ (self.factor.T @ U))
+        return self.factor @ (self.core @ (self._right.T @ U))
 
     def columns(self, entities: np.ndarray) -> Array:
-        return extract_columns(self, entities)
+        indicator = np.zeros((self.shape[1], len(entities)))
+        indicator[entities, np.arange(len(entities))] = 1
+        return self @ indicator
 
     def norm(self) -> float:
         small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
         xp = namespace(small)
         return float(xp.sqrt(xp.sum(small * small.T)))
 
-    def compare_with(self, X: Array) -> LowRankCross:
-        return LowRankCross(self.join(X), self)
-
-
-@dataclass(frozen=True, eq=False)
-class LowRankCross:
-    """Similarities of other rows through the landmarks of the fit."""
-
-    factor: Any
-    fitted: LowRank
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.factor.shape[0], self.fitted.shape[0]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.fitted.dtype
-
-    def columns(self, entities: np.ndarray) -> Array:
-        return extract_columns(self, entities)
-
-    def __matmul__(self, U: Array) -> Array:
-        return self.factor @ (self.fitted.core @ (self.fitted.factor.T @ U))
+    def compare_with(self, X: Array) -> LowRank:
+        return replace(self, factor=self.join(X), fitted_factor=self.factor)
 
 
 def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:

@@ -173,17 +173,10 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
                 rounds.append(views)
                 history.append({"round": i, "alignment": compute_alignment(views, self.n_clusters)})
                 show(0, i, history[-1])
-                if i == self._count_rounds(len(operators), history[0]["alignment"]):
+                n_rounds = int(history[0]["alignment"] < LOW_ALIGNMENT) if self.n_iter == "auto" else self.n_iter
+                if i == n_rounds or len(operators) == 1:
                     break
         return CoTrainedEmbedding(rounds, clustered, self.n_clusters, n_projections, history)
-
-    def _count_rounds(self, n_views: int, alignment: float) -> int:
-        """Return the number of rounds: none for a single view."""
-        if n_views == 1:
-            return 0
-        if self.n_iter == "auto":
-            return int(alignment < LOW_ALIGNMENT)
-        return self.n_iter
 
     def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:
         for name, view, has_view in zip(names, embedding.rounds[0], present.T, strict=True):
