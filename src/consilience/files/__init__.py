@@ -8,12 +8,11 @@ from .formats import (
     FileMatrix,
     FileTable,
     InputFiles,
-    open_text,
     read_file,
-    read_lines,
     register_format,
-    to_column,
 )
+from .formats.columns import to_column
+from .formats.text import open_text, read_lines
 from .kinds import KINDS, ViewContent
 from .read import InputData, read_files
 from .spec import ViewSpec, parse_view

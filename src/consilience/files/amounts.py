@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formats import is_missing, is_number
+from .formats.columns import is_missing, is_number
 
 CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")

@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 
 from .._saving import save_as
 from .amounts import convert_amounts
-from .formats import is_number
+from .formats.columns import is_number
 
 
 def find_nonzero_rows(values: Any) -> np.ndarray:

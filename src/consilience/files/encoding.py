@@ -22,7 +22,7 @@ from .encoders import (
     SimilaritiesEncoder,
     TextEncoder,
 )
-from .formats import format_cell
+from .formats.columns import format_cell
 from .kinds import ViewContent
 from .read import KnownClasses
 

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .amounts import convert_amounts
-from .formats import FileMatrix, format_cell, is_missing, is_number
+from .formats import FileMatrix
+from .formats.columns import format_cell, is_missing, is_number
 
 KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities")
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]

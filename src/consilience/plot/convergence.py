@@ -12,14 +12,7 @@ from ._docs import share_docs
 from ._figure import escape_name, get_axes_grid, line_style, pluralize
 from ._model import get_fitted_attribute
 
-CRITERIA = (
-    "cost",
-    "objective",
-    "log_likelihood",
-    "q",
-    "alignment",
-    "bits",
-)  # a history has one of them
+CRITERIA = ("cost", "objective", "log_likelihood", "q", "alignment", "bits")  # a history has one of them
 NAMES = {
     "log_likelihood": "log-likelihood",
     "q": "criterion Q",

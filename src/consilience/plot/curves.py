@@ -30,14 +30,7 @@ FIGURE_WIDTH, PANEL_HEIGHT = 9.6, 2.7  # inches
 MAX_ERROR_BARS = 15  # per line; with more points a band is drawn
 HATCHES = ("", "//", "..", "xx", "\\\\")  # of bars, when the colors repeat
 HOLLOW: dict[str, Any] = {"ms": 8, "mew": 1.1, "zorder": 5}  # marker around the point of a line
-DIAMOND: dict[str, Any] = {
-    "marker": "D",
-    "ms": 4.5,
-    "mfc": "white",
-    "mec": "black",
-    "mew": 1.1,
-    "zorder": 5,
-}  # marker on a bar
+DIAMOND: dict[str, Any] = {**HOLLOW, "marker": "D", "ms": 4.5, "mfc": "white", "mec": "black"}  # marker on a bar
 GROUP_WIDTH = 0.84  # share of the distance between two groups that the bars of a group take
 
 

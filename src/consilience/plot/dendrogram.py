@@ -104,32 +104,23 @@ class DendrogramDisplay:
         ax.set_xlim(-0.7, n_leaves - 0.3)
         ax.set_ylim(0, n_merges + 0.7)
         every = -(-n_leaves // MAX_LEAVES)
-        ax.set_xticks(range(0, n_leaves, every), self._list_leaf_names()[::every], rotation=90, fontsize=7)
+        n = len(self.children) + 1
+        sizes = np.ones(2 * n - 1, dtype=np.int64)
+        for t, (a, b) in enumerate(self.children):
+            sizes[n + t] = sizes[a] + sizes[b]
+        names = [str(node) if n_leaves == n else f"{sizes[node]:,}" for node in self.leaves_]
+        ax.set_xticks(range(0, n_leaves, every), names[::every], rotation=90, fontsize=7)
         ax.set_xlabel("entities per leaf" if n_merges < len(self.children) else "entity")
         left = np.arange(1, n_merges + 1, -(-n_merges // 12))
         ax.set_yticks(n_merges + 1 - left, left)
         ax.set_ylabel("clusters left (heights are the order\nof merges, not distances)")
         if self.n_clusters is not None and 1 < self.n_clusters <= n_merges:
-            cut = n_merges + 1.5 - self.n_clusters
-            ax.axhline(
-                cut,
-                color=NEUTRAL_COLOR,
-                linewidth=1,
-                linestyle=(0, (1, 2)),
-                label=pluralize(self.n_clusters, "cluster"),
-            )
+            height, label = n_merges + 1.5 - self.n_clusters, pluralize(self.n_clusters, "cluster")
+            ax.axhline(height, color=NEUTRAL_COLOR, linewidth=1, linestyle=(0, (1, 2)), label=label)
         of = f"last {n_merges} of {len(self.children):,} merges" if n_merges < len(self.children) else "all merges"
         ax.set_title(f"{of}, by the view that decided", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), handlelength=3, frameon=False)
-
-    def _list_leaf_names(self) -> list[str]:
-        n = len(self.children) + 1
-        sizes = np.ones(2 * n - 1, dtype=np.int64)
-        for t, (a, b) in enumerate(self.children):
-            sizes[n + t] = sizes[a] + sizes[b]
-        is_complete = len(self.leaves_) == n
-        return [str(node) if is_complete else f"{sizes[node]:,}" for node in self.leaves_]
 
     @classmethod
     def from_estimator(cls, model: Any, *, n_merges: int = 30, ax: Axes | None = None) -> DendrogramDisplay:

@@ -96,7 +96,8 @@ class EmbeddingDisplay:
         points = {}
         for c in clusters:
             color, marker = marker_style(c)
-            points[c] = panel.scatter(*members[c].T, s=size, c=color, marker=marker, rasterized=is_crowded, **edge)
+            x, y = members[c].T
+            points[c] = panel.scatter(x, y, s=size, c=color, marker=marker, rasterized=is_crowded, **edge)
         for c in clusters:
             if c >= 0:
                 x, y = np.median(members[c], axis=0)
@@ -122,20 +123,10 @@ class EmbeddingDisplay:
         handles = []
         for c in clusters:
             color, marker = marker_style(c)
-            style: dict[str, Any] = {
-                "color": color,
-                "marker": marker,
-                "markeredgecolor": "black",
-                "markeredgewidth": 0.4,
-            }
+            style: dict[str, Any] = {"color": color, "marker": marker, "mec": "black", "mew": 0.4}
             handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **style))
-        options: dict[str, Any] = {
-            "title": "cluster",
-            "fontsize": "small",
-            "title_fontsize": "small",
-            "frameon": not is_new_figure,
-        }
-        options |= {"handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
+        options: dict[str, Any] = {"title": "cluster", "fontsize": "small", "title_fontsize": "small"}
+        options |= {"frameon": not is_new_figure, "handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
         if is_new_figure:
             height = self.figure_.get_size_inches()[1]
             rows = max(5, int((height - 0.6) / 0.21))

@@ -16,9 +16,7 @@ from .base import (
     TableOptions,
     register_format,
 )
-from .columns import format_cell, is_missing, is_number, to_column
 from .inputs import InputFiles, parse_path
-from .text import open_text, read_lines
 
 for _format in (
     *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT),
@@ -63,15 +61,9 @@ __all__ = [
     "InputFile",
     "InputFiles",
     "TableOptions",
-    "format_cell",
-    "is_missing",
-    "is_number",
     "is_table",
-    "open_text",
     "parse_path",
     "read_file",
     "read_input",
-    "read_lines",
     "register_format",
-    "to_column",
 ]

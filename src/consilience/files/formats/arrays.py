@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .base import FileFormat, FileMatrix, InputFile
+from .base import FileFormat, FileMatrix, InputFile, check_sparse_shape
 from .columns import format_cell, to_objects
-from .plausible import check_sparse_shape
 
 
 def read_npy(path: InputFile) -> FileMatrix:

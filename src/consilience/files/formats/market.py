@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from .base import FileFormat, FileMatrix, InputFile
-from .plausible import check_n_values, check_sparse_shape, max_content_bytes
+from .base import FileFormat, FileMatrix, InputFile, check_n_values, check_sparse_shape, max_content_bytes
 from .text import READ_ERRORS, open_text, read_lines
 
 SHAPES, FIELDS = ("coordinate", "array"), ("real", "integer", "pattern", "double", "unsigned-integer")
