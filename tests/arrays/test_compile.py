@@ -38,18 +38,18 @@ def run_python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_kernels_are_cached_on_disk_where_possible():
+def test_kernels_are_cached_on_disk():
     (cache_path,) = run_python(IMPORTS)
     assert os.path.isdir(cache_path)
 
 
-def test_kernels_compile_without_a_place_for_a_cache():
+def test_kernels_compile_without_a_cache_folder():
     cache_path, labels = run_python(READ_ONLY + IMPORTS + FIT)
     assert cache_path == "None"
     assert labels in ("0" * 30 + "1" * 30, "1" * 30 + "0" * 30)
 
 
-def test_every_compiled_function_uses_our_decorator():
+def test_all_compiled_functions_use_our_decorator():
     package = Path(consilience.__file__).parent
     users = [path.name for path in package.rglob("*.py") if "njit" in path.read_text(encoding="utf-8")]
     assert users == ["compile.py"]

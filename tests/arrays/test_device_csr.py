@@ -50,7 +50,7 @@ def on_torch(X):
 
 
 @pytest.mark.parametrize("rows", SLICES)
-def test_the_verbs_that_give_numbers(matrix, rows):
+def test_verbs_that_return_numbers_equal_the_host(matrix, rows):
     host, device = as_rows(matrix)[rows, ...], on_torch(matrix)[rows, ...]
     assert isinstance(device, DeviceCSR)
     assert (device.shape, device.size) == (host.shape, host.size)
@@ -68,15 +68,15 @@ def test_the_verbs_that_give_numbers(matrix, rows):
         (stored_values(device), stored_values(host)),
         *zip(argmax_scores(device, score), argmax_scores(host, wanted), strict=True),
     ]
-    for found, expected in pairs:
-        np.testing.assert_allclose(to_numpy(found), expected, **tolerance)
+    for result, expected in pairs:
+        np.testing.assert_allclose(to_numpy(result), expected, **tolerance)
     sums = add_label_sums(device, torch.asarray(labels), torch.ones((K, D), dtype=torch.float64))
     np.testing.assert_allclose(to_numpy(sums), add_label_sums(host, labels, np.ones((K, D))), rtol=1e-12)
     assert max_abs(device) == max_abs(host)
 
 
 @pytest.mark.parametrize("rows", SLICES[:-1])
-def test_the_verbs_that_give_rows(matrix, rows):
+def test_verbs_that_return_rows_equal_numpy(matrix, rows):
     dense, device = matrix.toarray()[rows], on_torch(matrix)[rows, ...]
     rng, n = np.random.default_rng(0), len(dense)
     chosen, factors, kept = rng.integers(n, size=9), rng.random(n).astype(matrix.dtype), rng.random(n) < 0.5
@@ -86,17 +86,17 @@ def test_the_verbs_that_give_rows(matrix, rows):
         (mask_rows(device, torch.asarray(kept)), dense * kept[:, None]),
         (map_values(device, lambda values: values * values), dense * dense),
     ]
-    for found, expected in pairs:
-        assert found.dtype == device.dtype
-        np.testing.assert_allclose(to_host(found).toarray(), expected, rtol=1e-6)
+    for result, expected in pairs:
+        assert result.dtype == device.dtype
+        np.testing.assert_allclose(to_host(result).toarray(), expected, rtol=1e-6)
         soft = rng.random((len(expected), K))
-        np.testing.assert_allclose(to_numpy(weighted_sums(found, torch.asarray(soft))), soft.T @ expected, rtol=1e-4)
+        np.testing.assert_allclose(to_numpy(weighted_sums(result, torch.asarray(soft))), soft.T @ expected, rtol=1e-4)
     few = take_dense_rows(device, torch.asarray(chosen))
     assert few.dtype == torch.float64
     np.testing.assert_array_equal(to_numpy(few), dense[chosen])
 
 
-def test_rows_that_are_not_finite_are_found_and_can_be_left_out(matrix):
+def test_rows_that_are_not_finite_can_be_masked(matrix):
     filled = np.flatnonzero(np.diff(matrix.indptr))[[0, 5]]
     matrix.data[matrix.indptr[filled]] = np.nan, np.inf
     device = on_torch(matrix)
@@ -105,14 +105,14 @@ def test_rows_that_are_not_finite_are_found_and_can_be_left_out(matrix):
     assert bool(row_is_finite(mask_rows(device, finite)).all())
 
 
-def test_rows_that_are_the_same():
+def test_all_rows_equal():
     equal = sp.csr_array(np.tile([[0.0, 2.0, 3.0]], (4, 1)))
     assert all_rows_equal(on_torch(equal))
     for other in ([1.0, 2.0, 3.0], [2.0, 0.0, 3.0], [0.0, 2.0, 4.0]):
         assert not all_rows_equal(on_torch(sp.csr_array(np.vstack([equal.toarray(), other]))))
 
 
-def test_a_slice_shares_memory_and_the_order_of_its_columns_is_kept(matrix):
+def test_slice_shares_memory_and_keeps_the_order_of_its_columns(matrix):
     device = on_torch(matrix)
     part = device[8:14, ...]
     assert part.data is device.data
@@ -125,7 +125,7 @@ def test_a_slice_shares_memory_and_the_order_of_its_columns_is_kept(matrix):
 
 
 @pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csc", "to_sparse_csr"])
-def test_any_layout_and_type_is_taken(layout):
+def test_all_layouts_and_dtypes_are_converted(layout):
     dense = np.array([[0, 2, 1], [3, 0, 0]])
     rows = as_rows(getattr(torch.asarray(dense), layout)())
     assert isinstance(rows, DeviceCSR)
@@ -134,7 +134,7 @@ def test_any_layout_and_type_is_taken(layout):
     np.testing.assert_array_equal(to_host(rows).toarray(), dense)
 
 
-def test_a_matrix_that_is_none_is_refused():
+def test_invalid_matrix_is_refused():
     broken = torch.sparse_csr_tensor([0, 1], [7], [1.0], (1, 2), check_invariants=False)
     with pytest.raises(RuntimeError, match="col_indices"):
         as_rows(broken)

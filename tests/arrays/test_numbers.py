@@ -16,26 +16,26 @@ def covariances(shape=(3, 4, 4)):
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4)])
-def test_the_inverse_root_whitens_and_is_triangular(to_kind, shape):
+def test_inverse_cholesky_whitens_and_is_triangular(to_kind, shape):
     C = covariances(shape)
-    found = to_numpy(inverse_cholesky(to_kind(C)))
-    np.testing.assert_allclose(found @ C @ np.swapaxes(found, -1, -2), np.broadcast_to(np.eye(4), shape), atol=1e-12)
-    np.testing.assert_array_equal(found, np.tril(found))
+    result = to_numpy(inverse_cholesky(to_kind(C)))
+    np.testing.assert_allclose(result @ C @ np.swapaxes(result, -1, -2), np.broadcast_to(np.eye(4), shape), atol=1e-12)
+    np.testing.assert_array_equal(result, np.tril(result))
 
 
-def test_a_matrix_that_is_not_definite_is_never_called_so(to_kind):
+def test_indefinite_matrix_is_not_positive_definite(to_kind):
     C = covariances()
     C[1] -= 1.01 * np.linalg.eigvalsh(C[1])[0] * np.eye(4)
     assert not is_positive_definite(to_kind(C))
     assert is_positive_definite(covariances())
 
 
-def test_torch_has_no_root_of_a_matrix_that_is_not_definite():
+def test_inverse_cholesky_of_indefinite_matrix_is_nan_on_torch():
     torch = pytest.importorskip("torch")
     C = covariances()
     C[1] = -C[1]
-    found = to_numpy(inverse_cholesky(torch.asarray(C)))
-    assert np.isnan(found).any(axis=(1, 2)).tolist() == [False, True, False]
+    result = to_numpy(inverse_cholesky(torch.asarray(C)))
+    assert np.isnan(result).any(axis=(1, 2)).tolist() == [False, True, False]
     assert is_positive_definite(torch.asarray(covariances()))
 
 
@@ -48,7 +48,7 @@ def test_log_factorial(to_kind):
 
 
 @pytest.mark.parametrize("d", [2, 3, 30, 99, 100, 200])
-def test_the_bessel_function_is_that_of_numpy(to_kind, d):
+def test_log_bessel_equals_numpy(to_kind, d):
     c = np.array([1e-9, 1e-3, 0.5, 10.0, 300.0, 599.9, 600.1, 1e4, 1e6])
     for order in (d / 2 - 1, d / 2):
         expected = log_bessel(order, c, d)
@@ -57,7 +57,7 @@ def test_the_bessel_function_is_that_of_numpy(to_kind, d):
     np.testing.assert_allclose(to_numpy(log_sphere_integral(to_kind(c), d)), expected, rtol=1e-11, atol=1e-11)
 
 
-def test_like_copies_nothing_that_is_there_already():
+def test_asarray_like_does_not_copy_arrays_of_the_same_device():
     X, values = put_on_device(np.eye(3)), put_on_device(np.ones(3))
     with count_transfers() as fetched:
         assert asarray_like(values, X) is values
@@ -67,7 +67,7 @@ def test_like_copies_nothing_that_is_there_already():
     np.testing.assert_array_equal(asarray_like(values, np.eye(3)), np.ones(3))
 
 
-def test_transfers_are_counted_and_the_library_is_left_as_it_was():
+def test_transfers_are_counted_and_the_library_is_restored():
     X = put_on_device(np.eye(3))
     before = {name: getattr(type(X), name) for name in ("__bool__", "__float__", "__dlpack__", "to_device")}
     with count_transfers() as fetched:
@@ -81,11 +81,11 @@ def test_transfers_are_counted_and_the_library_is_left_as_it_was():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_weighted_products_and_sums_of_squares(to_kind, dtype):
+def test_weighted_cross_products_and_sums_of_squares(to_kind, dtype):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(50, 4)).astype(dtype), rng.random((50, 3)).astype(dtype)
-    found = to_numpy(weighted_cross_products(to_kind(X), to_kind(weights)))
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, np.einsum("ij,ic,ie->jce", weights, X, X), rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(found, np.swapaxes(found, 1, 2))
+    result = to_numpy(weighted_cross_products(to_kind(X), to_kind(weights)))
+    assert result.dtype == np.float64
+    np.testing.assert_allclose(result, np.einsum("ij,ic,ie->jce", weights, X, X), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(result, np.swapaxes(result, 1, 2))
     np.testing.assert_allclose(to_numpy(sum_of_squares(to_kind(X))), (X**2).sum(axis=1), rtol=1e-5)

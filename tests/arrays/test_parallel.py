@@ -15,14 +15,14 @@ from waiting import HANG_LIMIT
 
 
 @given(st.integers(0, 1000), st.integers(1, 20), st.integers(0, 50))
-def test_parts_are_neighbours_that_cover_all_rows(n, n_parts, start):
+def test_slices_are_adjacent_and_cover_all_rows(n, n_parts, start):
     parts = split_slice(slice(start, start + n), n_parts)
     assert [i for part in parts for i in range(part.start, part.stop)] == list(range(start, start + n))
     lengths = [part.stop - part.start for part in parts]
     assert max(lengths) - min(lengths) <= 1
 
 
-def test_small_data_is_one_chunk_and_large_data_several(monkeypatch):
+def test_number_of_chunks_grows_with_the_data(monkeypatch):
     assert split_into_chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
     assert len(split_into_chunks(np.zeros((50_000, 100)))) == 4
     monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 1000)
@@ -33,7 +33,7 @@ def test_small_data_is_one_chunk_and_large_data_several(monkeypatch):
     )  # sums of each column are not free
 
 
-def test_blocks_cut_a_chunk():
+def test_blocks_cover_a_chunk():
     X = np.zeros((1_000_000, 10))
     parts = split_into_blocks(X, slice(100, 900_000))
     assert parts[0].start == 100
@@ -41,7 +41,7 @@ def test_blocks_cut_a_chunk():
     assert len(parts) > 4
 
 
-def test_results_come_in_order_on_several_threads():
+def test_results_keep_their_order_on_several_threads():
     parts = split_slice(slice(0, 40), 40)
     seen = set()
     barrier = threading.Barrier(2, timeout=HANG_LIMIT)
@@ -57,12 +57,12 @@ def test_results_come_in_order_on_several_threads():
     assert len(seen) == 2
 
 
-def test_one_thread_is_the_callers_own():
+def test_one_thread_is_the_thread_of_the_caller():
     with use_threads(1):
         assert set(map_chunks(lambda _: threading.get_ident(), split_slice(slice(0, 9), 3))) == {threading.get_ident()}
 
 
-def test_no_thread_runs_far_ahead():
+def test_threads_do_not_run_far_ahead():
     """A result may hold much memory: at most one more than there are threads is under way."""
     started = []
     with use_threads(2):
@@ -71,7 +71,7 @@ def test_no_thread_runs_far_ahead():
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_errors_come_through(n):
+def test_errors_are_raised_in_the_caller(n):
     def work(part):
         if part.start >= 3:
             raise RuntimeError(f"chunk {part.start}")
@@ -81,7 +81,7 @@ def test_errors_come_through(n):
         list(map_chunks(work, split_slice(slice(0, 9), 9)))
 
 
-def test_blas_gets_its_threads_back():
+def test_blas_threads_are_restored():
     def blas():
         return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 
@@ -91,7 +91,7 @@ def test_blas_gets_its_threads_back():
     assert blas() == before
 
 
-def test_number_of_threads_follows_jobs_and_environment(monkeypatch):
+def test_number_of_threads_follows_n_jobs_and_environment(monkeypatch):
     def used(n_jobs):
         with use_threads(n_jobs):
             from consilience.arrays.parallel import _threads

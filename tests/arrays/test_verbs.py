@@ -48,7 +48,7 @@ def rows(request):
 
 
 @pytest.mark.parametrize("k", [1, 5, 40])
-def test_scores_and_nearest(rows, k):
+def test_scores_and_argmax(rows, k):
     X, dense, to_kind = rows
     rng = np.random.default_rng(0)
     weights, bias = rng.standard_normal((k, 30)), rng.standard_normal(k)
@@ -60,7 +60,7 @@ def test_scores_and_nearest(rows, k):
     np.testing.assert_allclose(to_numpy(best), expected.max(axis=1), atol=1e-12)
 
 
-def test_nearest_takes_the_first_of_equals(rows):
+def test_argmax_takes_the_first_of_equal_scores(rows):
     X, _, to_kind = rows
     labels, _ = argmax_scores(X, build_scorer(X, to_kind(np.ones((40, 30))), to_kind(np.zeros(40))))
     assert np.array_equal(to_numpy(labels), np.zeros(50))
@@ -97,7 +97,7 @@ def test_row_verbs(rows):
     assert to_numpy(row_is_finite(X)).all()
 
 
-def test_only_rows_and_largest(rows):
+def test_mask_rows_and_max_abs(rows):
     X, dense, to_kind = rows
     kept = np.arange(50) % 3 != 0
     left = mask_rows(X, to_kind(kept))
@@ -105,14 +105,14 @@ def test_only_rows_and_largest(rows):
     assert max_abs(X) == np.abs(dense).max()
 
 
-def test_scores_are_measured_from_the_origin(to_kind):
+def test_scores_are_relative_to_the_origin(to_kind):
     rng = np.random.default_rng(0)
     X, weights, bias, origin = (rng.random(shape) for shape in ((9, 3), (2, 3), (2,), (3,)))
     score = build_scorer(to_kind(X), *(to_kind(values) for values in (weights, bias, origin)))
     np.testing.assert_allclose(to_numpy(compute_scores(to_kind(X), score)), (X - origin) @ weights.T - bias)
 
 
-def test_row_is_finite_finds_the_rows():
+def test_row_is_finite():
     X = sparse_matrix()
     filled = np.flatnonzero(np.diff(X.indptr))[[0, 5]]
     X.data[X.indptr[filled]] = np.nan, np.inf
@@ -130,7 +130,7 @@ def test_row_is_finite_finds_the_rows():
     density=st.sampled_from([0.0, 0.05, 0.7]),
     seed=st.integers(0, 1000),
 )
-def test_kernels_for_any_number_of_clusters_and_type(k, dtype, index, density, seed):
+def test_kernels_for_all_numbers_of_clusters_and_dtypes(k, dtype, index, density, seed):
     X = sparse_matrix(23, 11, density, dtype, seed, index)
     rows, dense = CSR.from_scipy(X), X.toarray().astype(np.float64)
     assert rows.dtype == dtype
@@ -157,7 +157,7 @@ def test_float32_rows_have_float64_sums():
     assert soft[0, 0] == pytest.approx(100_000 * float(np.float32(0.1)), rel=1e-12)
 
 
-def test_slices_of_rows_share_memory_and_have_the_right_rows():
+def test_slices_share_memory():
     X = sparse_matrix()
     rows = CSR.from_scipy(X)
     part = rows[10:20]
@@ -169,7 +169,7 @@ def test_slices_of_rows_share_memory_and_have_the_right_rows():
     assert rows[10:20, ...].shape == (10, 30)
 
 
-def test_from_scipy_takes_over_without_a_copy_and_sums_duplicates():
+def test_from_scipy_does_not_copy_but_sums_duplicates():
     X = sparse_matrix()
     assert CSR.from_scipy(X).data is X.data
     twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))

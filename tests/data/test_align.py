@@ -15,19 +15,19 @@ A = np.arange(6.0).reshape(3, 2)
 B = np.arange(10.0, 14.0).reshape(4, 1)
 
 
-def one_to_one():
+def one_to_one_mappings():
     return cs.align({"a": A, "b": B}, mapping={("a", "b"): [(0, 3), (2, 1)]})
 
 
-def test_mapped_rows_become_one_entity_and_the_others_stay_alone():
-    views = one_to_one()
+def test_mapped_rows_become_one_entity():
+    views = one_to_one_mappings()
     assert views.rows.tolist() == [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
     assert views.names == ("a", "b")
     assert views.ids is None
 
 
-def test_who_has_no_row_does_not_have_the_view():
-    views = one_to_one()
+def test_entity_without_a_row_lacks_the_view():
+    views = one_to_one_mappings()
     assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True], [False, True]]
     np.testing.assert_array_equal(views["a"], [*A, [np.nan] * 2, [np.nan] * 2])
     np.testing.assert_array_equal(views["b"].ravel(), [13, np.nan, 11, 10, 12])
@@ -38,28 +38,29 @@ some_in_any_order = st.lists(st.integers(0, 5), unique=True, max_size=6)
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(some_in_any_order, min_size=2, max_size=4))
-def test_the_mapping_of_hidden_entities_brings_them_back(collections):
+def test_mapping_recovers_hidden_entities(collections):
     """Each view shows some entities in some order, and holds their numbers."""
     names = [f"v{i}" for i in range(len(collections))]
-    blocks = {name: np.array(own, dtype=float).reshape(-1, 1) for name, own in zip(names, collections, strict=True)}
+    columns = (np.array(collection, dtype=float).reshape(-1, 1) for collection in collections)
+    blocks = dict(zip(names, columns, strict=True))
     mapping = {
-        (names[i], names[j]): [(left.index(one), right.index(one)) for one in left if one in right]
+        (names[i], names[j]): [(left.index(entity), right.index(entity)) for entity in left if entity in right]
         for i, left in enumerate(collections)
         for j, right in enumerate(collections)
         if i < j
     }
     views = cs.align(blocks, mapping)
     assert len(views) == len(set().union(*collections))
-    for v, own in enumerate(collections):
+    for v, collection in enumerate(collections):
         rows = views.rows[:, v]
-        assert sorted(rows[rows >= 0]) == list(range(len(own))), "every row is there once"
+        assert sorted(rows[rows >= 0]) == list(range(len(collection))), "every row is there once"
         np.testing.assert_array_equal(views.present[:, v], rows >= 0)
     together = np.hstack([block for _, block in views.items()])
     for entity in together:
         assert len(set(entity[~np.isnan(entity)])) == 1, "an entity of two"
 
 
-def test_a_third_view_carries_the_mapping_over():
+def test_rows_are_mapped_through_a_third_view():
     views = cs.align(
         {"a": A, "b": B, "c": np.eye(2)}, mapping={("a", "c"): [(1, 0)], ("c", "b"): [(0, 2)], ("b", "a"): [(3, 0)]}
     )
@@ -68,19 +69,19 @@ def test_a_third_view_carries_the_mapping_over():
     assert len(views) == 3 + 4 + 2 - 3
 
 
-def test_saying_the_same_pair_twice_changes_nothing():
+def test_repeated_pairs_change_nothing():
     views = cs.align({"a": A, "b": B}, {("a", "b"): [(0, 3), (0, 3), (2, 1)], ("b", "a"): [(3, 0)]})
-    assert views.rows.tolist() == one_to_one().rows.tolist()
+    assert views.rows.tolist() == one_to_one_mappings().rows.tolist()
 
 
 @pytest.mark.parametrize("mapping", [{}, {("a", "b"): []}], ids=["nothing said", "no pairs"])
-def test_without_pairs_nobody_has_two_views(mapping):
+def test_without_pairs_no_entity_has_two_views(mapping):
     views = cs.align({"a": A, "b": B}, mapping)
     assert len(views) == 7
     assert views.present.sum(axis=1).tolist() == [1] * 7
 
 
-def test_complete_pairs_leave_no_gap_and_keep_integers():
+def test_complete_mapping_leaves_no_gap_and_keeps_integers():
     counts = np.array([[1], [2], [3]])
     views = cs.align({"a": A, "n": counts}, {("a", "n"): [(0, 2), (1, 1), (2, 0)]})
     assert views.present.all()
@@ -91,7 +92,7 @@ def test_complete_pairs_leave_no_gap_and_keep_integers():
 def test_pairs_may_be_an_array_or_a_frame():
     pairs = np.array([[0, 3], [2, 1]])
     for written in (pairs, pairs.astype(np.uint8), pd.DataFrame(pairs)):
-        assert cs.align({"a": A, "b": B}, {("a", "b"): written}).rows.tolist() == one_to_one().rows.tolist()
+        assert cs.align({"a": A, "b": B}, {("a", "b"): written}).rows.tolist() == one_to_one_mappings().rows.tolist()
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
@@ -100,16 +101,16 @@ def test_sparse_views_get_empty_rows(kind):
     assert all(isinstance(block, sp.csr_array) for _, block in views.items())
     np.testing.assert_array_equal(views["a"].toarray(), [*A, [0, 0], [0, 0]])
     np.testing.assert_array_equal(views["b"].toarray().ravel(), [13, 0, 11, 10, 12])
-    assert views.present.tolist() == one_to_one().present.tolist()
+    assert views.present.tolist() == one_to_one_mappings().present.tolist()
 
 
-def test_arrays_of_another_library_stay_there():
+def test_arrays_keep_their_library():
     views = cs.align({"a": array_api_strict.asarray(A), "b": array_api_strict.asarray(B)}, {("a", "b"): [(0, 3)]})
     assert isinstance(views["a"], type(array_api_strict.asarray(A)))
     np.testing.assert_array_equal(np.asarray(views["b"]).ravel(), [13, np.nan, np.nan, 10, 11, 12])
 
 
-def test_a_row_of_nan_is_missing_although_it_is_mapped():
+def test_mapped_row_of_nan_is_missing():
     holes = A.copy()
     holes[0] = np.nan
     views = cs.align({"a": holes, "b": B}, {("a", "b"): [(0, 3)]})
@@ -117,16 +118,16 @@ def test_a_row_of_nan_is_missing_although_it_is_mapped():
     assert views.rows[0].tolist() == [-1, 3]
 
 
-def test_frames_keep_the_names_of_their_columns_and_are_joined_by_the_mapping_alone():
+def test_frames_keep_column_names_and_ignore_their_index():
     left = pd.DataFrame(A, columns=["x", "y"], index=["p", "q", "r"])
     views = cs.align({"a": left, "b": pl.DataFrame(B, schema=["z"])}, {("a", "b"): [(0, 3), (2, 1)]})
     assert views.feature_names("a").tolist() == ["x", "y"]
     assert views.feature_names("b").tolist() == ["z"]
-    assert views.rows.tolist() == one_to_one().rows.tolist()
+    assert views.rows.tolist() == one_to_one_mappings().rows.tolist()
 
 
-def test_rows_still_say_where_they_came_from_after_a_choice_of_entities():
-    views = one_to_one()
+def test_rows_are_kept_after_selecting_entities():
+    views = one_to_one_mappings()
     assert views[[4, 0]].rows.tolist() == [[-1, 2], [0, 3]]
     assert views[views.present.all(axis=1)].rows.tolist() == [[0, 3], [2, 1]]
     assert views[["b"]].rows.tolist() == [[3], [-1], [1], [0], [2]]
@@ -151,19 +152,19 @@ BAD = {
 
 
 @pytest.mark.parametrize(("mapping", "message"), BAD.values(), ids=BAD)
-def test_a_mapping_that_makes_no_sense_is_refused(mapping, message):
+def test_invalid_mapping_is_refused(mapping, message):
     with pytest.raises(ValueError, match=message):
         cs.align({"a": A, "b": B}, mapping)
 
 
-def test_a_row_mapped_to_several_is_an_entity_with_each():
+def test_row_mapped_to_several_rows_gives_several_entities():
     views = cs.align({"a": A, "b": B}, {("a", "b"): [(1, 2), (1, 1), (2, 1), (1, 2)], ("b", "a"): [(0, 0)]})
     assert views.rows.tolist() == [[0, 0], [1, 1], [1, 2], [2, 1], [-1, 3]]
     np.testing.assert_array_equal(views["a"][1:3], [A[1], A[1]])
     np.testing.assert_array_equal(views["b"].ravel(), [10, 11, 12, 11, 13])
 
 
-def test_rows_of_one_view_that_meet_through_others_stay_apart():
+def test_rows_of_one_view_connected_through_others_stay_separate():
     views = cs.align(
         {"a": A, "b": B, "c": np.eye(2)}, {("a", "b"): [(0, 0)], ("b", "c"): [(0, 1)], ("c", "a"): [(1, 2)]}
     )
@@ -174,7 +175,7 @@ def test_rows_of_one_view_that_meet_through_others_stay_apart():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), max_size=12))
-def test_two_views_have_an_entity_for_each_pair_and_each_row_left_over(pairs):
+def test_entities_are_the_pairs_and_the_unmapped_rows(pairs):
     views = cs.align({"a": np.eye(5), "b": np.eye(6)}, {("a", "b"): pairs})
     left, right = {a for a, _ in pairs}, {b for _, b in pairs}
     expected = sorted(set(pairs)) + [(a, -1) for a in range(5) if a not in left]
@@ -183,7 +184,7 @@ def test_two_views_have_an_entity_for_each_pair_and_each_row_left_over(pairs):
     assert views.rows[:, 0][views.rows[:, 0] >= 0].tolist() == sorted(a for a, _ in expected if a >= 0)
 
 
-def test_bad_blocks_are_refused_in_the_words_of_views():
+def test_bad_blocks_are_refused_as_by_views():
     with pytest.raises(ValueError, match=r"needs at least one view, got none"):
         cs.align({}, {})
     with pytest.raises(TypeError, match=r"a view's name must be a string, got 1"):

@@ -20,11 +20,11 @@ from consilience import Constraints
 N = 8
 
 
-def as_triples(pairs, weights):
+def convert_to_triples(pairs, weights):
     return [(*pair, w) for pair, w in zip(pairs.tolist(), weights.tolist(), strict=True)]
 
 
-def both_kinds(constraints):
+def links_as_dicts(constraints):
     """({pair: weight}, {pair: weight}), each pair once and in order."""
     kinds = []
     for pairs, weights in (
@@ -32,9 +32,9 @@ def both_kinds(constraints):
         (constraints.cannot_link, constraints.cannot_weights),
     ):
         assert pairs.shape == (len(weights), 2)
-        found = {(i, j): w for i, j, w in as_triples(pairs, weights)}
-        assert len(found) == len(weights), "a pair comes twice"
-        kinds.append(found)
+        result = {(i, j): w for i, j, w in convert_to_triples(pairs, weights)}
+        assert len(result) == len(weights), "a pair comes twice"
+        kinds.append(result)
     return tuple(kinds)
 
 
@@ -48,21 +48,21 @@ def largest(triples):
 entities = st.integers(0, N - 1)
 some_pairs = st.tuples(entities, entities).filter(lambda pair: pair[0] != pair[1])
 some_weights = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0, 7.5])
-some_links = st.lists(st.tuples(some_pairs, some_weights).map(lambda one: (*one[0], one[1])), max_size=12)
+some_links = st.lists(st.tuples(some_pairs, some_weights).map(lambda link: (*link[0], link[1])), max_size=12)
 
 
 # --- how they are given
 
 
-def test_pairs_weigh_1():
+def test_default_weight_is_1():
     constraints = Constraints(must_link=[(0, 1), (3, 2)], cannot_link=[(2, 5)])
-    assert both_kinds(constraints) == ({(0, 1): 1.0, (2, 3): 1.0}, {(2, 5): 1.0})
+    assert links_as_dicts(constraints) == ({(0, 1): 1.0, (2, 3): 1.0}, {(2, 5): 1.0})
     assert constraints.by == "position"
     assert constraints.size == 3
 
 
-def test_pairs_and_triples_mix():
-    assert both_kinds(Constraints([(0, 1), (1, 2, 0.5)]))[0] == {(0, 1): 1.0, (1, 2): 0.5}
+def test_pairs_and_triples_may_be_mixed():
+    assert links_as_dicts(Constraints([(0, 1), (1, 2, 0.5)]))[0] == {(0, 1): 1.0, (1, 2): 0.5}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_pairs_and_triples_mix():
     ],
     ids=["floats", "objects", "lists", "tuples", "iterator", "set", "numpy rows", "pandas", "polars"],
 )
-def test_pairs_with_their_weights_in_any_container(given_as):
+def test_pairs_with_weights_in_any_container(given_as):
     constraints = Constraints(cannot_link=given_as)
     assert constraints == Constraints(cannot_link=[(0, 1, 0.5), (4, 2, 3.0)])
     assert constraints.by == "position"
@@ -88,40 +88,40 @@ def test_pairs_with_their_weights_in_any_container(given_as):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64, object])
-def test_pairs_as_an_array_of_any_whole_numbers(dtype):
+def test_pairs_as_integer_arrays(dtype):
     pairs = np.array([[0, 1], [4, 2]], dtype)
     constraints = Constraints(pairs, must_weights=[1, 2])
-    assert both_kinds(constraints)[0] == {(0, 1): 1.0, (2, 4): 2.0}
+    assert links_as_dicts(constraints)[0] == {(0, 1): 1.0, (2, 4): 2.0}
 
 
-def test_weights_one_for_all_or_one_each():
+def test_one_weight_for_all_or_one_per_pair():
     pairs = [(0, 1), (1, 2)]
     for_all = Constraints(pairs, pairs[:1], must_weights=3, cannot_weights=0.5)
-    assert both_kinds(for_all) == ({(0, 1): 3.0, (1, 2): 3.0}, {(0, 1): 0.5})
+    assert links_as_dicts(for_all) == ({(0, 1): 3.0, (1, 2): 3.0}, {(0, 1): 0.5})
     each = Constraints(pairs, must_weights=pd.Series([1.0, 2.0], index=[7, 8]))
-    assert both_kinds(each)[0] == {(0, 1): 1.0, (1, 2): 2.0}
+    assert links_as_dicts(each)[0] == {(0, 1): 1.0, (1, 2): 2.0}
 
 
 @settings(max_examples=60, deadline=None)
 @given(some_links, some_links)
-def test_of_a_pair_given_twice_the_largest_weight_counts(must, cannot):
+def test_repeated_pair_gets_its_largest_weight(must, cannot):
     constraints = Constraints(must, cannot)
-    assert both_kinds(constraints) == (largest(must), largest(cannot))
+    assert links_as_dicts(constraints) == (largest(must), largest(cannot))
     assert constraints.must_link.tolist() == sorted(constraints.must_link.tolist())
 
 
-def test_a_weight_of_0_is_no_constraint():
-    assert both_kinds(Constraints([(0, 1, 0.0), (1, 2, 1.0)], [(0, 2, 0)])) == ({(1, 2): 1.0}, {})
-    assert both_kinds(Constraints([(0, 1, 0.0), (1, 0, 2.0)]))[0] == {(0, 1): 2.0}
+def test_pairs_of_weight_0_are_left_out():
+    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 2, 1.0)], [(0, 2, 0)])) == ({(1, 2): 1.0}, {})
+    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 0, 2.0)]))[0] == {(0, 1): 2.0}
 
 
-def test_large_numbers_are_different_pairs():
+def test_large_numbers_do_not_collide():
     assert Constraints([(0, 2**31 - 1), (1, 2**31 - 1)]).size == 2
     with pytest.raises(ValueError, match=r"must-link \(0, 2147483648\) names a position that no data has"):
         Constraints([(0, 2**31)])
 
 
-def test_nothing_given():
+def test_empty_constraints():
     for none in (Constraints(), Constraints([], ()), Constraints(np.zeros((0, 3))), Constraints(pd.DataFrame())):
         assert none.size == 0
         assert none.by == "position"
@@ -130,7 +130,7 @@ def test_nothing_given():
         assert repr(none) == "Constraints: 0 must-links, 0 cannot-links, by position"
 
 
-def test_what_is_no_whole_number_is_an_id():
+def test_anything_but_integers_is_an_id():
     constraints = Constraints([("ann", "bob", 2)], [("bob", "eve")])
     assert constraints.by == "id"
     assert constraints.must_link.tolist() == [["ann", "bob"]]
@@ -140,7 +140,7 @@ def test_what_is_no_whole_number_is_an_id():
     assert Constraints(np.array([["ann", "bob", "0.5"]])).must_weights.tolist() == [0.5]
 
 
-def test_ids_of_any_kind():
+def test_ids_of_any_type():
     when = [pd.Timestamp("2024-01-01"), pd.Timestamp("2025-01-01")]
     assert Constraints([tuple(when)]).positions(when[::-1]).must_link.tolist() == [[0, 1]]
     pairs = Constraints([(("a", 1), ("b", 2))])
@@ -148,7 +148,7 @@ def test_ids_of_any_kind():
     assert Constraints([(True, "a")]).by == "id"
 
 
-def test_whole_numbers_are_ids_if_one_says_so():
+def test_integers_can_be_ids():
     constraints = Constraints([(30, 10)], by="id")
     assert constraints.by == "id"
     assert constraints.positions([10, 20, 30]) == Constraints([(0, 2)])
@@ -162,16 +162,16 @@ def test_rows_stay_rows():
     assert constraints != Constraints([(0, 1)], [(1, 2)])
 
 
-def test_what_is_read_cannot_be_written_to():
+def test_attributes_are_copies():
     """Arrays are copies: who changes them changes no constraint."""
     for constraints in (Constraints([(0, 1)], [(1, 2)]), Constraints([("a", "b")], [("b", "c")])):
-        before = both_kinds(constraints)
+        before = links_as_dicts(constraints)
         for array in (constraints.must_link, constraints.cannot_link, constraints.must_weights):
             array[:] = 0
-        assert both_kinds(constraints) == before
+        assert links_as_dicts(constraints) == before
 
 
-def test_what_was_given_is_not_written_to():
+def test_input_is_not_modified():
     pairs, weights = np.array([[3, 1], [1, 3]]), np.array([1.0, 2.0])
     Constraints(pairs, must_weights=weights)
     assert pairs.tolist() == [[3, 1], [1, 3]]
@@ -277,35 +277,35 @@ listed = r"must-links are listed as pairs, \[\(entity, entity\), ...\], or with 
         ),
     ],
 )
-def test_refuses_to_read(make, error, message):
+def test_invalid_links_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
 
-def test_a_negative_number_is_an_id_like_any_other():
+def test_negative_numbers_can_be_ids():
     assert Constraints([(-1, 4)], by="id").positions([4, -1]).must_link.tolist() == [[0, 1]]
 
 
 # --- as values
 
 
-def test_weights_times_a_number():
+def test_multiplication_scales_the_weights():
     constraints = Constraints([(0, 1, 2.0)], [(1, 2, 0.5)])
     for times in (10 * constraints, constraints * 10, np.float64(10) * constraints, constraints * np.int64(10)):
-        assert both_kinds(times) == ({(0, 1): 20.0}, {(1, 2): 5.0})
-    assert both_kinds(constraints) == ({(0, 1): 2.0}, {(1, 2): 0.5})
+        assert links_as_dicts(times) == ({(0, 1): 20.0}, {(1, 2): 5.0})
+    assert links_as_dicts(constraints) == ({(0, 1): 2.0}, {(1, 2): 0.5})
     named = 3 * Constraints([("a", "b")])
     assert named.must_link.tolist() == [["a", "b"]]
     assert named.must_weights.tolist() == [3.0]
 
 
 @pytest.mark.parametrize("factor", [0, -1, float("nan"), float("inf")])
-def test_refuses_other_factors(factor):
+def test_invalid_factors_are_refused(factor):
     with pytest.raises(ValueError, match=rf"weights are multiplied by a number above 0, got {factor!r}"):
         Constraints([(0, 1)]) * factor
 
 
-def test_refuses_factors_that_are_no_numbers():
+def test_factors_must_be_numbers():
     for factor in (1j, [2], None):
         with pytest.raises(TypeError, match=r"unsupported operand|can't multiply"):
             Constraints([(0, 1)]) * factor
@@ -313,14 +313,14 @@ def test_refuses_factors_that_are_no_numbers():
 
 @settings(max_examples=40, deadline=None)
 @given(some_links, some_links, some_links, some_links)
-def test_a_union_keeps_the_largest_weight(must, cannot, other_must, other_cannot):
+def test_union_keeps_the_largest_weight(must, cannot, other_must, other_cannot):
     together = Constraints(must + other_must, cannot + other_cannot)
     assert Constraints(must, cannot) | Constraints(other_must, other_cannot) == together
     named = [Constraints(must, cannot, by="id"), Constraints(other_must, other_cannot, by="id")]
     assert (named[0] | named[1]).positions(range(N)) == together
 
 
-def test_refuses_unions_of_different_kinds():
+def test_union_of_positions_and_ids_is_refused():
     with pytest.raises(ValueError, match="constraints by position and by id do not mix: give both the same way"):
         Constraints([(0, 1)]) | Constraints([("a", "b")])
     with pytest.raises(ValueError, match="constraints by row and by position do not mix"):
@@ -329,16 +329,16 @@ def test_refuses_unions_of_different_kinds():
         Constraints([(0, 1)]) | [(0, 1)]
 
 
-def test_equal_is_what_says_the_same():
-    one = Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)])
-    assert one == Constraints([(3, 2, 0.5), (1, 0), (0, 1, 0.1)], [(2, 0)])
-    assert one != Constraints([(0, 1), (2, 3)], [(0, 2)]), "another weight"
-    assert one != Constraints([(0, 1), (2, 3, 0.5), (0, 2)]), "another kind"
-    assert one != Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)], by="id"), "other entities"
-    assert one != "constraints"
+def test_equality():
+    constraints = Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)])
+    assert constraints == Constraints([(3, 2, 0.5), (1, 0), (0, 1, 0.1)], [(2, 0)])
+    assert constraints != Constraints([(0, 1), (2, 3)], [(0, 2)]), "another weight"
+    assert constraints != Constraints([(0, 1), (2, 3, 0.5), (0, 2)]), "another kind"
+    assert constraints != Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)], by="id"), "other entities"
+    assert constraints != "constraints"
     assert Constraints([("a", "b"), ("c", "d")]) == Constraints([("d", "c"), ("b", "a")])
     with pytest.raises(TypeError, match="unhashable"):
-        hash(one)
+        hash(constraints)
 
 
 def test_survives_pickling():
@@ -349,13 +349,13 @@ def test_survives_pickling():
         assert back.closure() == constraints.closure()
 
 
-def test_counts_are_shown():
+def test_repr_shows_counts():
     assert repr(Constraints([(0, 1)], [(1, 2), (2, 3)])) == "Constraints: 1 must-link, 2 cannot-links, by position"
     many = Constraints([(0, i) for i in range(1, 1235)], by="row")
     assert repr(many) == "Constraints: 1,234 must-links, 0 cannot-links, by row"
 
 
-def test_scikit_learn_does_not_cut_them_up():
+def test_scikit_learn_does_not_split_constraints():
     """Of what has a length, and as many as rows, scikit-learn's cross-validation takes the rows of a fold."""
     constraints = Constraints([(0, 1), (1, 2), (2, 3)])
     with pytest.raises(TypeError, match="has no len"):
@@ -368,24 +368,24 @@ def test_scikit_learn_does_not_cut_them_up():
 
 @settings(max_examples=150, deadline=None)
 @given(some_links, some_links)
-def test_all_that_follows_and_nothing_else(must, cannot):
-    found = Constraints(must, cannot)
-    assert both_kinds(found.closure()) == literal.closure(N, must, cannot)
-    assert [tuple(pair) for pair in found.conflicts.tolist()] == literal.conflicts(N, must, cannot)
+def test_closure_equals_reference(must, cannot):
+    result = Constraints(must, cannot)
+    assert links_as_dicts(result.closure()) == literal.closure(N, must, cannot)
+    assert [tuple(pair) for pair in result.conflicts.tolist()] == literal.conflicts(N, must, cannot)
 
 
 @settings(max_examples=40, deadline=None)
 @given(some_links, some_links)
-def test_what_follows_from_all_that_follows_is_there_already(must, cannot):
+def test_closure_is_idempotent(must, cannot):
     once = Constraints(must, cannot).closure()
     assert once.closure() == once
 
 
 @settings(max_examples=30, deadline=None)
 @given(some_links, some_links, st.permutations(range(N)))
-def test_names_do_not_matter_to_what_follows(must, cannot, order):
+def test_closure_does_not_depend_on_numbering(must, cannot, order):
     names = [f"entity {i}" for i in order]
-    named = [[(names[i], names[j], w) for i, j, w in own] for own in (must, cannot)]
+    named = [[(names[i], names[j], w) for i, j, w in links] for links in (must, cannot)]
     by_name = Constraints(*named, by="id")
     assert by_name.closure().positions(names) == Constraints(must, cannot).closure()
     conflicts = {frozenset(pair) for pair in by_name.conflicts.tolist()}
@@ -393,16 +393,16 @@ def test_names_do_not_matter_to_what_follows(must, cannot, order):
     assert conflicts == expected
 
 
-def test_nothing_follows_from_a_conflict():
+def test_conflicts_imply_nothing():
     """0, 1 and 2 are tied; that 0 and 2 are to be kept apart as well says nothing about 3."""
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2, 5.0), (2, 3, 0.5)])
     assert constraints.conflicts.tolist() == [[0, 2]]
-    must, cannot = both_kinds(constraints.closure())
+    must, cannot = links_as_dicts(constraints.closure())
     assert must == {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0}
     assert cannot == {(0, 2): 5.0, (0, 3): 0.5, (1, 3): 0.5, (2, 3): 0.5}
 
 
-def test_a_chain_longer_than_any_recursion():
+def test_closure_of_a_long_chain():
     n = 1500
     assert n > sys.getrecursionlimit()
     weights = np.random.default_rng(0).uniform(1, 2, n - 1)
@@ -416,7 +416,7 @@ def test_a_chain_longer_than_any_recursion():
     assert len(closed.cannot_link) == n
 
 
-def test_refuses_what_memory_does_not_hold(monkeypatch):
+def test_closure_larger_than_memory_is_refused(monkeypatch):
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 2**30)
     n = 20_000
     chain = Constraints([(i, i + 1) for i in range(n)])
@@ -429,7 +429,7 @@ def test_refuses_what_memory_does_not_hold(monkeypatch):
     assert len(chain.conflicts) == 0
 
 
-def test_memory_is_counted_for_both_kinds(monkeypatch):
+def test_memory_check_counts_both_types(monkeypatch):
     """Two groups of 100, kept apart by two cannot-links: 4,950 pairs each, and 10,000 between them."""
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 1000)
     groups = [(first, first + i) for first in (0, 100) for i in range(1, 100)]
@@ -439,7 +439,7 @@ def test_memory_is_counted_for_both_kinds(monkeypatch):
         Constraints(groups, [(3, 50), (170, 171)]).closure()
 
 
-def test_refuses_transfers_that_memory_does_not_hold(monkeypatch):
+def test_transfer_larger_than_memory_is_refused(monkeypatch):
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: 1000)
     to_many = [(0, i) for i in range(10)] + [(1, i) for i in range(10, 20)]
     message = "the constraints that the mapping transfers are 100 pairs and need 0.0 GiB, but 0.0 GiB are free"
@@ -447,7 +447,7 @@ def test_refuses_transfers_that_memory_does_not_hold(monkeypatch):
         Constraints([(0, 1)]).transfer(to_many)
 
 
-def test_memory_that_the_system_says_nothing_of_is_enough(monkeypatch):
+def test_unknown_memory_is_enough(monkeypatch):
     monkeypatch.setattr("consilience.data.links.available_memory", lambda: None)
     assert Constraints([(0, 1), (1, 2)]).closure().size == 3
 
@@ -457,49 +457,49 @@ def test_memory_that_the_system_says_nothing_of_is_enough(monkeypatch):
 
 @settings(max_examples=100, deadline=None)
 @given(some_links, some_links, st.lists(st.tuples(entities, entities), max_size=20))
-def test_a_transfer_meets_everyone_that_is_mapped(must, cannot, mapping):
+def test_transfer_equals_reference(must, cannot, mapping):
     """Many to many; a pair whose ends come together falls away."""
     constraints = Constraints(must, cannot)
-    expected = tuple(literal.transfer(own, set(mapping)) for own in both_kinds(constraints))
-    assert both_kinds(constraints.transfer(mapping)) == expected
-    assert both_kinds(constraints.transfer(np.array(mapping, np.uint8).reshape(-1, 2))) == expected
+    expected = tuple(literal.transfer(links, set(mapping)) for links in links_as_dicts(constraints))
+    assert links_as_dicts(constraints.transfer(mapping)) == expected
+    assert links_as_dicts(constraints.transfer(np.array(mapping, np.uint8).reshape(-1, 2))) == expected
 
 
-def test_a_transfer_leaves_out_who_is_not_mapped():
+def test_transfer_leaves_out_unmapped_entities():
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2)])
-    assert both_kinds(constraints.transfer([(1, 4), (2, 3)])) == ({(3, 4): 1.0}, {})
+    assert links_as_dicts(constraints.transfer([(1, 4), (2, 3)])) == ({(3, 4): 1.0}, {})
     assert constraints.transfer([]).size == 0
     assert constraints.transfer([(0, 5), (1, 5), (2, 5)]).size == 0
 
 
 @pytest.mark.parametrize("mapping", [[0, 1], [(0, 1, 2)], [(0.5, 1)], [("a", "b")]])
-def test_refuses_other_mappings(mapping):
+def test_invalid_mappings_are_refused(mapping):
     with pytest.raises(ValueError, match=r"a mapping lists pairs of positions, \[\(source, target\), ...\]"):
         Constraints([(0, 1)]).transfer(mapping)
 
 
-def test_refuses_to_transfer_names():
+def test_constraints_by_id_are_not_transferred():
     with pytest.raises(ValueError, match="constraints by id name the same entities everywhere: there is nothing to"):
         Constraints([("a", "b")]).transfer([(0, 1)])
 
 
 @settings(max_examples=40, deadline=None)
 @given(some_links, some_links, st.lists(st.integers(0, 4), min_size=N, max_size=N))
-def test_other_numbers_for_the_same_entities(must, cannot, numbers):
+def test_renumber(must, cannot, numbers):
     """Who gets the same number is one: a pair of both falls away."""
-    found = Constraints(must, cannot).renumber(np.array(numbers))
-    assert found == Constraints(must, cannot).transfer(list(enumerate(numbers)))
+    result = Constraints(must, cannot).renumber(np.array(numbers))
+    assert result == Constraints(must, cannot).transfer(list(enumerate(numbers)))
 
 
 @settings(max_examples=30, deadline=None)
 @given(some_links, some_links, st.permutations(range(N)))
-def test_positions_are_where_the_ids_are(must, cannot, order):
-    found = Constraints(must, cannot, by="id").positions(order)
-    assert found.by == "position"
-    assert found == Constraints(must, cannot).transfer([(name, place) for place, name in enumerate(order)])
+def test_positions_of_ids(must, cannot, order):
+    result = Constraints(must, cannot, by="id").positions(order)
+    assert result.by == "position"
+    assert result == Constraints(must, cannot).transfer([(name, place) for place, name in enumerate(order)])
 
 
-def test_refuses_positions_of_who_is_not_there():
+def test_unknown_ids_are_refused():
     with pytest.raises(ValueError, match="these constraints are by position, not by id"):
         Constraints([(0, 1)]).positions([0, 1])
     message = (
@@ -515,7 +515,7 @@ def test_refuses_positions_of_who_is_not_there():
 # --- against classes
 
 
-def test_precision_is_the_share_of_the_weight_that_is_right():
+def test_precision_is_the_share_of_correct_weight():
     y = ["a", "a", "b", "b"]
     constraints = Constraints([(0, 1, 3.0), (1, 2, 1.0)], [(0, 2), (0, 3), (2, 3), (0, 1)])
     assert constraints.precision(y) == (0.75, 0.5)
@@ -525,7 +525,7 @@ def test_precision_is_the_share_of_the_weight_that_is_right():
     assert np.isnan(none).all()
 
 
-def test_precision_is_by_position():
+def test_precision_needs_positions():
     message = r"classes are by position, these constraints by id: see positions\(\)"
     with pytest.raises(ValueError, match=message):
         Constraints([("a", "b")]).precision([0, 1])
@@ -533,13 +533,13 @@ def test_precision_is_by_position():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=2, max_size=9), st.integers(0, 12), st.integers(0, 99))
-def test_a_sample_is_right_and_holds_no_pair_twice(y, n, seed):
+def test_sample_is_correct_and_without_repetition(y, n, seed):
     classes = np.array(y)
     same = sum(y[i] == y[j] for i in range(len(y)) for j in range(i))
     other = len(y) * (len(y) - 1) // 2 - same
     n = min(n, 2 * same, 2 * other)
     constraints = Constraints.sample(classes, n, seed)
-    must, cannot = both_kinds(constraints)
+    must, cannot = links_as_dicts(constraints)
     assert (len(must), len(cannot)) == (n // 2, n - n // 2)
     assert all(classes[i] == classes[j] for i, j in must)
     assert all(classes[i] != classes[j] for i, j in cannot)
@@ -547,13 +547,13 @@ def test_a_sample_is_right_and_holds_no_pair_twice(y, n, seed):
     assert constraints == Constraints.sample(y, n, seed)
 
 
-def test_a_sample_may_be_everything():
+def test_sample_of_all_pairs():
     y = [0, 1, 0, 2, 1, 0]
     must = [(0, 2), (0, 5), (2, 5), (1, 4)]
     assert Constraints.sample(y, 8, 0).must_link.tolist() == sorted(map(list, must))
 
 
-def test_every_pair_is_as_likely_as_any_other():
+def test_all_pairs_are_equally_likely():
     y = [2, 0, 1, 0, 2, 2, 0]
     n_draws = 3000
     rng = np.random.default_rng(0)
@@ -570,16 +570,16 @@ def test_every_pair_is_as_likely_as_any_other():
         assert drawn[pair] / n_draws == pytest.approx(share, abs=5 * spread), pair
 
 
-def test_a_sample_touches_no_other_randomness():
+def test_sample_does_not_use_global_randomness():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     assert Constraints.sample([0, 0, 1], 2).size == 2
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
-    one, other = (Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(3)) for _ in range(2))
-    assert one == other
-    assert one != Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(4))
+    constraints, other = (Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(3)) for _ in range(2))
+    assert constraints == other
+    assert constraints != Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(4))
 
 
-def test_a_sample_of_many_entities_lists_no_pairs():
+def test_sample_of_many_entities_needs_little_memory():
     """A hundred thousand entities have five thousand million pairs."""
     y = np.arange(100_000) % 3
     constraints = Constraints.sample(y, 1000, 0)
@@ -587,7 +587,7 @@ def test_a_sample_of_many_entities_lists_no_pairs():
     assert constraints.size == 1000
 
 
-def test_refuses_samples_that_there_are_not():
+def test_samples_larger_than_possible_are_refused():
     with pytest.raises(ValueError, match="4 must-links are requested, but the classes allow 2: request fewer"):
         Constraints.sample([0, 0, 1, 1], 8)
     with pytest.raises(ValueError, match="1 cannot-links are requested, but the classes allow 0: request fewer"):
@@ -611,7 +611,7 @@ BY = {
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("make", [lambda table: table, dict, pd.DataFrame, pl.DataFrame])
-def test_a_table_comes_back(by, make):
+def test_table_round_trip(by, make):
     constraints = BY[by]
     table = make(constraints.table())
     assert Constraints.from_table(table, by=constraints.by) == constraints
@@ -621,14 +621,14 @@ def test_a_table_comes_back(by, make):
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("as_path", [str, Path])
-def test_a_file_comes_back(by, as_path, tmp_path):
+def test_file_round_trip(by, as_path, tmp_path):
     constraints = BY[by]
     path = tmp_path / "constraints.csv"
     pd.DataFrame(constraints.table()).to_csv(path, index=False)
     assert Constraints.from_table(as_path(path), by=constraints.by) == constraints
 
 
-def test_a_table_of_nothing_comes_back(tmp_path):
+def test_empty_table_round_trip(tmp_path):
     none = Constraints()
     path = tmp_path / "constraints.csv"
     pd.DataFrame(none.table()).to_csv(path, index=False)
@@ -636,13 +636,13 @@ def test_a_table_of_nothing_comes_back(tmp_path):
         assert Constraints.from_table(table) == none
 
 
-def test_a_file_as_people_write_it(tmp_path):
+def test_handwritten_file(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("type,second,first,who\nMust, 3 ,1,me\n CL ,2,1,you\nCANNOT_LINK,5,4,me\nml,4,3,us\n", "utf-8")
     assert Constraints.from_table(path) == Constraints([(1, 3), (3, 4)], [(1, 2), (4, 5)])
 
 
-def test_a_table_without_weights_or_with_other_columns():
+def test_table_without_weights_or_with_extra_columns():
     table = {"first": [0, 1], "second": (1, 2), "type": np.array(["must", "cannot"]), "note": ["x", None]}
     assert Constraints.from_table(table) == Constraints([(0, 1)], [(1, 2)])
     table["weight"] = ["2", 0.5]
@@ -680,12 +680,12 @@ def test_a_table_without_weights_or_with_other_columns():
         ),
     ],
 )
-def test_refuses_other_tables(table, error, message):
+def test_invalid_tables_are_refused(table, error, message):
     with pytest.raises(error, match=message):
         Constraints.from_table(table)
 
 
-def test_refuses_files_that_miss_something(tmp_path):
+def test_files_with_missing_cells_are_refused(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("first,second,type,weight\n0,1,must\n", "utf-8")
     with pytest.raises(ValueError, match="a constraint's weight is a number, got None"):
@@ -702,14 +702,14 @@ def test_refuses_files_that_miss_something(tmp_path):
         ("first,type\n0,must\n", "'second' is not among 'first', 'type': rename the columns"),
     ],
 )
-def test_refuses_files_without_the_columns(text, message, tmp_path):
+def test_files_without_the_columns_are_refused(text, message, tmp_path):
     path = tmp_path / "links.csv"
     path.write_text(text, "utf-8")
     with pytest.raises(ValueError, match=message):
         Constraints.from_table(path)
 
 
-def test_the_table_is_what_one_reads():
+def test_table_equals_input():
     table = BY["position"].table()
     assert isinstance(table, cs.data.Table)
     assert list(table) == ["first", "second", "type", "weight"]
@@ -719,21 +719,21 @@ def test_the_table_is_what_one_reads():
     assert table["weight"].tolist() == [0.1, 1.0, 1 / 3]
 
 
-def test_spreadsheets_write_a_mark_before_the_first_column(tmp_path):
+def test_byte_order_mark_is_ignored(tmp_path):
     (tmp_path / "pairs.csv").write_text("first,second,type\n0,1,must\n", encoding="utf-8-sig")
     assert Constraints.from_table(tmp_path / "pairs.csv") == Constraints([(0, 1)])
 
 
-def test_a_negative_number_in_a_file_is_no_name(tmp_path):
+def test_negative_numbers_in_files_are_numbers(tmp_path):
     (tmp_path / "pairs.csv").write_text("first,second,type\n0,-1,must\n")
     with pytest.raises(ValueError, match=r"must-link \(0, -1\) names a position that no data has"):
         Constraints.from_table(tmp_path / "pairs.csv")
 
 
 def test_unknown_ids_may_be_dropped():
-    own = Constraints([("a", "b"), ("a", "z")], [("b", "c"), ("y", "z")], unknown="drop")
-    for one in (own, pickle.loads(pickle.dumps(own)), 1 * own, own | Constraints([("a", "b")])):
-        found = one.positions(["c", "b", "a"])
-        assert found == Constraints([(1, 2)], [(0, 1)])
+    links = Constraints([("a", "b"), ("a", "z")], [("b", "c"), ("y", "z")], unknown="drop")
+    for constraints in (links, pickle.loads(pickle.dumps(links)), 1 * links, links | Constraints([("a", "b")])):
+        result = constraints.positions(["c", "b", "a"])
+        assert result == Constraints([(1, 2)], [(0, 1)])
     with pytest.raises(ValueError, match=r"unknown must be 'error' or 'drop', got 'skip'"):
         Constraints(unknown="skip")

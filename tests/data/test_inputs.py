@@ -44,7 +44,7 @@ SPARSE["pandas sparse columns"] = pd.DataFrame.sparse.from_spmatrix(sp.csr_array
 
 
 @pytest.mark.parametrize("block", DENSE.values(), ids=DENSE)
-def test_dense_blocks_are_read_as_the_numbers_they_hold(block):
+def test_dense_blocks_keep_their_numbers(block):
     values = read(block)
     assert type(values) is np.ndarray
     assert values.dtype.kind in "iuf"
@@ -59,7 +59,7 @@ def test_sparse_blocks_become_csr_arrays_and_stay_sparse(block):
     np.testing.assert_array_equal(values.toarray(), X)
 
 
-def test_every_array_library_keeps_its_own_arrays(to_kind):
+def test_arrays_keep_their_library(to_kind):
     block = to_kind(X)
     values = read(block)
     assert type(values) is type(block)
@@ -67,7 +67,7 @@ def test_every_array_library_keeps_its_own_arrays(to_kind):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8, bool])
-def test_the_type_of_the_numbers_is_kept(dtype):
+def test_dtype_is_kept(dtype):
     values = X.astype(dtype)
     assert read(values).dtype == dtype
     assert read(sp.csc_array(values)).dtype == dtype
@@ -75,7 +75,7 @@ def test_the_type_of_the_numbers_is_kept(dtype):
     assert read(pl.DataFrame(values)).dtype == dtype
 
 
-def test_repeated_cells_of_a_coordinate_matrix_add_up():
+def test_repeated_cells_of_coo_matrices_add_up():
     twice = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
     assert read(twice).toarray().tolist() == [[0.0, 3.0]]
 
@@ -84,12 +84,12 @@ def test_repeated_cells_of_a_coordinate_matrix_add_up():
 
 
 @pytest.mark.parametrize("block", [X, X[::2], np.asfortranarray(X), X.astype(bool)], ids=["C", "strided", "F", "bool"])
-def test_an_ndarray_is_not_copied(block):
+def test_ndarray_is_not_copied(block):
     assert np.shares_memory(read(block), block)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
-def test_a_csr_matrix_is_not_copied(kind):
+def test_csr_matrix_is_not_copied(kind):
     block = kind(X)
     values = read(block)
     for part in ("data", "indices", "indptr"):
@@ -101,12 +101,12 @@ def test_frames_of_one_type_are_not_copied():
     assert np.shares_memory(read(frame), frame.to_numpy())
 
 
-def test_an_array_of_another_library_is_not_copied(to_kind):
+def test_array_of_another_library_is_not_copied(to_kind):
     block = to_kind(X)
     assert np.shares_memory(np.asarray(read(block)), np.asarray(block))
 
 
-def test_the_users_array_stays_writeable_and_as_it_was():
+def test_array_of_the_user_stays_writeable():
     block, before = X.copy(), X.copy()
     views = Views({"v": block})
     views[[0, 2]], views[:2], views.map(lambda b: b + 1)
@@ -116,7 +116,7 @@ def test_the_users_array_stays_writeable_and_as_it_was():
     assert views["v"][0, 0] == 7.0, "not the same memory after all"
 
 
-def test_the_users_sparse_matrix_stays_as_it_was():
+def test_sparse_matrix_of_the_user_is_unchanged():
     unsorted = sp.csr_array((np.array([5.0, 4.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
     views = Views({"v": unsorted})
     views[[0]], repr(views), views.map(lambda b: b * 2)
@@ -125,7 +125,7 @@ def test_the_users_sparse_matrix_stays_as_it_was():
     assert unsorted.data.flags.writeable
 
 
-def test_a_read_only_array_is_taken():
+def test_read_only_array_is_accepted():
     block = X.copy()
     block.flags.writeable = False
     assert np.shares_memory(read(block), block)
@@ -144,19 +144,19 @@ NULLABLE = {
 
 
 @pytest.mark.parametrize(("column", "wanted"), NULLABLE.values(), ids=NULLABLE)
-def test_a_null_of_pandas_is_a_nan(column, wanted):
+def test_pandas_null_becomes_nan(column, wanted):
     np.testing.assert_array_equal(read(pd.DataFrame({"a": column}))[:, 0], wanted)
     beside = read(pd.DataFrame({"a": column, "b": [True, False, True]}))
     np.testing.assert_array_equal(beside, np.column_stack([wanted, [1, 0, 1]]))
 
 
 @pytest.mark.parametrize("values", [[1, None, 3], [1.5, None, 3.0], [True, None, False]], ids=["int", "float", "bool"])
-def test_a_null_of_polars_is_a_nan(values):
+def test_polars_null_becomes_nan(values):
     wanted = [np.nan if value is None else float(value) for value in values]
     np.testing.assert_array_equal(read(pl.DataFrame({"a": values}))[:, 0], wanted)
 
 
-def test_a_row_of_nulls_is_a_missing_view():
+def test_row_of_nulls_is_missing():
     blocks = {
         "pandas": pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([True, None], dtype="boolean")}),
         "polars": pl.DataFrame({"a": [1, None], "b": [True, None]}),
@@ -166,29 +166,29 @@ def test_a_row_of_nulls_is_a_missing_view():
 
 @pytest.mark.parametrize("other", [[1, 2], [0.5, 2.5]], ids=["integers", "floats"])
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_truth_values_beside_numbers_are_zeros_and_ones(frame, other):
+def test_booleans_beside_numbers_become_zeros_and_ones(frame, other):
     np.testing.assert_array_equal(read(frame({"a": [True, False], "b": other})), np.column_stack([[1, 0], other]))
 
 
-def test_sparse_columns_that_stand_for_something_else_than_zero_are_filled_in():
+def test_sparse_columns_with_other_fill_values_become_dense():
     ones = pd.DataFrame({"a": pd.arrays.SparseArray([1, 1, 0], fill_value=1)})
     assert as_numpy(read(ones)).ravel().tolist() == [1, 1, 0]
     holes = pd.DataFrame({"a": pd.arrays.SparseArray([1.0, np.nan, 0.0])})
     np.testing.assert_array_equal(as_numpy(read(holes)).ravel(), [1, np.nan, 0])
 
 
-def test_sparse_columns_beside_dense_ones_are_filled_in():
+def test_sparse_columns_beside_dense_ones_become_dense():
     mixed = pd.DataFrame({"a": pd.arrays.SparseArray([1, 0]), "b": [0.5, 0.0]})
     np.testing.assert_array_equal(as_numpy(read(mixed)), [[1, 0.5], [0, 0]])
 
 
-def test_sparse_truth_values_stay_sparse():
+def test_sparse_booleans_stay_sparse():
     dummies = pd.get_dummies(pd.Series(list("aba")), sparse=True)
     assert isinstance(read(dummies), sp.csr_array)
     assert read(dummies).toarray().tolist() == [[True, False], [False, True], [True, False]]
 
 
-def test_columns_of_frames_keep_their_names_as_text():
+def test_column_names_become_text():
     blocks = {
         "pandas": pd.DataFrame(X, columns=["a", "b", 3]),
         "polars": pl.DataFrame(X, schema=["x", "y", "z"]),
@@ -213,13 +213,13 @@ def test_masked_values_are_missing():
     ("data", "message"),
     [(None, "view 'a' is None: give a two-dimensional block"), (pl.LazyFrame({"x": [1]}), "lazy frame: call .collect")],
 )
-def test_what_is_no_data_yet(data, message):
+def test_none_and_lazy_frames_are_refused(data, message):
     with pytest.raises(TypeError, match=message):
         Views({"a": data})
 
 
 @pytest.mark.parametrize("index", [None, pd.RangeIndex(4)], ids=["default", "from zero"])
-def test_a_default_index_is_no_name(index):
+def test_default_index_is_not_an_id(index):
     assert Views([pd.DataFrame(X, index=index)]).ids is None
 
 
@@ -233,7 +233,7 @@ INDEXES = {
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
-def test_any_other_index_names_the_entities(index):
+def test_other_indexes_are_ids(index):
     frame = pd.DataFrame(X, index=index)
     views = Views({"a": frame, "b": frame})
     assert views.ids.tolist() == np.asarray(frame.index).tolist()
@@ -274,6 +274,6 @@ BAD = {
 
 
 @pytest.mark.parametrize(("block", "error", "message"), BAD.values(), ids=BAD)
-def test_what_is_no_block_of_numbers_is_refused_by_the_name_of_its_view(block, error, message):
+def test_invalid_blocks_are_refused_with_the_name_of_the_view(block, error, message):
     with pytest.raises(error, match=message):
         Views({"fine": np.ones((1, 1)), "v": block})

@@ -6,11 +6,11 @@ from consilience.data.inputs import resolve_per_view
 
 
 @pytest.mark.parametrize("value", [{"b": 2, "a": 1}, [1, 2], (1, 2)])
-def test_by_name_and_by_place(value):
+def test_values_by_name_and_by_position(value):
     assert list(resolve_per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
 
 
-def test_one_value_is_for_all_and_some_may_be_left_out():
+def test_one_value_for_all_views_and_partial_mappings():
     assert resolve_per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
     assert resolve_per_view("eta", {"b": 2}, ("a", "b"), partial=True) == {"b": 2}
 

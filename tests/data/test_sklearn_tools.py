@@ -39,7 +39,7 @@ def data():
     return cs.Views(blocks, present=present, ids=[f"doc{i}" for i in range(N)]), y
 
 
-def assert_rows(part, views, rows):
+def assert_rows_equal(part, views, rows):
     """`part` is exactly these rows of `views`, in every respect."""
     assert part.names == views.names
     np.testing.assert_array_equal(part["words"].toarray(), views["words"].toarray()[rows])
@@ -49,7 +49,7 @@ def assert_rows(part, views, rows):
     np.testing.assert_array_equal(part.rows, views.rows[rows])
 
 
-def test_the_data_is_one_sparse_and_one_dense_view(data):
+def test_data_has_a_sparse_and_a_dense_view(data):
     views, _ = data
     assert sp.issparse(views["words"])
     assert isinstance(views["numbers"], np.ndarray)
@@ -59,44 +59,44 @@ def test_the_data_is_one_sparse_and_one_dense_view(data):
 
 
 @pytest.mark.parametrize("how", [{"shuffle": True}, {"shuffle": False}, {"stratify": "y"}], ids=str)
-def test_train_test_split_gives_two_views_with_their_own_rows(data, how):
+def test_train_test_split_divides_the_rows(data, how):
     views, y = data
     if "stratify" in how:
         how = {"stratify": y}
     parts = train_test_split(views, np.arange(N), y, test_size=0.3, random_state=0, **how)
     train, test, rows, other, y_train, _ = parts
     assert (len(train), len(test)) == (63, 27)
-    assert_rows(train, views, rows)
-    assert_rows(test, views, other)
+    assert_rows_equal(train, views, rows)
+    assert_rows_equal(test, views, other)
     np.testing.assert_array_equal(y_train, y[rows])
 
 
 @pytest.mark.parametrize("splitter", [KFold(4), KFold(4, shuffle=True, random_state=0), StratifiedKFold(3)], ids=str)
-def test_folds_meet_every_entity_once(data, splitter):
+def test_folds_contain_every_entity_once(data, splitter):
     views, y = data
     tested = []
     for train, test in splitter.split(views, y):
-        assert_rows(views[train], views, train)
-        assert_rows(views[test], views, test)
+        assert_rows_equal(views[train], views, train)
+        assert_rows_equal(views[test], views, test)
         assert set(views[train].ids).isdisjoint(views[test].ids)
         tested += views[test].ids.tolist()
     assert sorted(tested) == sorted(views.ids)
 
 
-def test_shuffle_and_resample_keep_the_views_in_step(data):
+def test_shuffle_and_resample_keep_rows_together(data):
     views, _ = data
     for tool in (shuffle, resample):
         mixed, rows = tool(views, np.arange(N), random_state=0)
-        assert_rows(mixed, views, rows)
+        assert_rows_equal(mixed, views, rows)
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
 @both_models
-def test_cross_validate_fits_on_the_rows_of_the_fold_and_scores_the_rest(data, model):
+def test_cross_validate_fits_and_scores_the_folds(data, model):
     views, y = data
-    found = cross_validate(
+    results = cross_validate(
         model,
         views,
         y,
@@ -106,8 +106,8 @@ def test_cross_validate_fits_on_the_rows_of_the_fold_and_scores_the_rest(data, m
         return_indices=True,
         error_score="raise",
     )
-    folds = found["indices"]
-    for i, (fitted, score) in enumerate(zip(found["estimator"], found["test_score"], strict=True)):
+    folds = results["indices"]
+    for i, (fitted, score) in enumerate(zip(results["estimator"], results["test_score"], strict=True)):
         train, test = folds["train"][i], folds["test"][i]
         assert np.array_equal(fitted.labels_, clone(model).fit(views[train]).labels_)
         assert score == adjusted_rand_score(y[test], fitted.predict(views[test]))
@@ -115,16 +115,17 @@ def test_cross_validate_fits_on_the_rows_of_the_fold_and_scores_the_rest(data, m
 
 
 @both_models
-def test_cross_validate_uses_the_models_own_score_where_none_is_given(data, model):
+def test_cross_validate_uses_the_score_of_the_model(data, model):
     views, _ = data
-    found = cross_validate(model, views, cv=3, return_estimator=True, return_indices=True, error_score="raise")
-    for fitted, test, score in zip(found["estimator"], found["indices"]["test"], found["test_score"], strict=True):
+    results = cross_validate(model, views, cv=3, return_estimator=True, return_indices=True, error_score="raise")
+    folds = results["indices"]["test"]
+    for fitted, test, score in zip(results["estimator"], folds, results["test_score"], strict=True):
         assert score == pytest.approx(fitted.score(views[test]))
         assert score < 0
 
 
 @both_models
-def test_a_grid_search_finds_the_number_of_clusters(data, model):
+def test_grid_search_finds_the_number_of_clusters(data, model):
     views, y = data
     search = GridSearchCV(
         model, {"n_clusters": [2, 3, 5]}, scoring="adjusted_rand_score", cv=3, error_score="raise"
@@ -136,7 +137,7 @@ def test_a_grid_search_finds_the_number_of_clusters(data, model):
     assert np.array_equal(search.predict(views[:7]), search.predict(views)[:7])
 
 
-def test_predictions_out_of_folds_come_back_in_the_order_of_the_entities(data):
+def test_cross_val_predict_keeps_the_order_of_the_entities(data):
     views, _ = data
     centres = cs.MultiViewKMeans(n_clusters=3, random_state=0).fit(views).cluster_centers_
     model = cs.MultiViewKMeans(n_clusters=3, init=centres)
@@ -149,7 +150,7 @@ def scale(views):
 
 
 @both_models
-def test_a_pipeline_hands_views_from_step_to_step(data, model):
+def test_pipeline_passes_views_between_steps(data, model):
     views, _ = data
     pipeline = Pipeline([("scale", FunctionTransformer(scale)), ("cluster", clone(model))])
     labels = pipeline.fit_predict(views)
@@ -158,7 +159,7 @@ def test_a_pipeline_hands_views_from_step_to_step(data, model):
     assert list(pipeline["cluster"].view_n_features_) == ["words", "numbers"]
 
 
-def test_a_pipeline_is_searched_through(data):
+def test_grid_search_over_a_pipeline(data):
     views, y = data
     pipeline = make_pipeline(FunctionTransformer(scale), cs.MultiViewKMeans(n_init=1, random_state=0))
     grid = {"multiviewkmeans__n_clusters": [2, 3]}
@@ -167,7 +168,7 @@ def test_a_pipeline_is_searched_through(data):
 
 
 @both_models
-def test_a_clone_has_the_parameters_and_nothing_of_the_fit(data, model):
+def test_clone_copies_only_parameters(data, model):
     views, _ = data
     fitted = clone(model).fit(views)
     again = clone(fitted)
@@ -177,7 +178,7 @@ def test_a_clone_has_the_parameters_and_nothing_of_the_fit(data, model):
 
 
 @both_models
-def test_fitting_leaves_the_views_as_they_were(data, model):
+def test_fit_does_not_modify_the_views(data, model):
     views, _ = data
     words, numbers = views["words"].copy(), views["numbers"].copy()
     clone(model).fit(views).predict(views)
@@ -186,7 +187,7 @@ def test_fitting_leaves_the_views_as_they_were(data, model):
 
 
 @both_models
-def test_an_entity_without_the_dense_view_is_labelled_by_the_sparse_one(data, model):
+def test_entity_without_the_dense_view_is_labeled_by_the_sparse_one(data, model):
     views, _ = data
     absent = ~views.present[:, 1]
     fitted = clone(model).fit(views)

@@ -30,29 +30,29 @@ def two_views(**kwargs):
     return Views({"dense": DENSE, "sparse": SPARSE}, **kwargs)
 
 
-def joined():
+def join_views():
     """Two frames that share two of four entities, in another order."""
     left = pd.DataFrame(DENSE[:3], index=["a", "b", "c"], columns=["p", "q", "r"])
     right = pd.DataFrame.sparse.from_spmatrix(SPARSE[:3], index=["c", "d", "a"], columns=["s", "t"])
     return Views({"left": left, "right": right})
 
 
-def assert_same(one, other):
+def assert_views_equal(views, other):
     """The same in every respect."""
-    assert one.names == other.names
-    for name in one.names:
-        assert type(one[name]) is type(other[name])
-        np.testing.assert_array_equal(as_numpy(one[name]), as_numpy(other[name]))
-        np.testing.assert_array_equal(one.feature_names(name), other.feature_names(name))
-    np.testing.assert_array_equal(one.present, other.present)
-    np.testing.assert_array_equal(one.rows, other.rows)
-    np.testing.assert_array_equal(one.ids, other.ids)
+    assert views.names == other.names
+    for name in views.names:
+        assert type(views[name]) is type(other[name])
+        np.testing.assert_array_equal(as_numpy(views[name]), as_numpy(other[name]))
+        np.testing.assert_array_equal(views.feature_names(name), other.feature_names(name))
+    np.testing.assert_array_equal(views.present, other.present)
+    np.testing.assert_array_equal(views.rows, other.rows)
+    np.testing.assert_array_equal(views.ids, other.ids)
 
 
 # --- construction -----------------------------------------------------------------------------------------------------
 
 
-def test_a_mapping_names_the_views_in_its_order():
+def test_mapping_names_the_views():
     views = Views({"z": DENSE, "a": SPARSE})
     assert views.names == ("z", "a")
     assert views.n_views == 2
@@ -62,35 +62,39 @@ def test_a_mapping_names_the_views_in_its_order():
 
 
 @pytest.mark.parametrize("sequence", [list, tuple])
-def test_a_sequence_numbers_the_views(sequence):
+def test_sequence_numbers_the_views(sequence):
     views = Views(sequence([DENSE, SPARSE, DENSE.tolist()]))
     assert views.names == ("view0", "view1", "view2")
     assert views.shape == (4, 8)
 
 
 def test_pairs_of_name_and_block_are_a_mapping():
-    assert_same(Views([("dense", DENSE), ("sparse", SPARSE)]), two_views())
+    assert_views_equal(Views([("dense", DENSE), ("sparse", SPARSE)]), two_views())
 
 
-def test_kinds_of_blocks_may_be_mixed():
+def test_kinds_of_blocks_can_be_mixed():
     views = Views({"array": DENSE, "sparse": SPARSE, "pandas": pd.DataFrame(DENSE), "polars": pl.DataFrame(DENSE)})
     assert views.shape == (4, 11)
     assert views.present.all()
 
 
-def test_views_of_views_are_the_same_views():
-    for views in (two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)), joined(), joined()[[3, 0]]):
-        assert_same(Views(views), views)
+def test_views_of_views_are_equal():
+    for views in (
+        two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)),
+        join_views(),
+        join_views()[[3, 0]],
+    ):
+        assert_views_equal(Views(views), views)
     assert np.shares_memory(Views(two_views())["dense"], DENSE)
 
 
-def test_views_of_views_take_another_mask_and_other_ids():
+def test_views_of_views_accept_mask_and_ids():
     views = Views(two_views(ids=list("wxyz")), present=np.eye(4, 2, dtype=bool), ids=[4, 5, 6, 7])
     assert views.present.tolist() == np.eye(4, 2, dtype=bool).tolist()
     assert views.ids.tolist() == [4, 5, 6, 7]
 
 
-def test_no_entities_and_no_columns_are_possible():
+def test_empty_blocks_are_accepted():
     assert Views([np.zeros((0, 3)), np.zeros((0, 2))]).shape == (0, 5)
     assert Views([np.zeros((3, 0))]).present.tolist() == [[True]] * 3
 
@@ -114,7 +118,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("blocks", "error", "message"), BAD.values(), ids=BAD)
-def test_what_makes_no_views_is_refused(blocks, error, message):
+def test_invalid_views_are_refused(blocks, error, message):
     with pytest.raises(error, match=message):
         Views(blocks)
 
@@ -137,14 +141,14 @@ HOW = {
 
 @pytest.mark.parametrize("make", HOW.values(), ids=HOW)
 @pytest.mark.parametrize("part", ["block", "present", "ids", "rows"])
-def test_nothing_can_be_written_to(make, part):
+def test_arrays_are_read_only(make, part):
     views = make()
     values = views["dense"] if part == "block" else getattr(views, part)
     with pytest.raises(ValueError, match="read-only"):
         values[:] = values[::-1]
 
 
-def test_names_of_columns_cannot_be_written_to():
+def test_column_names_are_read_only():
     views = Views([pd.DataFrame(DENSE)])
     with pytest.raises(ValueError, match="read-only"):
         views.feature_names("view0")[0] = "other"
@@ -164,7 +168,7 @@ def test_attributes_cannot_be_set(name):
         setattr(two_views(), name, None)
 
 
-def test_nothing_can_be_added():
+def test_no_attributes_can_be_added():
     with pytest.raises(AttributeError, match="no attribute 'extra'"):
         two_views().extra = 1
     with pytest.raises(TypeError, match="does not support item assignment"):
@@ -174,7 +178,7 @@ def test_nothing_can_be_added():
 # --- who has which view -----------------------------------------------------------------------------------------------
 
 
-def test_a_row_of_nothing_but_nan_is_missing_and_one_with_some_is_not():
+def test_only_rows_of_all_nan_are_missing():
     block = np.array([[nan, nan], [nan, 1.0], [1.0, nan], [1.0, 2.0]])
     assert Views([block, DENSE]).present.tolist() == [[False, True], [True, True], [True, True], [True, True]]
 
@@ -190,38 +194,38 @@ def test_missing_means_all_nan(rows):
     assert Views([rows]).present.ravel().tolist() == [not all(np.isnan(row)) for row in rows]
 
 
-def test_integers_truth_values_and_sparse_rows_are_never_missing():
+def test_integers_booleans_and_sparse_rows_are_never_missing():
     views = Views([np.zeros((4, 2), int), np.zeros((4, 2), bool), sp.csr_array((4, 2))])
     assert views.present.all()
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame, array_api_strict.asarray])
-def test_a_mask_says_who_is_there(form):
+def test_mask_says_which_rows_are_present(form):
     present = np.array([[True, False], [False, True], [True, True], [True, False]])
     views = two_views(present=form(present))
     assert views.present.tolist() == present.tolist()
     assert views.rows.tolist() == [[0, -1], [-1, 1], [2, 2], [3, -1]]
 
 
-def test_the_mask_has_the_last_word_over_nan():
+def test_mask_takes_precedence_over_nan():
     block = np.array([[nan], [1.0]])
     assert Views([block], present=[[True], [False]]).present.tolist() == [[True], [False]]
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 1), (2, 4), (3, 2)])
-def test_a_mask_of_another_shape_is_refused(shape):
+def test_mask_of_another_shape_is_refused(shape):
     message = f"present must have shape (entities, views) = (4, 2), got {shape}"
     with pytest.raises(ValueError, match=re.escape(message)):
         two_views(present=np.ones(shape, bool))
 
 
 @pytest.mark.parametrize("dtype", [int, float, object])
-def test_a_mask_of_numbers_is_refused(dtype):
+def test_mask_of_numbers_is_refused(dtype):
     with pytest.raises(TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"):
         two_views(present=np.ones((4, 2), dtype))
 
 
-def test_a_mask_cannot_give_an_entity_a_row_that_is_not_there():
+def test_mask_with_a_missing_row_is_refused():
     frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
     with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
         Views(frames, present=np.ones((5, 2), bool))
@@ -242,18 +246,18 @@ def test_without_names_there_are_no_ids():
     assert Views([pd.DataFrame(DENSE), DENSE]).ids is None
 
 
-def test_the_index_of_one_frame_names_the_entities_of_all():
+def test_index_of_one_frame_names_all_entities():
     assert Views({"a": DENSE, "b": pd.DataFrame(DENSE, index=list("wxyz"))}).ids.tolist() == list("wxyz")
 
 
-def test_given_ids_go_before_an_index():
+def test_ids_take_precedence_over_an_index():
     views = Views({"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE)}, ids=[1, 2, 3, 4])
     assert views.ids.tolist() == [1, 2, 3, 4]
     np.testing.assert_array_equal(views["b"], DENSE)
 
 
 def test_frames_are_joined_by_their_index():
-    views = joined()
+    views = join_views()
     assert views.ids.tolist() == ["a", "b", "c", "d"]
     assert views.rows.tolist() == [[0, 2], [1, -1], [2, 0], [-1, 1]]
     assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True]]
@@ -272,7 +276,7 @@ def test_views_that_share_no_entity_are_refused():
         Views({"a": numbers, "b": texts})
 
 
-def test_a_default_index_beside_numbers_says_who_the_rows_are():
+def test_default_index_beside_numbers_identifies_rows():
     frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
     shuffled = frame.sample(frac=1, random_state=1)
     assert shuffled.index.tolist() != [0, 1, 2, 3]
@@ -283,13 +287,13 @@ def test_a_default_index_beside_numbers_says_who_the_rows_are():
     assert named.ids.tolist() == list("pqrs")
 
 
-def test_asking_whether_a_view_is_there():
+def test_contains():
     views = Views({"a": DENSE})
     assert "a" in views
     assert "b" not in views
 
 
-def test_map_keeps_names_of_columns_that_stay_and_refuses_to_lose_rows():
+def test_map_keeps_column_names_and_refuses_to_lose_rows():
     views = Views({"a": pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})})
     assert views.map(lambda block: block * 2).feature_names("a").tolist() == ["x", "y"]
     assert views.map(lambda block: block[:, :1]).feature_names("a") is None
@@ -297,7 +301,7 @@ def test_map_keeps_names_of_columns_that_stay_and_refuses_to_lose_rows():
         views.map(lambda block: block[:1])
 
 
-def test_columns_of_a_frame_go_by_label_first():
+def test_labels_take_precedence_over_positions():
     frame = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=[3, 2, 1, 0])
     assert Views.from_columns(frame, {"a": [3], "b": 0})["a"].ravel().tolist() == [0, 4]
 
@@ -307,38 +311,38 @@ some_ids = st.lists(st.integers(0, 7), unique=True, min_size=1, max_size=6)
 
 @settings(max_examples=80, deadline=None)
 @given(ids=st.lists(some_ids, min_size=2, max_size=3), text=st.booleans(), sparse=st.booleans())
-def test_a_join_gives_every_entity_its_own_rows_and_nothing_else(ids, text, sparse):
-    def named(one):
-        return f"id{one}" if text else one
+def test_join_gives_every_entity_its_rows(ids, text, sparse):
+    def make_id(id_):
+        return f"id{id_}" if text else id_
 
-    ids = [[*own, 9] for own in ids]  # views that share nobody are refused
-    blocks = {f"v{i}": np.array([[one + 1, 10 * i] for one in own]) for i, own in enumerate(ids)}
+    ids = [[*view_ids, 9] for view_ids in ids]  # views that share no entity are refused
+    blocks = {f"v{i}": np.array([[id_ + 1, 10 * i] for id_ in view_ids]) for i, view_ids in enumerate(ids)}
     kind = sp.csr_array if sparse else np.asarray
     views = Views(
         {name: kind(block) for name, block in blocks.items()},
-        ids={f"v{i}": [named(one) for one in own] for i, own in enumerate(ids)},
+        ids={f"v{i}": [make_id(id_) for id_ in view_ids] for i, view_ids in enumerate(ids)},
     )
-    everyone = list(dict.fromkeys(one for own in ids for one in own))
-    assert views.ids.tolist() == [named(one) for one in everyone]
-    for v, own in enumerate(ids):
+    all_ids = list(dict.fromkeys(id_ for view_ids in ids for id_ in view_ids))
+    assert views.ids.tolist() == [make_id(id_) for id_ in all_ids]
+    for v, view_ids in enumerate(ids):
         block = as_numpy(views[f"v{v}"])
-        for entity, one in enumerate(everyone):
-            assert views.present[entity, v] == (one in own)
-            if one in own:
-                assert block[entity].tolist() == [one + 1, 10 * v]
-                assert views.rows[entity, v] == own.index(one)
+        for entity, id_ in enumerate(all_ids):
+            assert views.present[entity, v] == (id_ in view_ids)
+            if id_ in view_ids:
+                assert block[entity].tolist() == [id_ + 1, 10 * v]
+                assert views.rows[entity, v] == view_ids.index(id_)
             else:
                 np.testing.assert_array_equal(block[entity], [0, 0] if sparse else [nan, nan])
                 assert views.rows[entity, v] == -1
 
 
-def test_ids_view_by_view_join_arrays_of_every_library(to_kind):
+def test_ids_per_view_join_arrays_of_every_library(to_kind):
     views = Views({"a": to_kind(DENSE), "b": to_kind(DENSE)}, ids={"a": list("wxyz"), "b": list("zyxv")})
     assert type(views["b"]) is type(to_kind(DENSE))
     np.testing.assert_array_equal(np.asarray(views["b"]), [[nan] * 3, DENSE[2], DENSE[1], DENSE[0], DENSE[3]])
 
 
-def test_a_join_keeps_the_type_of_a_view_that_nobody_lacks():
+def test_join_keeps_the_dtype_of_a_complete_view():
     counts = np.array([[1], [2], [3]])
     views = Views({"a": counts, "b": counts, "c": counts[:2]}, ids={"a": [1, 2, 3], "b": [3, 1, 2], "c": [1, 2]})
     assert [views[name].dtype.kind for name in views.names] == ["i", "i", "f"]
@@ -346,13 +350,13 @@ def test_a_join_keeps_the_type_of_a_view_that_nobody_lacks():
     assert np.shares_memory(views["a"], counts), "in its place already"
 
 
-def test_a_join_keeps_float32_where_there_are_gaps():
+def test_join_keeps_float32_with_gaps():
     block = DENSE.astype(np.float32)
     views = Views({"a": block, "b": block}, ids={"a": list("wxyz"), "b": list("vxyz")})
     assert views["b"].dtype == np.float32
 
 
-def test_a_join_of_dates_keeps_them_dates():
+def test_join_keeps_dates():
     first = pd.DataFrame(DENSE, index=pd.date_range("2026-01-01", periods=4))
     second = pd.DataFrame(DENSE, index=pd.date_range("2026-01-02", periods=4, unit="s"))
     views = Views({"a": first, "b": second})
@@ -361,7 +365,7 @@ def test_a_join_of_dates_keeps_them_dates():
     assert len(views) == 5
 
 
-def test_a_row_of_nan_is_missing_after_a_join_too():
+def test_row_of_nan_is_missing_after_a_join():
     holes = np.array([[nan], [1.0]])
     views = Views({"a": holes, "b": DENSE[:2]}, ids={"a": ["x", "y"], "b": ["y", "x"]})
     assert views.present.tolist() == [[False, True], [True, True]]
@@ -404,7 +408,7 @@ BAD_IDS = {
 
 
 @pytest.mark.parametrize(("blocks", "ids", "message"), BAD_IDS.values(), ids=BAD_IDS)
-def test_ids_that_do_not_say_who_is_who_are_refused(blocks, ids, message):
+def test_invalid_ids_are_refused(blocks, ids, message):
     with pytest.raises(ValueError, match=message):
         Views(blocks, ids=ids)
 
@@ -428,7 +432,7 @@ row_keys = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(key=row_keys, ellipsis=st.booleans())
-def test_rows_are_taken_the_way_numpy_takes_them(key, ellipsis):
+def test_row_selection_equals_numpy(key, ellipsis):
     wanted = np.atleast_1d(np.arange(4)[list(key) if isinstance(key, range) else key])
     present = np.array([[True, False], [False, True], [True, True], [True, False]])
     views = two_views(ids=list("wxyz"), present=present)
@@ -455,7 +459,7 @@ KEYS = [
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
-def test_rows_are_taken_in_every_array_library(to_kind, key):
+def test_row_selection_in_every_array_library(to_kind, key):
     taken = Views([to_kind(DENSE)])[key]
     wanted = np.arange(4)[np.array(key, np.intp) if isinstance(key, list) else key]
     assert type(taken["view0"]) is type(to_kind(DENSE))
@@ -467,12 +471,12 @@ def test_masks_may_be_columns_of_frames(mask):
     assert two_views(ids=list("wxyz"))[mask].ids.tolist() == ["w", "y"]
 
 
-def test_a_slice_is_no_copy():
+def test_row_slice_is_not_a_copy():
     assert np.shares_memory(two_views()[1:3]["dense"], DENSE)
 
 
-def test_joined_views_keep_everything_in_step():
-    taken = joined()[[3, 0]]
+def test_selection_from_joined_views_keeps_rows_together():
+    taken = join_views()[[3, 0]]
     assert taken.ids.tolist() == ["d", "a"]
     assert taken.rows.tolist() == [[-1, 1], [0, 2]]
     assert taken.present.tolist() == [[False, True], [True, True]]
@@ -480,10 +484,10 @@ def test_joined_views_keep_everything_in_step():
     np.testing.assert_array_equal(taken["right"].toarray(), [[2, 0], [0, 0]])
 
 
-def test_a_choice_of_a_choice_is_a_choice():
+def test_repeated_selection_equals_one_selection():
     views = two_views(ids=list("wxyz"))
-    assert_same(views[[3, 1, 0]][[2, 0]], views[[0, 3]])
-    assert_same(views[1:][1:], views[2:])
+    assert_views_equal(views[[3, 1, 0]][[2, 0]], views[[0, 3]])
+    assert_views_equal(views[1:][1:], views[2:])
 
 
 NONSENSE = r"rows are selected by a slice, integers or a mask of True and False; views by their names"
@@ -508,7 +512,7 @@ BAD_KEYS = {
 
 
 @pytest.mark.parametrize(("key", "error", "message"), BAD_KEYS.values(), ids=BAD_KEYS)
-def test_what_is_neither_rows_nor_views_is_refused(key, error, message):
+def test_invalid_selection_is_refused(key, error, message):
     with pytest.raises(error, match=message):
         two_views()[key]
 
@@ -516,7 +520,7 @@ def test_what_is_neither_rows_nor_views_is_refused(key, error, message):
 # --- some of the views ------------------------------------------------------------------------------------------------
 
 
-def test_a_name_gives_the_block_itself():
+def test_name_gives_the_block():
     views = two_views()
     assert np.shares_memory(views["dense"], DENSE)
     assert views["dense"] is views["dense"]
@@ -524,8 +528,8 @@ def test_a_name_gives_the_block_itself():
 
 
 @pytest.mark.parametrize("sequence", [list, tuple])
-def test_a_list_of_names_gives_those_views_in_that_order(sequence):
-    views = joined()
+def test_list_of_names_gives_views_in_that_order(sequence):
+    views = join_views()
     swapped = views[sequence(["right", "left"])]
     assert swapped.names == ("right", "left")
     np.testing.assert_array_equal(swapped.present, views.present[:, ::-1])
@@ -535,11 +539,11 @@ def test_a_list_of_names_gives_those_views_in_that_order(sequence):
     assert views[sequence(["right"])].shape == (4, 2)
 
 
-def test_choosing_views_and_choosing_rows_may_change_places():
-    assert_same(joined()[["right"]][[2, 0]], joined()[[2, 0]][["right"]])
+def test_selections_of_views_and_rows_commute():
+    assert_views_equal(join_views()[["right"]][[2, 0]], join_views()[[2, 0]][["right"]])
 
 
-def test_the_columns_of_an_unknown_view_have_no_names():
+def test_feature_names_of_an_unknown_view_are_refused():
     with pytest.raises(KeyError, match=r"no view 'text'; the views are 'dense', 'sparse'"):
         two_views().feature_names("text")
 
@@ -571,7 +575,7 @@ GROUPS = {
 
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize(("group", "wanted"), GROUPS.values(), ids=GROUPS)
-def test_columns_are_cut_by_position(whole, group, wanted):
+def test_columns_by_position(whole, group, wanted):
     views = Views.from_columns(whole, {"some": group, "all": slice(None)})
     assert views.names == ("some", "all")
     np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
@@ -589,22 +593,22 @@ def test_columns_are_cut_by_position(whole, group, wanted):
 @pytest.mark.parametrize(
     ("group", "wanted"), [(["r", "p"], [2, 0]), ("q", [1]), (pd.Index(["q"]), [1]), (("p", 2), [0, 2])], ids=str
 )
-def test_columns_of_frames_are_cut_by_name(kind, group, wanted):
+def test_columns_by_name(kind, group, wanted):
     views = Views.from_columns(WHOLE[kind], {"some": group})
     np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
     assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
 
 
-def test_a_slice_of_columns_is_no_copy():
+def test_column_slice_is_not_a_copy():
     assert np.shares_memory(Views.from_columns(DENSE, {"a": slice(0, 2)})["a"], DENSE)
 
 
-def test_the_index_of_the_whole_names_the_entities():
+def test_index_of_the_frame_names_the_entities():
     views = Views.from_columns(pd.DataFrame(DENSE, index=list("wxyz")), {"a": [0], "b": [1, 2]})
     assert views.ids.tolist() == list("wxyz")
 
 
-def test_a_row_that_is_nan_in_one_groups_columns_lacks_that_view():
+def test_row_of_nan_in_one_group_lacks_that_view():
     whole = DENSE.copy()
     whole[1, :2] = nan
     whole[2, 2] = nan
@@ -612,7 +616,7 @@ def test_a_row_that_is_nan_in_one_groups_columns_lacks_that_view():
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_a_column_that_no_view_asks_for_may_hold_anything(frame):
+def test_unselected_columns_may_hold_anything(frame):
     data = frame({"label": ["x", "y"], "n": [1, 2], "z": [0.5, 1.5]})
     views = Views.from_columns(data, {"counts": "n", "sizes": ["z"]})
     assert views["counts"].dtype.kind == "i"
@@ -644,7 +648,7 @@ BAD_GROUPS = {
 
 
 @pytest.mark.parametrize(("kind", "groups", "error", "message"), BAD_GROUPS.values(), ids=BAD_GROUPS)
-def test_groups_of_columns_that_are_not_there_are_refused(kind, groups, error, message):
+def test_unknown_columns_are_refused(kind, groups, error, message):
     with pytest.raises(error, match=message):
         Views.from_columns(WHOLE[kind], groups)
 
@@ -657,11 +661,11 @@ def modalities():
     """RNA and protein of cells of which only some are in both, and another order."""
     anndata = pytest.importorskip("anndata")
 
-    def one(X, cells, genes):
+    def make_modality(X, cells, genes):
         return anndata.AnnData(X, obs=pd.DataFrame(index=cells), var=pd.DataFrame(index=genes))
 
-    rna = one(DENSE[:3], ["c1", "c2", "c3"], ["g1", "g2", "g3"])
-    protein = one(sp.csr_matrix(SPARSE[:3]), ["c3", "c4", "c1"], ["p1", "p2"])
+    rna = make_modality(DENSE[:3], ["c1", "c2", "c3"], ["g1", "g2", "g3"])
+    protein = make_modality(sp.csr_matrix(SPARSE[:3]), ["c3", "c4", "c1"], ["p1", "p2"])
     rna.obsm["X_pca"], protein.obsm["X_pca"] = DENSE[:3, :2], DENSE[:3, 2:]
     return {"rna": rna, "protein": protein}
 
@@ -686,7 +690,7 @@ def test_modalities_are_joined_by_cell(mudata):
     assert views.feature_names("protein").tolist() == ["p1", "p2"]
 
 
-def test_an_embedding_may_stand_for_every_modality(mudata):
+def test_embedding_of_every_modality(mudata):
     views = Views.from_mudata(mudata, use="X_pca")
     np.testing.assert_array_equal(views["rna"], [*DENSE[:3, :2], [nan] * 2])
     np.testing.assert_array_equal(views["protein"].ravel(), [DENSE[2, 2], nan, DENSE[0, 2], DENSE[1, 2]])
@@ -694,7 +698,7 @@ def test_an_embedding_may_stand_for_every_modality(mudata):
     assert views.feature_names("rna") is None
 
 
-def test_an_embedding_may_stand_for_one_modality(mudata):
+def test_embedding_of_one_modality(mudata):
     views = Views.from_mudata(mudata, use={"rna": "X_pca"})
     assert views["rna"].shape == (4, 2)
     assert sp.issparse(views["protein"])
@@ -710,14 +714,14 @@ def test_the_embeddings_of_an_anndata_are_views(modalities):
     np.testing.assert_array_equal(views["X_umap"], DENSE[:3, 1:])
 
 
-def test_an_embedding_that_is_not_there_is_refused(mudata):
+def test_unknown_embedding_is_refused(mudata):
     with pytest.raises(ValueError, match=r"modality 'rna' has no 'X_tsne' in obsm, which has \['X_pca'\]"):
         Views.from_mudata(mudata, use="X_tsne")
     with pytest.raises(ValueError, match=r"use names 'atac'; the modalities are 'rna', 'protein'"):
         Views.from_mudata(mudata, use={"atac": "X_pca"})
 
 
-def test_neither_mudata_nor_embeddings_are_refused(modalities):
+def test_other_objects_are_refused_as_mudata(modalities):
     rna = modalities["rna"]
     del rna.obsm["X_pca"]
     for data in (rna, DENSE):
@@ -729,7 +733,7 @@ def test_neither_mudata_nor_embeddings_are_refused(modalities):
 
 
 def test_map_changes_the_blocks_and_keeps_the_entities():
-    views = joined()
+    views = join_views()
     scaled = views.map(MaxAbsScaler().fit_transform)
     np.testing.assert_allclose(scaled["left"][:3], DENSE[:3] / DENSE[2])
     assert sp.issparse(scaled["right"])
@@ -739,7 +743,7 @@ def test_map_changes_the_blocks_and_keeps_the_entities():
         np.testing.assert_array_equal(getattr(scaled, part), getattr(views, part))
 
 
-def test_map_keeps_who_is_missing_even_if_the_function_fills_the_gap():
+def test_map_keeps_missing_rows_missing():
     views = Views([np.array([[nan], [1.0]])])
     filled = views.map(np.nan_to_num)
     assert filled["view0"].ravel().tolist() == [0.0, 1.0]
@@ -750,23 +754,23 @@ def test_map_may_change_the_number_of_columns():
     assert two_views().map(lambda block: block[:, :1]).shape == (4, 2)
 
 
-def test_map_refuses_what_is_no_block():
+def test_map_refuses_invalid_blocks():
     with pytest.raises(ValueError, match=r"view 'dense' must have two dimensions .* got shape \(4,\)"):
         two_views().map(lambda block: block.sum(axis=1))
 
 
 @pytest.mark.parametrize("again", [lambda views: pickle.loads(pickle.dumps(views)), copy.copy, copy.deepcopy])
-def test_views_survive_pickling_and_copying(again):
-    for views in (joined(), two_views(present=np.eye(4, 2, dtype=bool)), joined()[[3, 1]]):
-        assert_same(again(views), views)
+def test_pickling_and_copying(again):
+    for views in (join_views(), two_views(present=np.eye(4, 2, dtype=bool)), join_views()[[3, 1]]):
+        assert_views_equal(again(views), views)
 
 
-def test_pickling_some_rows_leaves_the_others_out():
+def test_pickling_a_selection_leaves_other_rows_out():
     views = Views([np.zeros((10_000, 10))])
     assert len(pickle.dumps(views[:10])) < 10_000
 
 
-def test_views_are_no_single_array():
+def test_conversion_to_an_array_is_refused():
     with pytest.raises(TypeError, match=r"several blocks, not one array: take one with views\[name\], or .*hstack"):
         np.asarray(two_views())
 
@@ -779,7 +783,7 @@ def test_views_are_not_iterated_over():
         list(two_views())
 
 
-def test_they_print_as_a_table_of_their_views():
+def test_repr_is_a_table_of_the_views():
     block = np.array([[0.5, 0.0]]).repeat(1200, axis=0)
     block[:300] = nan
     views = Views({"a longer name": block, "counts": sp.csr_array(np.eye(1200, 1500, dtype=int))})
@@ -791,15 +795,15 @@ def test_they_print_as_a_table_of_their_views():
     ]
 
 
-def test_they_print_what_library_an_array_is_of():
+def test_repr_names_the_array_library():
     assert "array_api_strict float32" in repr(Views([array_api_strict.asarray(DENSE, dtype=array_api_strict.float32)]))
 
 
-def test_nobody_at_all_prints_too():
+def test_repr_without_entities():
     assert repr(two_views()[[]]).splitlines()[0] == "Views: 0 entities, 2 views"
 
 
-def test_html_shows_the_same_and_escapes_names():
+def test_html_equals_repr_and_escapes_names():
     html = Views({"<b>bold</b>": DENSE, "a & b": SPARSE})._repr_html_()
     assert "4 entities, 2 views" in html
     assert "<td>&lt;b&gt;bold&lt;/b&gt;</td><td>dense float64</td><td>3</td><td>91.7%</td><td>100.0%</td>" in html

@@ -37,7 +37,7 @@ def counts():
     return np.random.default_rng(1).poisson(1.5, (25, 6)).astype(float)
 
 
-def filled():
+def make_filled_counts():
     return np.random.default_rng(2).dirichlet(np.full(6, 2.0), 25)
 
 
@@ -46,7 +46,7 @@ def shares():
     return np.clip(X, 0, 1)  # many zeros and ones
 
 
-def yes_and_no():
+def make_zeros_and_ones():
     return np.random.default_rng(4).integers(0, 2, (25, 6)).astype(float)
 
 
@@ -54,7 +54,7 @@ def spectra():
     return np.random.default_rng(5).lognormal(0, 2, (25, 6))
 
 
-def lopsided():
+def asymmetric():
     D = cdist(measurements(), measurements(), "sqeuclidean")
     return D * np.random.default_rng(6).uniform(0.5, 1, D.shape)
 
@@ -74,7 +74,7 @@ def relative_entropy(smoothing):
 
 def logistic(margin):
     def of_two(x, y):
-        x, y = (np.clip(own, margin, 1 - margin) for own in (x, y))
+        x, y = (np.clip(row, margin, 1 - margin) for row in (x, y))
         return (rel_entr(x, y) + rel_entr(1 - x, 1 - y)).sum()
 
     return pair_by_pair(of_two)
@@ -94,15 +94,15 @@ CASES = {
     "cosine": (Cosine(), measurements, lambda X: cdist(X, X, "cosine")),
     "kl": (KullbackLeibler(), counts, relative_entropy(np.mean)),
     "kl-smoothed": (KullbackLeibler(0.3), counts, relative_entropy(lambda _: 0.3)),
-    "kl-filled": (KullbackLeibler(), filled, relative_entropy(lambda _: 0.0)),
-    "kl-filled-smoothed": (KullbackLeibler(0.01), filled, relative_entropy(lambda _: 0.01)),
+    "kl-positive": (KullbackLeibler(), make_filled_counts, relative_entropy(lambda _: 0.0)),
+    "kl-positive-smoothed": (KullbackLeibler(0.01), make_filled_counts, relative_entropy(lambda _: 0.01)),
     "bernoulli": (Bernoulli(), shares, logistic(1e-3)),
-    "bernoulli-binary": (Bernoulli(), yes_and_no, logistic(1e-3)),
+    "bernoulli-binary": (Bernoulli(), make_zeros_and_ones, logistic(1e-3)),
     "bernoulli-wide-margin": (Bernoulli(0.2), shares, logistic(0.2)),
     "itakura-saito": (ItakuraSaito(), spectra, pair_by_pair(lambda x, y: (x / y - np.log(x / y) - 1).sum())),
     "mahalanobis": (Mahalanobis(), measurements, lambda X: mahalanobis(X, np.cov(X.T))),
     "mahalanobis-given": (Mahalanobis(COVARIANCE), measurements, lambda X: mahalanobis(X, COVARIANCE)),
-    "precomputed": (Precomputed(), lopsided, np.copy),
+    "precomputed": (Precomputed(), asymmetric, np.copy),
     "kernel": (Kernel(), similarities, from_similarities),
 }
 SPARSE = [name for name in CASES if name.startswith(("squared", "cosine", "kl", "bernoulli"))]
@@ -117,13 +117,13 @@ def all_pairs(divergence, X):
 
 
 @every_divergence
-def test_equals_two_loops(divergence, rows, reference):
+def test_equals_reference_pair_by_pair(divergence, rows, reference):
     X = rows()
-    measure, found = all_pairs(divergence, X)
+    measure, result = all_pairs(divergence, X)
     expected = reference(X)
     size = expected.max()
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * size)
-    np.testing.assert_allclose(np.diag(found), 0, atol=1e-13 * size)
+    np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-12 * size)
+    np.testing.assert_allclose(np.diag(result), 0, atol=1e-13 * size)
     points, exemplars = measure.points(X), measure.exemplars(X)
     assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
     part = measure.tile(points.slice_rows(slice(3, 9)), exemplars.take(np.array([20, 1, 4])))
@@ -131,7 +131,7 @@ def test_equals_two_loops(divergence, rows, reference):
 
 
 @every_divergence
-def test_divergences_of_some_exemplars_add_up(divergence, rows, reference):
+def test_totals_of_exemplars_add_up(divergence, rows, reference):
     X = rows()
     measure = divergence.learn(X)
     if divergence.columns_are_entities:
@@ -142,7 +142,7 @@ def test_divergences_of_some_exemplars_add_up(divergence, rows, reference):
 
 
 @every_divergence
-def test_rows_stay_as_they_are(divergence, rows, reference):
+def test_rows_are_not_modified(divergence, rows, reference):
     X = rows()
     measure, first = all_pairs(divergence, X)
     Likelihood(measure, 3.0).tile(measure.points(X), measure.exemplars(X))
@@ -153,7 +153,7 @@ def test_rows_stay_as_they_are(divergence, rows, reference):
 
 
 @every_divergence
-def test_kinds_of_arrays(divergence, rows, reference, to_kind):
+def test_all_array_kinds_give_equal_results(divergence, rows, reference, to_kind):
     X = rows()
     _, expected = all_pairs(divergence, X)
     measure = divergence.learn(to_kind(X))
@@ -175,7 +175,7 @@ def test_kinds_of_arrays(divergence, rows, reference, to_kind):
 
 
 @every_divergence
-def test_float32_is_near_float64(divergence, rows, reference):
+def test_float32_is_close_to_float64(divergence, rows, reference):
     X = rows().astype(np.float32)
     measure, single = all_pairs(divergence, X)
     _, double = all_pairs(divergence, X.astype(np.float64))
@@ -186,140 +186,140 @@ def test_float32_is_near_float64(divergence, rows, reference):
 
 
 @every_sparse_one
-def test_sparse_rows_equal_dense_ones(divergence, rows):
+def test_sparse_rows_equal_dense_rows(divergence, rows):
     X = rows()
     if divergence in (SquaredEuclidean(), Cosine()):
         X[X < 1] = 0
         X[4] = 0
     S = as_rows(sp.csr_array(X))
     _, expected = all_pairs(divergence, X)
-    sparse, found = all_pairs(divergence, S)
+    sparse, result = all_pairs(divergence, S)
     assert isinstance(sparse.points(S).X, CSR)
     assert isinstance(sparse.exemplars(S).X, CSR)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * expected.max())
+    np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-12 * expected.max())
     assert sparse.total(sparse.points(S), sparse.exemplars(S)) == pytest.approx(expected.sum(), rel=1e-10)
     single = as_rows(sp.csr_array(X.astype(np.float32)))
     np.testing.assert_allclose(all_pairs(divergence, single)[1], expected, rtol=1e-4, atol=1e-5 * expected.max())
 
 
-def test_zeros_that_are_stored_count_as_zeros():
+def test_stored_zeros_count_as_zeros():
     X = counts()
     stored = sp.csr_array(X + 1)
     stored.data -= 1
     assert stored.nnz == X.size
-    _, found = all_pairs(KullbackLeibler(), as_rows(stored))
-    np.testing.assert_allclose(found, CASES["kl"][2](X), rtol=1e-10, atol=1e-12)
+    _, result = all_pairs(KullbackLeibler(), as_rows(stored))
+    np.testing.assert_allclose(result, CASES["kl"][2](X), rtol=1e-10, atol=1e-12)
 
 
 @every_divergence
 @pytest.mark.parametrize("beta", [0.01, 1.0, 1e4])
 def test_likelihood_is_at_most_one(divergence, rows, reference, beta):
     X = rows()
-    measure, found = all_pairs(divergence, X)
+    measure, result = all_pairs(divergence, X)
     likelihood = Likelihood(measure, beta).tile(measure.points(X), measure.exemplars(X))
-    np.testing.assert_allclose(likelihood, np.exp(-beta * np.maximum(found, 0)), rtol=1e-12)
+    np.testing.assert_allclose(likelihood, np.exp(-beta * np.maximum(result, 0)), rtol=1e-12)
     assert likelihood.max() <= 1
-    np.testing.assert_allclose(np.diag(likelihood), 1, atol=1e-13 * beta * found.max())
+    np.testing.assert_allclose(np.diag(likelihood), 1, atol=1e-13 * beta * result.max())
 
 
-def test_likelihood_has_the_points_of_its_measure():
+def test_likelihood_prepares_points_like_its_measure():
     X = measurements()
     measure = SquaredEuclidean().learn(X)
-    one, other = Likelihood(measure, 1.0).points(X), measure.points(X)
-    assert np.array_equal(one.X, other.X)
-    assert np.array_equal(one.row_term, other.row_term)
+    points, other = Likelihood(measure, 1.0).points(X), measure.points(X)
+    assert np.array_equal(points.X, other.X)
+    assert np.array_equal(points.row_term, other.row_term)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Mahalanobis(), Mahalanobis(COVARIANCE)])
-def test_far_from_zero_nothing_cancels(divergence, dtype):
+def test_rows_far_from_zero_do_not_cancel(divergence, dtype):
     X = np.round(measurements() * 64) / 64  # float32 has room for these, here and there
     far = (X + 1e4).astype(dtype)
     assert np.array_equal(far - dtype(1e4), X)
-    measure, found = all_pairs(divergence, far)
+    measure, result = all_pairs(divergence, far)
     _, expected = all_pairs(divergence, X)
     accuracy = 100 * float(np.finfo(dtype).eps)
-    np.testing.assert_allclose(found, expected, rtol=accuracy, atol=accuracy * expected.max())
+    np.testing.assert_allclose(result, expected, rtol=accuracy, atol=accuracy * expected.max())
     total = measure.total(measure.points(far), measure.exemplars(far))
     assert total == pytest.approx(expected.sum(), rel=accuracy)
 
 
-def test_squared_distances_far_out_keep_nearly_all_digits():
+def test_squared_distances_far_from_zero_are_accurate():
     X = measurements() + 1e4
-    _, found = all_pairs(SquaredEuclidean(), X)
-    np.testing.assert_allclose(found, cdist(X, X, "sqeuclidean"), atol=1e-11)
+    _, result = all_pairs(SquaredEuclidean(), X)
+    np.testing.assert_allclose(result, cdist(X, X, "sqeuclidean"), atol=1e-11)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e4, 1e8])
-def test_mahalanobis_knows_no_units(scale):
+def test_mahalanobis_does_not_depend_on_units(scale):
     X = measurements()
     _, expected = all_pairs(Mahalanobis(), X)
-    _, found = all_pairs(Mahalanobis(), X * [scale, 1, 1])
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    _, result = all_pairs(Mahalanobis(), X * [scale, 1, 1])
+    np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-8)
 
 
-def test_mahalanobis_leaves_directions_without_variance_out():
+def test_mahalanobis_ignores_directions_without_variance():
     X = measurements()[:, :2]
     wide = np.column_stack([X, X @ [1.0, -2.0], np.full(len(X), 7.0)])
-    _, found = all_pairs(Mahalanobis(), wide)
-    np.testing.assert_allclose(found, mahalanobis(X, np.cov(X.T)), rtol=1e-8, atol=1e-10)
+    _, result = all_pairs(Mahalanobis(), wide)
+    np.testing.assert_allclose(result, mahalanobis(X, np.cov(X.T)), rtol=1e-8, atol=1e-10)
 
 
-def test_itakura_saito_sees_ratios_alone():
+def test_itakura_saito_depends_on_ratios_only():
     X = spectra()
-    _, found = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
-    np.testing.assert_allclose(found, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
+    _, result = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
+    np.testing.assert_allclose(result, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
 
 
 def test_bernoulli_of_zeros_and_ones_counts_the_differences():
-    X = yes_and_no()
+    X = make_zeros_and_ones()
     differences = cdist(X, X, "cityblock")
     for margin in (1e-6, 0.1):
-        _, found = all_pairs(Bernoulli(margin), X)
-        one = (1 - 2 * margin) * np.log((1 - margin) / margin)
-        np.testing.assert_allclose(found, one * differences, atol=1e-9)
+        _, result = all_pairs(Bernoulli(margin), X)
+        per_difference = (1 - 2 * margin) * np.log((1 - margin) / margin)
+        np.testing.assert_allclose(result, per_difference * differences, atol=1e-9)
 
 
-def test_kl_of_others_with_zeros_where_the_fit_had_none():
-    X, others = filled(), counts()
-    for own in (others, as_rows(sp.csr_array(others))):
+def test_kl_of_new_rows_with_zeros_where_the_fit_had_none():
+    X, others = make_filled_counts(), counts()
+    for new_rows in (others, as_rows(sp.csr_array(others))):
         measure = KullbackLeibler().learn(X)
-        found = -measure.tile(measure.new_points(own), measure.exemplars(X))
+        result = -measure.tile(measure.new_points(new_rows), measure.exemplars(X))
         expected = np.array([[kl_div(x, y).sum() for y in X] for x in others])
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_rows_of_nothing_but_zeros_are_all_alike():
+def test_rows_of_zeros_are_all_equal():
     for X in (np.zeros((4, 3)), as_rows(sp.csr_array((4, 3)))):
-        _, found = all_pairs(KullbackLeibler(), X)
-        np.testing.assert_array_equal(found, 0)
+        _, result = all_pairs(KullbackLeibler(), X)
+        np.testing.assert_array_equal(result, 0)
 
 
-def test_a_row_of_zeros_has_no_direction():
+def test_row_of_zeros_has_no_direction():
     X = measurements()
     X[3] = 0
     assert np.flatnonzero(~Cosine().comparable(X)).tolist() == [3]
-    _, found = all_pairs(Cosine(), X)
-    np.testing.assert_allclose(found[3], 1)
+    _, result = all_pairs(Cosine(), X)
+    np.testing.assert_allclose(result[3], 1)
     assert all(divergence().comparable(X).all() for name, divergence in DIVERGENCES.items() if name != "cosine")
 
 
-def test_new_entities_of_given_matrices():
+def test_new_entities_of_precomputed_matrices():
     X, new = measurements(), measurements(6, seed=9)
     gaussian = np.exp(-cdist(X, X, "sqeuclidean"))
     measure = Kernel().learn(gaussian)
-    given = measure.new_points(np.exp(-cdist(new, X, "sqeuclidean")))
+    points = measure.new_points(np.exp(-cdist(new, X, "sqeuclidean")))
     expected = 2 - 2 * np.exp(-cdist(new, X, "sqeuclidean"))
-    np.testing.assert_allclose(-measure.tile(given, measure.exemplars(gaussian)), expected, atol=1e-14)
+    np.testing.assert_allclose(-measure.tile(points, measure.exemplars(gaussian)), expected, atol=1e-14)
     apart = cdist(X, X)
     measure = Precomputed().learn(apart)
-    found = measure.tile(measure.new_points(cdist(new, X)), measure.exemplars(apart))
-    np.testing.assert_array_equal(-found, cdist(new, X))
+    result = measure.tile(measure.new_points(cdist(new, X)), measure.exemplars(apart))
+    np.testing.assert_array_equal(-result, cdist(new, X))
     with pytest.raises(NoDivergenceError, match=r"needs distances, and one is negative, -0\.5"):
         measure.new_points(np.full((1, 25), -0.5))
 
 
-def test_a_kernel_of_unequal_diagonal_takes_the_least_that_similarities_allow_for_new_entities():
+def test_kernel_with_unequal_diagonal_bounds_the_diagonal_of_new_entities():
     K = similarities()
     measure = Kernel().learn(K)
     of_the_fit = -measure.tile(measure.new_points(K[:4]), measure.exemplars(K))
@@ -329,7 +329,7 @@ def test_a_kernel_of_unequal_diagonal_takes_the_least_that_similarities_allow_fo
 
 
 @every_divergence
-def test_where_clusters_have_means_divergences_are_squared_distances_of_a_space(divergence, rows, reference):
+def test_divergences_with_a_kernel_are_squared_distances(divergence, rows, reference):
     D = reference(rows())
     centring = np.eye(len(D)) - 1 / len(D)
     least = np.linalg.eigvalsh(-centring @ (D + D.T) @ centring / 4)[0]
@@ -337,7 +337,7 @@ def test_where_clusters_have_means_divergences_are_squared_distances_of_a_space(
     if isinstance(divergence, Precomputed):
         assert divergence.has_kernel  # what is given is taken to be one
     else:
-        assert divergence.has_kernel == (embeds and rows is not yes_and_no)  # which depends on the rows
+        assert divergence.has_kernel == (embeds and rows is not make_zeros_and_ones)  # which depends on the rows
     assert divergence.columns_are_entities == isinstance(divergence, Precomputed | Kernel)
 
 
@@ -369,66 +369,66 @@ def test_gaussian_densities_integrate_to_one(beta):
         np.testing.assert_allclose(mass(divergence, X[:, :1], line, beta).sum(axis=0) * 0.02, 1, atol=1e-8)
 
 
-def test_gaussian_densities_are_those_of_scipy():
+def test_gaussian_densities_equal_scipy():
     X, beta = measurements(), 0.8
     for divergence, C in ((SquaredEuclidean(), np.eye(3)), (Mahalanobis(COVARIANCE), COVARIANCE)):
         expected = np.array([stats.multivariate_normal(y, C / (2 * beta)).pdf(X) for y in X]).T
         np.testing.assert_allclose(mass(divergence, X, X, beta), expected, rtol=1e-9)
 
 
-def test_a_gaussian_on_a_plane_has_its_density_on_the_plane():
+def test_degenerate_gaussian_has_its_density_on_the_plane():
     flat, beta = measurements(8)[:, :2], 0.8
     basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))
     grid, cell = plane(-20, 20, 161)
-    found = mass(Mahalanobis(), flat @ basis.T, grid @ basis.T, beta)
-    np.testing.assert_allclose(found.sum(axis=0) * cell, 1, atol=1e-8)
+    result = mass(Mahalanobis(), flat @ basis.T, grid @ basis.T, beta)
+    np.testing.assert_allclose(result.sum(axis=0) * cell, 1, atol=1e-8)
 
 
 @pytest.mark.parametrize("beta", [0.3, 1.0, 12.5])
-def test_itakura_saito_is_the_gamma_distribution(beta):
+def test_itakura_saito_density_is_gamma(beta):
     X, grid = spectra(), np.random.default_rng(8).lognormal(0, 1, (30, 6))
     expected = [[stats.gamma(beta, scale=y / beta).logpdf(x).sum() for y in X] for x in grid]
     with np.errstate(under="ignore"):
         np.testing.assert_allclose(mass(ItakuraSaito(), X, grid, beta), np.exp(expected), rtol=1e-8, atol=1e-300)
     log = np.linspace(-40, 12, 20_001)[:, None]  # in one column, over the logarithm
-    found = mass(ItakuraSaito(), X[:4, :1], np.exp(log), max(beta, 1.0)) * np.exp(log)
-    np.testing.assert_allclose(found.sum(axis=0) * (52 / 20_000), 1, atol=1e-8)
+    result = mass(ItakuraSaito(), X[:4, :1], np.exp(log), max(beta, 1.0)) * np.exp(log)
+    np.testing.assert_allclose(result.sum(axis=0) * (52 / 20_000), 1, atol=1e-8)
 
 
 @pytest.mark.parametrize("beta", [0.5, 4.0, 300.0])
 @pytest.mark.parametrize("d", [2, 3, 10, 150])
-def test_cosine_is_von_mises_fisher(d, beta):
+def test_cosine_density_is_von_mises_fisher(d, beta):
     rng = np.random.default_rng(d)
     X, grid = rng.standard_normal((5, d)), rng.standard_normal((30, d))
     grid /= np.linalg.norm(grid, axis=1, keepdims=True)
     measure = Cosine().learn(X)
-    found = measure.log_normalizer(grid, beta)[:, None] + beta * measure.tile(
+    result = measure.log_normalizer(grid, beta)[:, None] + beta * measure.tile(
         measure.points(grid), measure.exemplars(X)
     )
     expected = np.array([stats.vonmises_fisher(y / np.linalg.norm(y), beta).logpdf(grid) for y in X]).T
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=1e-8, atol=1e-6)
 
 
 @pytest.mark.parametrize("d", [2, 3, 10, 99, 150])
-def test_cosine_of_no_weight_is_the_same_everywhere(d):
+def test_cosine_density_without_weight_is_uniform(d):
     log_area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
-    found = Cosine().learn(np.ones((2, d))).log_normalizer(np.ones((2, d)), 1e-9)
-    np.testing.assert_allclose(found, -log_area, atol=1e-7)
+    result = Cosine().learn(np.ones((2, d))).log_normalizer(np.ones((2, d)), 1e-9)
+    np.testing.assert_allclose(result, -log_area, atol=1e-7)
 
 
 @pytest.mark.parametrize("beta", [1e-6, 0.5, 4.0, 300.0])
-def test_cosine_integrates_to_one_over_the_circle(beta):
+def test_cosine_density_integrates_to_one(beta):
     angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    found = mass(Cosine(), measurements(5)[:, :2], circle, beta)
-    np.testing.assert_allclose(found.sum(axis=0) * (2 * np.pi / 2000), 1, atol=1e-9)
+    result = mass(Cosine(), measurements(5)[:, :2], circle, beta)
+    np.testing.assert_allclose(result.sum(axis=0) * (2 * np.pi / 2000), 1, atol=1e-9)
 
 
 @pytest.mark.parametrize("beta", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("margin", [1e-3, 0.3])
-def test_bernoulli_sums_to_one_over_all_rows_of_zeros_and_ones(margin, beta):
+def test_bernoulli_density_sums_to_one(margin, beta):
     every = np.array(list(product([0.0, 1.0], repeat=6)))
-    for X in (yes_and_no(), as_rows(sp.csr_array(yes_and_no()))):
+    for X in (make_zeros_and_ones(), as_rows(sp.csr_array(make_zeros_and_ones()))):
         np.testing.assert_allclose(mass(Bernoulli(margin), X, every, beta).sum(axis=0), 1, rtol=1e-10)
 
 
@@ -444,12 +444,16 @@ def test_bernoulli_sums_to_one_over_all_rows_of_zeros_and_ones(margin, beta):
             "the Kullback-Leibler divergence has a different sum for every row, so that",
         ),
         (Bernoulli(), shares, "of numbers between 0 and 1 has a different sum for every row, so that"),
-        (Precomputed(), lopsided, "the number of columns behind given distances is not known, so that"),
+        (
+            Precomputed(),
+            asymmetric,
+            "the number of columns behind given distances is not known, so that",
+        ),
         (Kernel(), similarities, "the number of dimensions behind a kernel is not known, so that"),
         (Cosine(), lambda: np.ones((4, 1)), "one column has no direction to spread over: use normalizer=False"),
     ],
 )
-def test_no_density(divergence, rows, message):
+def test_missing_normalizer_is_refused(divergence, rows, message):
     with pytest.raises(NoDivergenceError, match=message) as caught:
         divergence.learn(rows()).log_normalizer(rows(), 1.0)
     assert str(caught.value).endswith("use normalizer=False")
@@ -511,11 +515,23 @@ def but(make, at, value):
         (Mahalanobis(np.triu(np.ones((3, 3)))), measurements, "must be a symmetric matrix, 3 x 3, got shape"),
         (Mahalanobis(np.diag([1.0, 1.0, -1.0])), measurements, "has negative variances: give a positive definite"),
         (Mahalanobis(-np.eye(3)), measurements, "has negative variances: give a positive definite matrix"),
-        (Precomputed(), sparse(lopsided), r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
-        (Precomputed(), lambda: lopsided()[:3], r"a square matrix of distances is needed, got shape \(3, 25\)"),
-        (Precomputed(), but(lopsided, (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
-        (Precomputed(), but(lopsided, (4, 4), 1), "entity 4 is at a distance from itself: turn similarities into"),
-        (Precomputed(), but(lopsided, (4, 4), -1), "entity 4 is at a distance from itself"),
+        (
+            Precomputed(),
+            sparse(asymmetric),
+            r"all distances are needed, got a sparse matrix: give toarray\(\) of it",
+        ),
+        (
+            Precomputed(),
+            lambda: asymmetric()[:3],
+            r"a square matrix of distances is needed, got shape \(3, 25\)",
+        ),
+        (Precomputed(), but(asymmetric, (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
+        (
+            Precomputed(),
+            but(asymmetric, (4, 4), 1),
+            "entity 4 is at a distance from itself: turn similarities into",
+        ),
+        (Precomputed(), but(asymmetric, (4, 4), -1), "entity 4 is at a distance from itself"),
         (Kernel(), sparse(similarities), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
         (Kernel(), lambda: similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
         (
@@ -535,7 +551,7 @@ def test_refuses(divergence, rows, message):
         divergence.learn(rows())
 
 
-def test_the_pair_that_is_too_alike_is_named_wherever_it_is():
+def test_most_similar_pair_is_named_wherever_it_is():
     K = np.eye(400)
     K[300, 310] = K[310, 300] = 1.5
     with pytest.raises(NoDivergenceError, match="entities 300 and 310 are more similar to each other than to"):
@@ -550,7 +566,7 @@ def test_the_pair_that_is_too_alike_is_named_wherever_it_is():
         (ItakuraSaito(), spectra, "needs positive numbers"),
     ],
 )
-def test_refuses_others(divergence, rows, message):
+def test_unsuitable_new_rows_are_refused(divergence, rows, message):
     measure = divergence.learn(rows())
     with pytest.raises(NoDivergenceError, match=message):
         measure.new_points(-1 - rows())
@@ -567,12 +583,12 @@ def test_refuses_others(divergence, rows, message):
         (lambda: Bernoulli(np.nan), "margin=nan must be above 0 and below 0.5"),
     ],
 )
-def test_settings_that_make_no_sense(make, message):
+def test_invalid_options_are_refused(make, message):
     with pytest.raises(NoDivergenceError, match=message):
         make()
 
 
-def test_a_view_in_which_nothing_varies_is_not_blamed_on_a_covariance_that_nobody_gave():
+def test_constant_view_is_not_blamed_on_a_covariance():
     with pytest.raises(NoDivergenceError, match=r"^no column varies: leave the view out$"):
         Mahalanobis().learn(np.ones((9, 2)))
 
@@ -581,12 +597,12 @@ def test_a_view_in_which_nothing_varies_is_not_blamed_on_a_covariance_that_nobod
 
 
 @every_divergence
-def test_proper_rows_need_no_caveat(divergence, rows, reference):
+def test_suitable_rows_have_no_caveat(divergence, rows, reference):
     X = (rows() + rows().T) / 2 if isinstance(divergence, Precomputed) else rows()
     assert divergence.learn(X).caveat is None
 
 
-def test_rounding_needs_no_caveat():
+def test_rounding_errors_have_no_caveat():
     noise = 1e-7 * np.random.default_rng(0).uniform(-1, 1, (25, 25))
     D = cdist(measurements(), measurements())
     assert Precomputed().learn(D + noise * D.max()).caveat is None
@@ -594,8 +610,8 @@ def test_rounding_needs_no_caveat():
     assert Kernel().learn(K + noise * K.max()).caveat is None
 
 
-def test_caveat_of_distances_that_are_not_symmetric():
-    assert "is not symmetric: its rows are used as points, its columns as" in Precomputed().learn(lopsided()).caveat
+def test_asymmetric_distances_have_a_caveat():
+    assert "is not symmetric: its rows are used as points, its columns as" in Precomputed().learn(asymmetric()).caveat
     D = np.zeros((600, 600))
     D[599, 3] = 1
     assert "average it with its transpose" in Precomputed().learn(D).caveat
@@ -603,34 +619,34 @@ def test_caveat_of_distances_that_are_not_symmetric():
 
 @pytest.mark.parametrize("n", [3, 999, 1200])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_caveat_of_a_matrix_that_is_no_kernel(n, dtype):
+def test_indefinite_kernel_has_a_caveat(n, dtype):
     K = np.eye(n, dtype=dtype) - dtype(1.5) / n  # one eigenvalue -0.5, the others 1
     measure = Kernel().learn(K)
     assert "is not positive semidefinite" in measure.caveat
-    found = -measure.tile(measure.points(K), measure.exemplars(K).slice_rows(slice(0, 2)))
-    np.testing.assert_allclose(found, 2 - 2 * np.eye(n)[:, :2], atol=1e-6)
+    result = -measure.tile(measure.points(K), measure.exemplars(K).slice_rows(slice(0, 2)))
+    np.testing.assert_allclose(result, 2 - 2 * np.eye(n)[:, :2], atol=1e-6)
 
 
 @pytest.mark.parametrize("n", [60, 300])
-def test_caveat_of_one_small_negative_eigenvalue_among_many_zeros(n):
+def test_small_negative_eigenvalue_among_zeros_has_a_caveat(n):
     vectors, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((n, 6)))
     K = (vectors * [-0.05, n, n, n, n, n]) @ vectors.T
     assert "is not positive semidefinite" in Kernel().learn((K + K.T) / 2).caveat
 
 
 @pytest.mark.parametrize("n", [800, 1500])
-def test_a_kernel_of_low_rank_needs_no_caveat(n):
+def test_low_rank_kernel_has_no_caveat(n):
     X = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
     assert Kernel().learn(X @ X.T).caveat is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_smooth_kernel_needs_no_caveat(dtype):
+def test_smooth_kernel_has_no_caveat(dtype):
     X = measurements(1200)
     assert Kernel().learn(np.exp(-cdist(X, X, "sqeuclidean") / 20).astype(dtype)).caveat is None
 
 
-def test_names():
+def test_divergences_by_name():
     assert {type(divergence) for divergence, _, _ in CASES.values()} == set(DIVERGENCES.values())
     for name, divergence in DIVERGENCES.items():
         assert divergence() is not None, name
