@@ -60,7 +60,7 @@ LAZY = """
 import sys
 import consilience
 print(sorted(name for name in sys.modules if name.partition(".")[0] in ("numpy", "scipy", "sklearn")))
-names = sorted({*consilience.__all__, "cluster", "data", "persist", "report"})
+names = sorted({*consilience.__all__, "data", "methods", "persist", "report"})
 for name in names:
     value = getattr(consilience, name)
     assert value is getattr(consilience, name), name
