@@ -38,7 +38,7 @@ def join_views():
 
 
 def assert_views_equal(views, other):
-    """The same in every respect."""
+    """Assert that two views are equal in every respect."""
     assert views.names == other.names
     for name in views.names:
         assert type(views[name]) is type(other[name])
