@@ -51,7 +51,19 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
         views = Views([X])
     if not reset:
         _check_fitted_columns(estimator, views)
-    _check_entities(views, fitting=reset)
+    elif not len(views):
+        raise ValueError("there are no entities to learn from: give at least one")
+    for v, (name, block) in enumerate(views.items()):
+        if block.shape[1] == 0:
+            raise ValueError(f"view {name!r} has 0 columns: leave it out, or give it at least one feature")
+        if reset and not views.present[:, v].any():
+            raise ValueError(f"no entity has view {name!r}: leave the view out, or check its ids and present=")
+    lacking = np.flatnonzero(~views.present.any(axis=1))
+    if len(lacking):
+        raise ValueError(
+            f"entity {show_id(views, lacking[0])} has none of the views ({len(lacking)} such): drop it with "
+            "views[keep], or give it a view"
+        )
     return views
 
 
@@ -125,23 +137,6 @@ def _check_fitted_columns(estimator: Any, views: Views) -> None:
                 f"view {name!r} has column {str(columns[at])!r} where fit had {str(fitted_columns[at])!r}: give the "
                 "same columns in the same order"
             )
-
-
-def _check_entities(views: Views, *, fitting: bool) -> None:
-    """Refuse data without entities, views without columns or rows, and entities without any view."""
-    if fitting and not len(views):
-        raise ValueError("there are no entities to learn from: give at least one")
-    for v, name in enumerate(views.names):
-        if views[name].shape[1] == 0:
-            raise ValueError(f"view {name!r} has 0 columns: leave it out, or give it at least one feature")
-        if fitting and not views.present[:, v].any():
-            raise ValueError(f"no entity has view {name!r}: leave the view out, or check its ids and present=")
-    lacking = np.flatnonzero(~views.present.any(axis=1))
-    if len(lacking):
-        raise ValueError(
-            f"entity {show_id(views, lacking[0])} has none of the views ({len(lacking)} such): drop it with "
-            "views[keep], or give it a view"
-        )
 
 
 def show_id(views: Views, entity: int) -> str:

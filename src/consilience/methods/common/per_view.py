@@ -18,7 +18,7 @@ from .input_checks import check_new_views, check_views, store_input_features
 
 @save_as("per-view")
 @share_docs
-class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Apply scikit-learn transformers to each view, fitted on the entities that have the view.
 
     Parameters
