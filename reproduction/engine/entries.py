@@ -31,7 +31,7 @@ class Entry:
         return None if self.published is None else self.ours - self.published
 
     @property
-    def apart(self) -> str | None:
+    def closeness(self) -> str | None:
         """Sign for the distance between the two numbers; None if there is only one number."""
         if self.published is None or not isfinite(self.ours):
             return None

@@ -165,7 +165,7 @@ def _render_tallies(counts: Mapping[str, int]) -> list[Html]:
 
 def _render_key(outcomes: list[Outcome]) -> Html | None:
     """Explain the signs and colors of the cells, if there are published numbers."""
-    if not any(cell.apart for outcome in outcomes for *_, cell in iterate_entries(outcome)):
+    if not any(cell.closeness for outcome in outcomes for *_, cell in iterate_entries(outcome)):
         return None
     signs = (tag("li", tag("b", sign, class_=TINTS[sign]), meaning) for sign, meaning in CLOSENESS.items())
     return join_html(
@@ -295,7 +295,7 @@ def _render_cell(entry: Entry | None) -> Html:
     shown = join_html((ours, tag("small", f" {spread}") if isfinite(entry.spread) else None))
     if entry.published is None:
         return tag("td", shown)
-    sign = entry.apart
+    sign = entry.closeness
     words = tag("span", "published ", class_="unseen")
     printed = tag("span", tag("b", sign), " ", words, format_number(entry.published), class_="printed")
     return tag("td", shown, printed, class_=TINTS[sign] if sign else None)

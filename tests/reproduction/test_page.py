@@ -58,7 +58,7 @@ def test_both_numbers_are_on_the_page(read):
         for *_, entry in iterate_entries(outcome):
             assert format_with_spread(entry) in read.text
             if entry.published is not None:
-                assert f"{entry.apart} published {format_number(entry.published)}" in read.text
+                assert f"{entry.closeness} published {format_number(entry.published)}" in read.text
 
 
 def test_page_needs_no_network(text, read):

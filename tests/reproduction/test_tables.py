@@ -194,7 +194,7 @@ def test_spread_has_the_decimals_of_its_number():
 
 
 @pytest.mark.parametrize(
-    ("ours", "spread", "published", "apart"),
+    ("ours", "spread", "published", "closeness"),
     [
         (0.5, 0.05, 0.59, CLOSE),
         (0.5, float("nan"), 0.505, CLOSE),
@@ -205,8 +205,8 @@ def test_spread_has_the_decimals_of_its_number():
         (float("nan"), float("nan"), 0.5, None),
     ],
 )
-def test_closeness_of_two_numbers(ours, spread, published, apart):
-    assert Entry(ours, spread, 3, published).apart == apart
+def test_closeness_of_two_numbers(ours, spread, published, closeness):
+    assert Entry(ours, spread, 3, published).closeness == closeness
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "0 seconds"), (600, "10 minutes"), (9000, "2.5 hours")])
