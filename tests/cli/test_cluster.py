@@ -44,12 +44,12 @@ def read_table(path):
 
 
 def join_by_id(folder):
-    """Two files by id: every id in the order in which it comes up first, and the views."""
+    """Join two files by id; return the ids in the order of their first occurrence, and the views."""
     tables = {name: {row["id"]: row for row in read_table(folder / f"{name}.csv")} for name in "ab"}
     ids = list(dict.fromkeys([*tables["a"], *tables["b"]]))
     blocks = {
-        name: [[float(own[i][f"{name}{j}"]) if i in own else np.nan for j in range(3)] for i in ids]
-        for name, own in tables.items()
+        name: [[float(table[i][f"{name}{j}"]) if i in table else np.nan for j in range(3)] for i in ids]
+        for name, table in tables.items()
     }
     return ids, cs.Views({name: standardize(np.array(block)) for name, block in blocks.items()})
 
@@ -144,9 +144,9 @@ def test_text_and_links_of_the_included_data_set(tmp_path):
         length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ X)
 
-    def linked(own, other):
+    def build_link_matrix(end, other):
         others = {entity: j for j, entity in enumerate(dict.fromkeys(row[other] for row in links))}
-        at = [(place[row[own]], others[row[other]]) for row in links if row[own] in place]
+        at = [(place[row[end]], others[row[other]]) for row in links if row[end] in place]
         return sp.csr_array((np.ones(len(at)), tuple(np.array(at).T)), shape=(len(ids), len(others)))
 
     words = CountVectorizer(min_df=2, max_df=0.5, stop_words="english").fit_transform([row["gloss"] for row in senses])
@@ -154,8 +154,8 @@ def test_text_and_links_of_the_included_data_set(tmp_path):
     blocks = {
         "gloss": words,
         "lemmas": letters.fit_transform([row["lemmas"] for row in senses]),
-        "links-out": linked("source", "target"),
-        "links-in": linked("target", "source"),
+        "links-out": build_link_matrix("source", "target"),
+        "links-in": build_link_matrix("target", "source"),
     }
     blocks = {name: weighed(block) for name, block in blocks.items()}
     present = np.stack([np.diff(block.indptr) > 0 for block in blocks.values()], axis=1)
@@ -504,8 +504,8 @@ def test_numeric_classes_are_not_merged(first, column, ab, tmp_path):
 
 
 def test_only_known_classes_are_scored(ab, tmp_path):
-    some = ((i, "xyz"[c] if n % 3 else "") for n, (i, c) in enumerate(zip(IDS, CLASSES, strict=True)))
-    file = write_csv(tmp_path / "known.csv", ["id", "class"], some)
+    rows = ((i, "xyz"[c] if n % 3 else "") for n, (i, c) in enumerate(zip(IDS, CLASSES, strict=True)))
+    file = write_csv(tmp_path / "known.csv", ["id", "class"], rows)
     run_successfully("cluster", *ab, "-k", 3, "--labels", file, "--out", tmp_path / "out")
     facts = read_summary(tmp_path / "out")
     assert facts["scores"]["nmi"] == pytest.approx(1)

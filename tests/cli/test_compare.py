@@ -95,8 +95,8 @@ def test_without_classes_only_stability_is_described(whole):
 
 
 def test_partly_known_classes(whole, tmp_path):
-    some = [["xyz"[c] if i % 3 else ""] for i, c in enumerate(CLASSES)]
-    file = write_csv(tmp_path / "some.csv", ["class", "row"], [(*own, i) for i, own in enumerate(some)])
+    names = [["xyz"[c] if i % 3 else ""] for i, c in enumerate(CLASSES)]
+    file = write_csv(tmp_path / "some.csv", ["class", "row"], [(*name, i) for i, name in enumerate(names)])
     run_successfully("compare", *views(whole), "--labels", f"{file}:class", "--out", tmp_path / "out.json")
     rows = {row["estimator"]: row for row in json.loads((tmp_path / "out.json").read_text())["table"]}
     assert rows["k-means"]["nmi"] == pytest.approx(1)

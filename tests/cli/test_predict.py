@@ -65,8 +65,8 @@ def test_probabilities_are_written(method, elsewhere):
     assert all(0 < float(row["probability"]) <= 1 and row["second"] != row["cluster"] for row in rows)
 
 
-def scored(monkeypatch, scores):
-    """Let models of k-means say how many entities of the fit are as unlike any cluster as each new one."""
+def set_outlier_scores(monkeypatch, scores):
+    """Let k-means models give these outlier scores."""
     score = staticmethod(lambda views: np.asarray(scores))
     monkeypatch.setattr("consilience.MultiViewKMeans.score_outliers", score, raising=False)
 
@@ -81,7 +81,7 @@ def scored(monkeypatch, scores):
 )
 def test_note_about_more_unfitting_rows_than_chance_explains(n_unlike, ending, data, clustered, monkeypatch, tmp_path):
     n = N * 4 // 5
-    scored(monkeypatch, [0.0] * n_unlike + [0.5] * (n - n_unlike))
+    set_outlier_scores(monkeypatch, [0.0] * n_unlike + [0.5] * (n - n_unlike))
     folder = clustered("k-means")
     ran = run_successfully("predict", folder, "--view", f"a={data / 'a.csv'}", "--out", tmp_path / "placed.csv")
     rows = read_labels(tmp_path / "placed.csv")
@@ -93,7 +93,7 @@ def test_note_about_more_unfitting_rows_than_chance_explains(n_unlike, ending, d
 
 def test_rows_that_fit_no_cluster_have_no_probability(data, clustered, monkeypatch):
     n = N * 4 // 5
-    scored(monkeypatch, [0.0] * 3 + [0.5] * (n - 3))
+    set_outlier_scores(monkeypatch, [0.0] * 3 + [0.5] * (n - 3))
     rows = read_printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
     assert [bool(row["probability"]) for row in rows] == [False] * 3 + [True] * (n - 3)
     assert [row["second"] for row in rows[:3]] == [""] * 3
@@ -115,7 +115,7 @@ def test_chance_depends_on_the_number_of_entities_of_the_fit(n_unlike, n_rows, l
 
 def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, monkeypatch):
     n = N * 4 // 5
-    scored(monkeypatch, [0.5] * n)
+    set_outlier_scores(monkeypatch, [0.5] * n)
     monkeypatch.setattr("consilience.MultiViewKMeans.predict", lambda self, X: np.where(np.arange(n) < 2, -1, 0))
     rows = read_printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
     assert [row["cluster"] for row in rows] == ["-1"] * 2 + ["0"] * (n - 2)
@@ -195,7 +195,7 @@ def test_interrupted_writing_leaves_no_file(ab, clustered, tmp_path, monkeypatch
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("consilience.cli.predict.write_labels", stop)
+    monkeypatch.setattr("consilience.cli.predict.write_label_table", stop)
     ran = run_command("predict", clustered("k-means"), *ab, "--out", tmp_path / "labels.csv")
     assert ran.code == 130
     assert list_folder(tmp_path) == []

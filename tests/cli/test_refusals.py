@@ -56,16 +56,16 @@ def delimiter_of_two(folder):
     return ["--view", file, "--delimiter", "::"], "--delimiter is one character, or tab, comma, semicolon or space"
 
 
-def ragged_rows(folder):
+def rows_of_unequal_length(folder):
     (folder / "x.csv").write_text("id,p,q\na,1,2\nb,1\n")
     return ["--view", folder / "x.csv"], "x.csv: line 3 has 2 cells, but the header has 3: is ',' the delimiter"
 
 
-def repeated_column(folder):
+def column_twice(folder):
     return ["--view", frame(folder, "x.csv", ["id", "p", "p"], [("a", 1, 2)])], "x.csv has two columns called 'p'"
 
 
-def repeated_id(folder):
+def id_twice(folder):
     rows = [*NUMBERS, ("e07", 1, 2, 3)]
     file = frame(folder, "x.csv", ["id", "p", "q", "r"], rows)
     return ["--view", file], "x.csv has the id 'e07' more than once: aggregate or drop the repeated rows"
@@ -175,7 +175,7 @@ def formula_among_numbers(folder):
     return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export"
 
 
-def mixed_columns(folder):
+def columns_of_different_kinds(folder):
     rows = [(entity, i, f"a long text about many things, number {i}, and more") for i, entity in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
     return ["--view", file], "view 'x' mixes numbers ('p') and text ('q'): make them separate views"
@@ -247,10 +247,10 @@ def more_clusters_than_entities(folder):
 
 WRONG = [
     missing_file, folder_for_a_file, unknown_ending, empty_file, header_alone, wrong_delimiter, delimiter_of_two,
-    ragged_rows, repeated_column, repeated_id, empty_id, nothing_in_common, lengths_without_ids,
+    rows_of_unequal_length, column_twice, id_twice, empty_id, nothing_in_common, lengths_without_ids,
     column_that_is_not_there, id_that_is_not_there, binary_as_csv, bytes_as_csv, latin_1, text_as_npy, pickle_as_npy,
     objects_as_npy, empty_view, view_of_ids_alone, classes_of_another_length, classes_of_others,
-    classes_that_are_not_there, classes_among_several, formula_among_numbers, mixed_columns, unknown_kind,
+    classes_that_are_not_there, classes_among_several, formula_among_numbers, columns_of_different_kinds, unknown_kind,
     kind_of_no_view, kind_without_a_name, negative_counts, similarities_that_are_no_square, two_views_of_one_name,
     view_without_a_name, view_without_a_file, links_among_rows, broken_cells, broken_gzip,
     more_clusters_than_entities,

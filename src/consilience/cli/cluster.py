@@ -33,7 +33,7 @@ from .outputs import (
     note_guarded,
     tabulate_probabilities,
     write_json,
-    write_labels,
+    write_label_table,
 )
 from .reliance import assess_fit, name_column, spread_labels
 from .single_views import compare_with_single_views
@@ -70,7 +70,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         stage_folder(out, FILES, options.force) as folder,
     ):
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            note_guarded(write_labels(file, data.prepared.names, columns), terminal, FILES[0])
+            note_guarded(write_label_table(file, data.prepared.names, columns), terminal, FILES[0])
         facts["notes"] = terminal.notes
         write_json(folder / FILES[1], facts)
         save(collect_saved(data, fitted, assessment, options), folder / FILES[2])

@@ -19,7 +19,7 @@ DIGITS = 4  # of probabilities
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def write_labels(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) -> int:
+def write_label_table(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) -> int:
     """Write one row per entity, and return how many ids were changed because they look like formulas."""
     guarded = [guard(str(entity)) for entity in ids]
     table = {"id": guarded, **{guard(name): values for name, values in columns.items()}}

@@ -25,7 +25,7 @@ from ..files.formats import is_table, parse_path
 from ..persist import load
 from .fitting import reduce_views
 from .loading import check_inputs_stay, note_left_out
-from .outputs import has_probabilities, note_guarded, tabulate_probabilities, write_labels
+from .outputs import has_probabilities, note_guarded, tabulate_probabilities, write_label_table
 from .terminal import Terminal, check_standard_output, make_encodable, open_standard_output
 
 SIGNIFICANCE = 0.001  # probability below which a number of rows without a cluster is more than chance gives
@@ -61,14 +61,14 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
     if out is None:
         with open_standard_output() as stream:
             shown_ids = [make_encodable(str(entity_id), stream) for entity_id in ids] if stream.isatty() else ids
-            n_guarded = write_labels(stream, shown_ids, columns)
+            n_guarded = write_label_table(stream, shown_ids, columns)
         note_guarded(n_guarded, terminal)
         return
     with (
         stage_file(out, options.force) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
-        note_guarded(write_labels(file, ids, columns), terminal)
+        note_guarded(write_label_table(file, ids, columns), terminal)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Clusters of {len(labels):,} entities written to {out}")
 
