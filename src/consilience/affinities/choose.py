@@ -91,4 +91,4 @@ def make_affinity(value: Any, parameter: str = "affinity", **options: Any) -> Af
                 f"{parameter}={value!r} does not use {option}; the options of {kind.__name__} are: {valid}. Leave "
                 f"{option} out, or use {parameter}={users}"
             )
-    return kind.from_options(**options)
+    return kind.from_options(**options) if options else kind()

@@ -106,11 +106,6 @@ class SimilarityGraph(StoredSimilarities):
         return StoredSimilarities(self.join(X), home=self.home)
 
 
-def empty_on_device(X: Array) -> Array:
-    """Return an empty array on X's device, used to move results there; None if X is in main memory."""
-    return None if is_on_host(X) else float64_zeros((0,), X)
-
-
 @save_as("affinity-precomputed")
 @dataclass(frozen=True)
 class Precomputed(Affinity):
@@ -212,7 +207,9 @@ class NearestNeighbors(Affinity):
         matrix = sp.csr_array(edges + edges.T)
         matrix.setdiag(1.0)  # a row with many duplicates may not be among its own nearest
         join = partial(join_new_rows, space, points, radii, n_neighbors)
-        return SimilarityGraph(matrix, join, exact=not self.approximate, home=empty_on_device(X))
+        return SimilarityGraph(
+            matrix, join, exact=not self.approximate, home=None if is_on_host(X) else float64_zeros((0,), X)
+        )
 
     def nbytes(self, X: Array) -> int:
         return 2 * X.shape[0] * self._count_neighbors(X) * (8 + 4)

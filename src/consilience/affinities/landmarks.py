@@ -21,6 +21,7 @@ from ..arrays import (
     asarray_like,
     available_device_memory,
     fits_in_memory,
+    float64_zeros,
     is_on_host,
     itemsize,
     keep_where,
@@ -31,7 +32,7 @@ from ..arrays import (
 from .base import Affinity, NoAffinityError, check_positive, nth_smallest
 from .distances import SquaredDistances, check_metric, choose_metric, find_comparable_rows
 from .gaussian import Gaussian
-from .graph import StoredSimilarities, empty_on_device
+from .graph import StoredSimilarities
 from .kernels import KernelAffinity
 
 LEARN_SAMPLE = 2000  # rows that a bandwidth is learned from
@@ -129,7 +130,7 @@ class Landmarks(Affinity):
         core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
         if is_on_host(X):
             return LowRank(Z, core, join, Z.dtype)
-        home = empty_on_device(X)
+        home = float64_zeros((0,), X)
         factor, core = (StoredSimilarities(matrix, home=home) for matrix in (Z, core))
         return LowRank(factor, core, partial(join, home=home), Z.dtype)
 

@@ -10,8 +10,7 @@ import consilience as cs
 from consilience.affinities import AFFINITIES, Cosine, Gaussian, Landmarks, NearestNeighbors, Nystroem, Precomputed
 from consilience.arrays import is_on_host, namespace, to_numpy
 from consilience.datasets import make_gaussian_views
-from consilience.methods.spectral.algorithm import compute_alignment, run_co_training
-from consilience.methods.spectral.assign import select_pivot_rows
+from consilience.methods.spectral.algorithm import compute_alignment, run_co_training, select_pivot_rows
 from transfers import count_transfers, put_on_device
 
 N = 160

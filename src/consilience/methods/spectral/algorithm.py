@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from array_api_compat import device
 
 from ..._saving import save_as
@@ -32,6 +33,7 @@ from ...arrays import (
     namespace,
     split_slice,
     take_rows,
+    to_numpy,
 )
 from .eigen import N_GUARD_VECTORS, descending_eigh, thin_qr, top_eigenvectors
 
@@ -248,3 +250,67 @@ def compute_alignment(views: Sequence[Embedding], n_columns: int) -> float:
         rank = xp.astype(xp.minimum(rank_a, rank_b), a.dtype)
         overlaps.append(xp.sum(xp.matmul(a.T, b) ** 2) / keep_where(rank > 0, rank, 1.0))
     return float(xp.mean(xp.stack(overlaps))) if overlaps else 1.0
+
+
+@save_as("embedding-rotation")
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """A rotation of the embedding after which each cluster has an axis (Damle, Minden & Ying 2019)."""
+
+    axes: Array  # (columns, k)
+
+    def predict(self, E: Array) -> np.ndarray:
+        xp = namespace(E)
+        return to_numpy(xp.argmax(xp.abs(E @ asarray_like(self.axes, E)), axis=1))
+
+    def measure_distances(self, E: Array) -> np.ndarray:
+        """Return the distance of each row, scaled to unit length, to the nearer end of each axis, (n, k)."""
+        xp = namespace(E)
+        length = xp.sqrt(xp.sum(E**2, axis=1))[:, None]
+        cosine = xp.abs(E @ asarray_like(self.axes, E)) / keep_where(length > 0, length, 1.0)
+        return to_numpy(xp.sqrt(xp.clip(2 - 2 * cosine, 0.0, None)))
+
+
+def fit_rotation(E: Array, n_clusters: int) -> Rotation:
+    """Find clusters by a QR decomposition with column pivoting, which needs no random starts.
+
+    If the embedding has more columns than clusters (several views), its leading directions are used.
+    """
+    _, _, directions = thin_svd(E)
+    directions = directions[: min(n_clusters, directions.shape[0]), :].T
+    U = E @ directions
+    left, _, right = thin_svd(select_pivot_rows(U, n_clusters).T)
+    return Rotation(directions @ (left @ right))
+
+
+def thin_svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return left singular vectors, singular values and right singular vectors."""
+    if is_on_host(matrix):
+        return scipy.linalg.svd(matrix, full_matrices=False)
+    return namespace(matrix).linalg.svd(matrix, full_matrices=False)
+
+
+def select_pivot_rows(U: Array, number: int) -> Array:
+    """Select rows one after the other, each the farthest from the span of those before it."""
+    if is_on_host(U):
+        return U[scipy.linalg.qr(U.T, pivoting=True)[2][:number]]
+    xp = namespace(U)
+    pivots, rest = [], U
+    for _ in range(number):
+        lengths = xp.sum(rest**2, axis=1)
+        farthest = xp.argmax(lengths, keepdims=True)
+        pivots.append(xp.take(U, farthest, axis=0))
+        axis = xp.take(rest, farthest, axis=0)
+        largest = xp.max(lengths)
+        rest = rest - (rest @ axis.T) * (axis / keep_where(largest > 0, largest, 1.0))
+    return xp.concat(pivots)
+
+
+def assign_nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Label each entity by the nearest mean of a cluster in this embedding; empty clusters get none."""
+    xp = namespace(E)
+    members = labels[:, None] == np.arange(n_clusters)
+    members, sizes = (xp.astype(asarray_like(array, E), E.dtype) for array in (members, members.sum(axis=0)))
+    means = (members.T @ E) / keep_where(sizes > 0, sizes, 1.0)[:, None]
+    score = E @ means.T - xp.sum(means**2, axis=1) / 2
+    return to_numpy(xp.argmax(keep_where(sizes > 0, score, -np.inf), axis=1))

@@ -26,6 +26,7 @@ from ..common.input_checks import (
     show_id,
     store_agreement,
     store_input_features,
+    warn_about_empty_clusters,
     write_labels,
 )
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
@@ -33,8 +34,15 @@ from ..common.run import announce
 from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
 from ..common.starts import STRATEGIES
 from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints
-from .algorithm import EigenEmbedding, first_columns, normalize_embedding
-from .assign import assign_nearest_mean, fit_assigner
+from ..kmeans.points import PointClusters, cluster_points
+from .algorithm import (
+    EigenEmbedding,
+    Rotation,
+    assign_nearest_mean,
+    first_columns,
+    fit_rotation,
+    normalize_embedding,
+)
 from .similarities import Similarities, compute_cross_similarities, compute_similarities
 
 DISCONNECTED = 1e-6  # an eigenvalue this near to 1 belongs to a component that hardly anything connects to the rest
@@ -158,8 +166,16 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
             )
             embedding = self._embed(views.names, similarities.operators, rng)
             E = normalize_and_concatenate(embedding.joint)
-            assigner = fit_assigner(E, self)
+            assigner: PointClusters | Rotation
+            if self.assign_labels == "kmeans":
+                options = {name: getattr(self, name) for name in ("n_init", "init", "n_jobs", "random_state")}
+                assigner = cluster_points(E, self.n_clusters, **options)
+            else:
+                assigner = fit_rotation(E, self.n_clusters)
             labels = assigner.predict(E)
+        if self.assign_labels == "cluster-qr":
+            remedy = "lower n_clusters, or use assign_labels='kmeans'"
+            warn_about_empty_clusters(labels, self.n_clusters, remedy)
         store_input_features(self, X, views)
         self.affinities_ = resolved
         self.labels_ = labels
