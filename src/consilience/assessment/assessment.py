@@ -232,17 +232,15 @@ class Assessment:
     def estimate(self) -> str:
         """One sentence with the estimated impurity and its range, or why there is no estimate."""
         if self.impurity is None or self.impurity_range is None:
-            return f"There is no estimate of the impurity, because {self._explain_no_estimate()}."
+            reason = "no two views confirm each other" if self.views.n_rows > 1 else "there is no second view"
+            if self.leading is not None:
+                reason = f"the clusters follow view {self.leading!r}, which no other view confirms"
+            return f"There is no estimate of the impurity, because {reason}."
         low, high = self.impurity_range
         return (
             f"Estimated impurity: {self.impurity:.0%} of the entities are in a cluster that consists mostly of "
             f"entities of another kind ({low:.0%} to {high:.0%} in eight of ten results on reference sets)."
         )
-
-    def _explain_no_estimate(self) -> str:
-        if self.leading is not None:
-            return f"the clusters follow view {self.leading!r}, which no other view confirms"
-        return "no two views confirm each other" if self.views.n_rows > 1 else "there is no second view"
 
     @property
     def advice(self) -> list[str]:
