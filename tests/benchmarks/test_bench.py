@@ -16,8 +16,8 @@ def run(*arguments):
     return stage.run_command(*arguments, top=bench.make_parser())
 
 
-def done(*arguments):
-    return stage.run_successfully(*arguments, top=bench.make_parser())
+def run_successfully(*arguments):
+    return stage.done(*arguments, top=bench.make_parser())
 
 
 SMALL = ("--rows", 400, "--columns", 4, "-k", 3)
@@ -66,7 +66,7 @@ def timed(monkeypatch):
 
 def test_missing_packages_are_noted(installed):
     installed()
-    ran = done(*SMALL, "--repeats", 2)
+    ran = run_successfully(*SMALL, "--repeats", 2)
     assert names(ran.out) == ours("memory", "file")
     for name in ("dask", "torch"):
         assert f"note: {name} is left out, as it is not installed: pip install 'consilience[{name}]'\n" in ran.err
@@ -76,7 +76,7 @@ def test_missing_packages_are_noted(installed):
 
 def test_dask_finds_the_same_labels(installed):
     installed(dask=pytest.importorskip("dask.array"))
-    ran = done(*SMALL, "--repeats", 1)
+    ran = run_successfully(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file", "dask")
     assert ran.out.count("100% the same") == 4
 
@@ -90,18 +90,18 @@ def test_gpu_is_used_if_torch_finds_one(installed):
 
     torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: True), asarray=asarray)
     installed(torch=torch)
-    ran = done(*SMALL, "--repeats", 1)
+    ran = run_successfully(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file", "GPU")
     assert requests == ["cuda", "cuda"]
     torch.cuda.is_available = lambda: False
-    ran = done(*SMALL, "--repeats", 1)
+    ran = run_successfully(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file")
     assert "note: The GPU is left out: torch does not find one.\n" in ran.err
 
 
 def test_time_per_round_cancels_setup(installed, timed):
     installed()
-    lines = [line.split() for line in done(*SMALL, "--quiet").out.splitlines()]
+    lines = [line.split() for line in run_successfully(*SMALL, "--quiet").out.splitlines()]
     assert lines[1] == ["scikit-learn", "KMeans", "1,000.00", "1.000"]
     assert lines[2] == ["MultiViewKMeans,", "memory", "2,000.00", "2.000", "2.000", "to", "2.000"]
     assert lines[3][:2] + lines[3][-3:] == ["MultiViewKMeans,", "file", "100%", "the", "same"]
@@ -126,7 +126,7 @@ def test_early_convergence_is_refused(installed, monkeypatch):
 
 def test_quiet_prints_the_table_only(installed):
     installed()
-    ran = done(*SMALL, "--repeats", 1, "--quiet")
+    ran = run_successfully(*SMALL, "--repeats", 1, "--quiet")
     assert ran.err == ""
     assert ran.out.startswith("contestant ")
     assert len(ran.out.splitlines()) == 1 + 3 + 1 + 4
@@ -138,7 +138,7 @@ def test_busy_machine_is_noted(load, is_noted, installed, timed, monkeypatch):
     installed()
     monkeypatch.setattr(bench, "available_threads", lambda: 8)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
-    assert ("This machine is busy (load 50.0, 8 threads)" in done(*SMALL).err) == is_noted
+    assert ("This machine is busy (load 50.0, 8 threads)" in run_successfully(*SMALL).err) == is_noted
 
 
 @pytest.mark.parametrize(("whole", "left"), [(0, "no repetition was finished"), (2, "the table shows 2 repetitions")])

@@ -148,7 +148,7 @@ def test_best_variant_is_chosen_once_for_all_runs():
         ]
         for name in views.names
     ]
-    best = max(alone, key=lambda own: np.mean(own, axis=0)[0])
+    best = max(alone, key=lambda measures: np.mean(measures, axis=0)[0])
     np.testing.assert_allclose(values, best)
 
 

@@ -58,7 +58,7 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "load_weighted_documents", documents)
     monkeypatch.setattr(paper, "make_corrupted_views", partial(make_corrupted_views, 60, n_corrupted=4))
     monkeypatch.setattr(paper, "make_corrupted", paper.make_corrupted.__wrapped__)
-    monkeypatch.setattr(paper, "fit_convex", lambda *given, **named: convex(*given, **named | {"max_iter": 2}))
+    monkeypatch.setattr(paper, "fit_convex", lambda *args, **options: convex(*args, **options | {"max_iter": 2}))
     monkeypatch.setattr(paper, "STARTS", 1)
 
 
