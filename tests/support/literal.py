@@ -123,7 +123,7 @@ def local_posteriors(block, has_view, alpha, theta, log_prob):
     return posterior, evidence
 
 
-def blended_posteriors(posteriors, v, i, eta):
+def blend_posteriors(posteriors, v, i, eta):
     """Eq 13 over the views that entity i has."""
     others = [posteriors[u][i] for u in range(len(posteriors)) if u != v and i in posteriors[u]]
     if not others:
@@ -157,7 +157,7 @@ def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, p
         before = [posterior for posterior, _ in e_steps()]
         for v in views:
             posteriors = before if parallel else [posterior for posterior, _ in e_steps()]
-            blended = np.array([blended_posteriors(posteriors, v, i, eta) for i in entities[v]])
+            blended = np.array([blend_posteriors(posteriors, v, i, eta) for i in entities[v]])
             theta[v] = m_step[v](blocks[v][entities[v]], blended, smoothing)
             if priors == "view":
                 alpha[v] = blended.mean(axis=0)
@@ -214,7 +214,7 @@ def co_trained_spectral(kernels, k, n_rounds):
     return U, shifted
 
 
-def filled_kernels(kernels, present):
+def fill_missing_kernels(kernels, present):
     """The paper's extension to missing views, entry by entry; kernels are zero where one of the two is missing."""
     n, n_views = present.shape
     scaled = [K * present[:, v].sum() / np.linalg.norm(K) for v, K in enumerate(kernels)]

@@ -65,7 +65,7 @@ def neighborhoods(n, must):
     return [list(rows) for rows in sorted(members, key=lambda rows: (-len(rows), rows[0])) if len(rows) > 1]
 
 
-def squared_distance(x, y, metric):
+def compute_squared_distance(x, y, metric):
     """Return (x - y)' M (x - y)."""
     return (x - y) @ metric @ (x - y)
 
@@ -75,7 +75,7 @@ def farthest_pair(X, metric):
     best, pair = -np.inf, None
     for i in range(len(X)):
         for j in range(i + 1, len(X)):
-            apart = squared_distance(X[i], X[j], metric)
+            apart = compute_squared_distance(X[i], X[j], metric)
             if apart > best:
                 best, pair = apart, (i, j)
     return pair
@@ -84,7 +84,7 @@ def farthest_pair(X, metric):
 def diameters(X, metrics):
     """Return the squared distance of the farthest pair under each metric."""
     pairs = [farthest_pair(X, metric) for metric in metrics]
-    return [squared_distance(X[i], X[j], metric) for (i, j), metric in zip(pairs, metrics, strict=True)]
+    return [compute_squared_distance(X[i], X[j], metric) for (i, j), metric in zip(pairs, metrics, strict=True)]
 
 
 def pck_objective(X, labels, centers, must, cannot):
@@ -101,15 +101,15 @@ def mpck_objective(X, labels, centers, metrics, must, cannot):
     assert min(labels) >= 0, "J is that of a full assignment"
     J = 0.0
     for x, h in zip(X, labels, strict=True):
-        J += squared_distance(x, centers[h], metrics[h]) - np.log(np.linalg.det(metrics[h]))
+        J += compute_squared_distance(x, centers[h], metrics[h]) - np.log(np.linalg.det(metrics[h]))
     for i, j, w in triples(must):
         if labels[i] != labels[j]:
             first, other = metrics[labels[i]], metrics[labels[j]]
-            J += w * (squared_distance(X[i], X[j], first) / 2 + squared_distance(X[i], X[j], other) / 2)
+            J += w * (compute_squared_distance(X[i], X[j], first) / 2 + compute_squared_distance(X[i], X[j], other) / 2)
     widest = diameters(X, metrics)
     for i, j, w in triples(cannot):
         if labels[i] == labels[j]:
-            J += w * (widest[labels[i]] - squared_distance(X[i], X[j], metrics[labels[i]]))
+            J += w * (widest[labels[i]] - compute_squared_distance(X[i], X[j], metrics[labels[i]]))
     return float(J)
 
 
@@ -140,14 +140,14 @@ def mpck_sweep(X, labels, centers, metrics, must, cannot, order):
     for i in order:
         costs = []
         for h, center in enumerate(centers):
-            cost = squared_distance(X[i], center, metrics[h]) - np.log(np.linalg.det(metrics[h]))
+            cost = compute_squared_distance(X[i], center, metrics[h]) - np.log(np.linalg.det(metrics[h]))
             for j, w in partners(i, must, labels):
                 if labels[j] != h:
-                    cost += w * squared_distance(X[i], X[j], metrics[h]) / 2
-                    cost += w * squared_distance(X[i], X[j], metrics[labels[j]]) / 2
+                    cost += w * compute_squared_distance(X[i], X[j], metrics[h]) / 2
+                    cost += w * compute_squared_distance(X[i], X[j], metrics[labels[j]]) / 2
             for j, w in partners(i, cannot, labels):
                 if labels[j] == h:
-                    cost += w * (widest[h] - squared_distance(X[i], X[j], metrics[h]))
+                    cost += w * (widest[h] - compute_squared_distance(X[i], X[j], metrics[h]))
             costs.append(cost)
         labels[i] = costs.index(min(costs))
     return labels
@@ -183,7 +183,7 @@ def mpck_scatter(X, labels, centers, metrics_before, must, cannot, h):
     return S
 
 
-def inverted(S):
+def invert_scatter(S):
     """Invert a scatter after clipping negative eigenvalues; it must not be singular then."""
     values, vectors = np.linalg.eigh(S)
     values = np.maximum(values, 0)
@@ -200,7 +200,7 @@ def mpck_metrics(X, labels, centers, metrics_before, must, cannot, diagonal=Fals
         scatters, sizes = [sum(scatters)] * k, [len(X)] * k
     if diagonal:
         scatters = [np.diag(np.diag(S)) for S in scatters]
-    return np.array([size * inverted(S) for size, S in zip(sizes, scatters, strict=True)])
+    return np.array([size * invert_scatter(S) for size, S in zip(sizes, scatters, strict=True)])
 
 
 def pck_means(X, centers, must, cannot, order, max_iter=100):
@@ -238,7 +238,7 @@ def covariances(X, labels, centers, gamma=1e-6):
     return np.array(result)
 
 
-def rescaled(metrics, covariances):
+def rescale_metrics(metrics, covariances):
     """Return sigma_h M_h^-1, scaled to the largest eigenvalue of the empirical covariance."""
     result = []
     for metric, covariance in zip(metrics, covariances, strict=True):
@@ -250,7 +250,7 @@ def rescaled(metrics, covariances):
 
 def endpoint_weight(x, center, sigma):
     """Return g(x) (Eq 4)."""
-    return np.exp(-squared_distance(x, center, np.linalg.inv(sigma)) / 2)
+    return np.exp(-compute_squared_distance(x, center, np.linalg.inv(sigma)) / 2)
 
 
 def reach(X, labels, centers, sigmas, u, v, i, j):

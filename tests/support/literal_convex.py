@@ -8,7 +8,7 @@ i or j: they are neither points nor exemplars there.
 import numpy as np
 
 
-def squared_distances(X):
+def compute_squared_distances(X):
     """Return the squared distances of all pairs of rows."""
     return np.array([[((x - y) ** 2).sum() for y in X] for x in X])
 
@@ -81,7 +81,7 @@ def log_likelihood(tables, present, q, pi, log_C):
     return sum(np.log(sum(pi * Q[i])) for i in range(len(Q))) / len(Q)
 
 
-def weighted(tables, present, n_rounds, *, log_C=None, pi=None, n_updates=200_000, tol=1e-8):
+def run_weighted_rounds(tables, present, n_rounds, *, log_C=None, pi=None, n_updates=200_000, tol=1e-8):
     """Run `n_rounds` outer rounds of Algorithm 1; return (pi, q, log-likelihood after each round).
 
     The weights are updated before the inner loop, from the same posteriors, which stay as they are in it. It ends at
@@ -138,7 +138,7 @@ def mean_posteriors(tables, present, q, chosen):
     return P
 
 
-def assigned(P, chosen):
+def assign_to_exemplars(P, chosen):
     """Assign entities by Eq 15: an exemplar stays in its own cluster."""
     labels = P.argmax(axis=1)
     for k, j in enumerate(chosen):
@@ -146,7 +146,7 @@ def assigned(P, chosen):
     return labels
 
 
-def combined_kernel(blocks, pi):
+def combine_linear_kernels(blocks, pi):
     """Sum the linear kernels of the views with the weights of the views."""
     n = len(blocks[0])
     K = np.zeros((n, n))

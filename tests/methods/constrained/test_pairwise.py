@@ -259,7 +259,7 @@ def assert_farthest(pair, X, square):
 
 def literal_square(X):
     i, j = literal.farthest_pair(X, np.eye(X.shape[1]))
-    return literal.squared_distance(X[i], X[j], np.eye(X.shape[1]))
+    return literal.compute_squared_distance(X[i], X[j], np.eye(X.shape[1]))
 
 
 kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])

@@ -79,7 +79,7 @@ def sigmas_of(X, labels, centers, metric):
     if type(metric) is ClusterMetric:
         return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
-    return literal.rescaled(matrices, covariances)
+    return literal.rescale_metrics(matrices, covariances)
 
 
 def shapes_of(centers, sigmas):

@@ -72,7 +72,7 @@ def weights_of(model):
 
 def tables_of(views, factor):
     """Return the literal likelihoods of complete or incomplete views, and the sharpness of each."""
-    distances = [literal.squared_distances(X) for _, X in views.items()]
+    distances = [literal.compute_squared_distances(X) for _, X in views.items()]
     present = [np.flatnonzero(rows) for rows in views.present.T]
     betas = [factor * literal.beta_0(D, rows) for D, rows in zip(distances, present, strict=True)]
     return literal.likelihoods(distances, betas, views.present), betas
@@ -115,7 +115,7 @@ def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
         literal.gaussian_log_normalizer(X.shape[1], beta) for (_, X), beta in zip(views.items(), betas, strict=True)
     ]
     log_C = log_C if normalizer else None
-    pi, q, history = literal.weighted(tables, views.present, model.n_iter_, log_C=log_C)
+    pi, q, history = literal.run_weighted_rounds(tables, views.present, model.n_iter_, log_C=log_C)
     assert model.n_iter_ == (3 if n_views > 1 else 1)
     np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
     np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
@@ -123,7 +123,7 @@ def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
     chosen = literal.exemplars(q, 3)
     P = literal.posteriors(tables, views.present, q, pi, chosen, log_C)
     assert np.array_equal(model.exemplars_, chosen)
-    assert np.array_equal(model.labels_, literal.assigned(P, chosen))
+    assert np.array_equal(model.labels_, literal.assign_to_exemplars(P, chosen))
     P = P / P.sum(axis=1, keepdims=True)
     P[chosen] = np.eye(3)
     np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
@@ -132,7 +132,7 @@ def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
 def test_init_matches_literal_algorithm_1():
     views, _ = make_views(30, seed=2)
     tables, _ = tables_of(views, 1.0)
-    pi, q, history = literal.weighted(tables, views.present, 2, pi=[0.9, 0.1])
+    pi, q, history = literal.run_weighted_rounds(tables, views.present, 2, pi=[0.9, 0.1])
     for init in ({"view1": 0.1, "view0": 0.9}, [9, 1], (1.8, 0.2), np.array([0.9, 0.1])):
         model = fit_rounds(views, 2, init=init)
         np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
@@ -155,7 +155,7 @@ def test_uniform_weights_match_equation_7(n_views, missing, factor):
     chosen = literal.exemplars(q, 3)
     P = literal.mean_posteriors(tables, views.present, q, chosen)
     assert np.array_equal(model.exemplars_, chosen)
-    assert np.array_equal(model.labels_, literal.assigned(P, chosen))
+    assert np.array_equal(model.labels_, literal.assign_to_exemplars(P, chosen))
     P = P / P.sum(axis=1, keepdims=True)
     P[chosen] = np.eye(3)
     np.testing.assert_allclose(model.predict_proba(views), P, atol=5e-3)
@@ -164,7 +164,9 @@ def test_uniform_weights_match_equation_7(n_views, missing, factor):
 
 def test_one_view_matches_equation_3():
     X = make_views(40, 1, seed=3)[0]["view0"]
-    q = literal.single_view(np.exp(-literal.beta_0(literal.squared_distances(X)) * literal.squared_distances(X)))
+    q = literal.single_view(
+        np.exp(-literal.beta_0(literal.compute_squared_distances(X)) * literal.compute_squared_distances(X))
+    )
     for weights in ("learned", "uniform"):
         model = fit_model(X, weights=weights, tol=1e-10)
         np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
@@ -175,7 +177,7 @@ def test_one_view_matches_equation_3():
 def test_beta_forms_and_units(missing):
     views, _ = make_views(50, 2, missing)
     a, b = (
-        literal.beta_0(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
+        literal.beta_0(literal.compute_squared_distances(X), np.flatnonzero(views.present[:, v]))
         for v, (_, X) in enumerate(views.items())
     )
     assert fit_model(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
@@ -194,7 +196,7 @@ def test_refinement_matches_kernel_kmeans(weights):
     views, _ = make_views(50, separation=2, seed=1)
     before = fit_model(views, weights=weights)
     model = fit_model(views, weights=weights, refine="kernel-kmeans")
-    K = literal.combined_kernel([X for _, X in views.items()], weights_of(before))
+    K = literal.combine_linear_kernels([X for _, X in views.items()], weights_of(before))
     labels, costs = literal.kernel_kmeans(K, before.labels_, 3)
     assert len(costs) > 2
     assert np.array_equal(model.labels_, labels)

@@ -97,7 +97,7 @@ def test_cost_never_rises_with_missing_views(n, k, seed, whole):
 @pytest.mark.parametrize("weights", [(0.9, 0.1), (0.3, 0.7), (5.0, 1.0)])
 def test_views_equal_weighted_sum_of_kernels(weights):
     blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
-    labels, costs = literal.kernel_kmeans(literal.combined_kernel(blocks, weights), start, 4)
+    labels, costs = literal.kernel_kmeans(literal.combine_linear_kernels(blocks, weights), start, 4)
     spaces = [
         DistanceSpace(np.arange(40), KernelDistances(X @ X.T), weight)
         for X, weight in zip(blocks, weights, strict=True)
