@@ -276,7 +276,7 @@ def measure_density(density: Callable[[Any], np.ndarray], view: ViewRows, rows: 
 
 def to_double(X: Any) -> Any:
     """Convert rows to float64: metrics stretch distances too far for float32."""
-    return X.with_data(X.data.astype(np.float64)) if isinstance(X, CSR) else X.astype(np.float64, copy=False)
+    return map_values(X, lambda values: values.astype(np.float64, copy=False))
 
 
 def condition_eigenvalues(eigenvalues: np.ndarray) -> np.ndarray:

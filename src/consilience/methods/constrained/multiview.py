@@ -336,7 +336,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
         centers = {}
-        if self.init is not None and not isinstance(self.init, str):
+        draws_start = self.init is None or isinstance(self.init, str)
+        if not draws_start:
             n = len(next(iter(mapped.views.values())).row)
             for name, start in split_init_by_view(self.init, list(mapped.views), n, self.n_clusters).items():
                 instances = mapped.views[name]
@@ -347,7 +348,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             n_clusters=self.n_clusters,
             metric=self._first_metric,
             uses_length=self.base == "mpck",
-            start=self.init if isinstance(self.init, str) else DEFAULT_STARTS[self.base],
+            start=self.init if draws_start and self.init else DEFAULT_STARTS[self.base],
             order=partial(draw_order, int(order_seed)) if self.order == "random" else np.arange,
             seed=int(start_seed),
             centers=centers,

@@ -47,6 +47,7 @@ from .pairwise import ConstrainedState, LinkedView, iterate_constrained_kmeans, 
 EMPTY_REMEDY = "lower n_clusters, or check the must-links"
 
 
+@share_docs
 class ConstrainedKMeansMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin):
     """Methods that follow from `transform`, which returns the cost of each entity in each cluster."""
 
@@ -55,12 +56,7 @@ class ConstrainedKMeansMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return minus the cost of these entities, so that higher is better.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities, seen before or not.
-        y : ignored
-            Present for compatibility with scikit-learn.
+        %(score_parameters)s
 
         Returns
         -------

@@ -46,7 +46,7 @@ class ViewLikelihoods:
 
     def squared_sums(self, r: Array) -> Array:
         def multiply_squares(rows: slice, tile: Array) -> Array:
-            squares = as_float64(tile) ** 2 if isinstance(tile, np.ndarray) else tile**2
+            squares = tile**2 if is_float32_on_device(tile) else as_float64(tile) ** 2
             return multiply_transposed_tile(r[rows], squares)
 
         return self.expand(reduce(add, self.matrix.map_tiles(multiply_squares)), 0.0)
@@ -82,6 +82,11 @@ class ViewLikelihoods:
         return asarray_like(number_present(present), self.matrix.left.X)
 
 
+def is_float32_on_device(tile: Array) -> bool:
+    """Whether a tile is multiplied in float32; others are multiplied in float64."""
+    return not isinstance(tile, np.ndarray) and tile.dtype != namespace(tile).float64
+
+
 def multiply_tile(tile: Array, vector: Array) -> Array:
     """Compute ``tile @ vector``, summed in float64.
 
@@ -89,7 +94,7 @@ def multiply_tile(tile: Array, vector: Array) -> Array:
     the sums of short spans are added up in float64.
     """
     xp = namespace(tile)
-    if isinstance(tile, np.ndarray) or tile.dtype == xp.float64:
+    if not is_float32_on_device(tile):
         return as_float64(tile) @ vector
     unit, vector = scale_to_largest(vector, tile)
     n, whole = tile.shape[0], tile.shape[1] // FLOAT32_SPAN * FLOAT32_SPAN
@@ -102,7 +107,7 @@ def multiply_tile(tile: Array, vector: Array) -> Array:
 def multiply_transposed_tile(vector: Array, tile: Array) -> Array:
     """Compute ``vector @ tile``, summed in float64 as in `multiply_tile`."""
     xp = namespace(tile)
-    if isinstance(tile, np.ndarray) or tile.dtype == xp.float64:
+    if not is_float32_on_device(tile):
         return vector @ as_float64(tile)
     unit, vector = scale_to_largest(vector, tile)
     whole, m = tile.shape[0] // FLOAT32_SPAN * FLOAT32_SPAN, tile.shape[1]

@@ -5,6 +5,7 @@ Arrays with one value per point or component may be of any library and on any de
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,12 @@ def as_real_array(name: str, values: Any) -> np.ndarray:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from error
     raise ValueError(f"{name} must hold real numbers, got {array.dtype}")
+
+
+def check_max_iter(max_iter: Any) -> None:
+    """Refuse a number of rounds that is not a positive integer."""
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
 
 
 def take_few_columns(table: Array, columns: np.ndarray) -> Array:

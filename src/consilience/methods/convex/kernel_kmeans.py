@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from numbers import Integral
 from operator import add
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, count_label
 from ...divergences import Measure
 from ..common.run import run
 from ..common.statistics import NO_LABEL
-from .components import as_float64, as_real_array, expand_to_all, number_present, replace_nonpositive
+from .components import as_float64, as_real_array, check_max_iter, expand_to_all, number_present, replace_nonpositive
 from .exemplars import NegativeDivergence, Placement, ViewPoints
 
 TIE = 1e-13  # share of the largest distance below which a difference does not count
@@ -229,8 +228,7 @@ def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMean
     labels = np.asarray(init)
     if labels.shape != (len(K),) or labels.dtype.kind not in "iu" or labels.min() < 0:
         raise ValueError(f"init must be {len(K)} whole numbers from 0 on, got {labels.dtype} of shape {labels.shape}")
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
+    check_max_iter(max_iter)
     space = DistanceSpace(np.arange(len(K)), KernelDistances(K), 1.0)
     states = iterate_kernel_kmeans([space], labels, int(labels.max()) + 1)
     finished = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from .components import (
     SUFFICIENT_GAIN,
     LikelihoodMatrix,
     as_real_array,
+    check_max_iter,
     compute_objective,
     divide_weights,
     replace_nonpositive,
@@ -125,8 +126,7 @@ def mixture_proportions(
             f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
             "or start with more components"
         )
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
+    check_max_iter(max_iter)
     if not isinstance(tol, Real) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
     result = None
