@@ -17,50 +17,32 @@ from ...affinities.base import cast_to
 from ...arrays import Array, asarray_like, float64_zeros, keep_where, namespace, take_rows
 
 
-class ScatterIndex(NamedTuple):
-    """Where the entities that have a view are among all entities."""
-
-    has_view: Array  # (n,)
-    positions: Array  # (n,) position among those that have it; 0 for the others
-
-    @classmethod
-    def of(cls, has_view: np.ndarray, home: Array) -> ScatterIndex:
-        """Create the index with arrays of the library, and on the device, of `home`."""
-        positions = np.where(has_view, np.cumsum(has_view) - 1, 0)
-        return cls(asarray_like(has_view, home), asarray_like(positions, home))
-
-    def scatter_rows(self, values: Array) -> Array:
-        """Spread rows over all entities, with zeros for those that lack the view."""
-        rows = namespace(values).take(values, self.positions, axis=0)
-        return keep_where(self.has_view[:, None], rows, 0.0)
-
-    def scatter_columns(self, values: Array) -> Array:
-        """Spread columns over all entities, with zeros for those that lack the view."""
-        columns = namespace(values).take(values, self.positions, axis=1)
-        return keep_where(self.has_view[None, :], columns, 0.0)
-
-
 class FilledSide(NamedTuple):
-    """The rows, or the columns, of one view's similarities among all entities."""
+    """The rows, or the columns, of one view's similarities among all entities; arrays are on the view's device."""
 
     has_view: np.ndarray  # (n,)
     entities: Array  # (n_present,) the entities that have it
-    scatter: ScatterIndex
+    scatter_index: tuple[Array, Array]
     weights: Array  # (n_present, n_weights)
 
     @classmethod
     def of(cls, has_view: np.ndarray, weights: np.ndarray, home: Array) -> FilledSide:
         """Create a side with arrays of the library, and on the device, of `home`, except for the mask."""
         entities = asarray_like(np.flatnonzero(has_view), home)
-        return cls(has_view, entities, ScatterIndex.of(has_view, home), asarray_like(weights, home))
+        return cls(has_view, entities, make_scatter_index(has_view, home), asarray_like(weights, home))
 
 
-class FillTerm(NamedTuple):
-    """What one view adds to another's similarities: its own, weighted by row and column, summed over the weights."""
+def make_scatter_index(has_view: np.ndarray, home: Array) -> tuple[Array, Array]:
+    """Return a mask of the entities that have a view, and the position of each among these (0 for the others)."""
+    positions = np.where(has_view, np.cumsum(has_view) - 1, 0)
+    return asarray_like(has_view, home), asarray_like(positions, home)
 
-    operator: Any
-    rows: FilledSide
-    columns: FilledSide
+
+def scatter(values: Array, index: tuple[Array, Array], axis: int) -> Array:
+    """Spread rows or columns over all entities, with zeros for those that lack the view."""
+    has_view, positions = index
+    spread = namespace(values).take(values, positions, axis=axis)
+    return keep_where(has_view[:, None] if axis == 0 else has_view[None, :], spread, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +73,8 @@ class FilledSimilarities:
         return all(operator.exact for operator in self.operators)
 
     @cached_property
-    def terms(self) -> list[FillTerm]:
-        """What each view adds, and with which weights."""
+    def terms(self) -> list[tuple[Any, FilledSide, FilledSide]]:
+        """What each view adds: its similarities, weighted by row and column, summed over the weights."""
         row_patterns, pattern_of_row = np.unique(self.row_views, axis=0, return_inverse=True)
         column_patterns, pattern_of_column = np.unique(self.column_views, axis=0, return_inverse=True)
         terms = []
@@ -106,7 +88,7 @@ class FilledSimilarities:
                 row_weights = (left * sizes)[:, nonzero][pattern_of_row[rows]].astype(self.dtype)
                 column_weights = right[nonzero].T[pattern_of_column[columns]].astype(self.dtype)
                 sides = FilledSide.of(rows, row_weights, home), FilledSide.of(columns, column_weights, home)
-                terms.append(FillTerm(operator, *sides))
+                terms.append((operator, *sides))
         return terms
 
     def __matmul__(self, U: Array) -> Array:
@@ -119,7 +101,7 @@ class FilledSimilarities:
             products = operator @ xp.reshape(weighted, (factor.shape[0], n_weights * U.shape[1]))
             products = xp.reshape(products, (products.shape[0], n_weights, U.shape[1]))
             added = xp.sum(rows.weights[:, :, None] * products, axis=1)
-            total = cast_to(total + rows.scatter.scatter_rows(added), self.dtype)
+            total = cast_to(total + scatter(added, rows.scatter_index, axis=0), self.dtype)
         return total
 
     def columns(self, entities: np.ndarray) -> Array:
@@ -129,13 +111,13 @@ class FilledSimilarities:
             if has_view.any():
                 positions = np.cumsum(columns.has_view)[entities[has_view]] - 1
                 weights = rows.weights @ take_rows(columns.weights, asarray_like(positions, total)).T
-                added = rows.scatter.scatter_rows(weights * operator.columns(positions))
-                total = cast_to(total + ScatterIndex.of(has_view, total).scatter_columns(added), self.dtype)
+                added = scatter(weights * operator.columns(positions), rows.scatter_index, axis=0)
+                total = cast_to(total + scatter(added, make_scatter_index(has_view, total), axis=1), self.dtype)
         return total
 
     def _zeros(self, U: Array) -> Array:
         """Return zeros with as many columns as U, where products are computed."""
-        home = self.terms[0].rows.weights if self.terms else U
+        home = self.terms[0][1].weights if self.terms else U
         return cast_to(float64_zeros((self.shape[0], U.shape[1]), home), self.dtype)
 
 
