@@ -287,7 +287,7 @@ def read_ahead(arrays: Sequence[Array], blocks: Sequence[slice], n: int = 1) -> 
 
     A block may be lent: it must not be used after the next one was requested.
     """
-    sources = [X for X in arrays if isinstance(X, Source)]
+    sources = [X for X in arrays if not is_in_memory(X)]
     if all(X.storage.lends for X in sources):
         yield from _lend_blocks(arrays, sources, blocks)
         return
@@ -310,7 +310,7 @@ def _lend_blocks(arrays: Sequence[Array], sources: Sequence[Source], blocks: Seq
     for block, following in zip(blocks, [*blocks[1:], slice(0, 0)], strict=True):
         for X in sources:
             X.storage.prefetch(X.start + following.start, X.start + following.stop)
-        yield [X.lend(block) if isinstance(X, Source) else X[block, ...] for X in arrays]
+        yield [X[block, ...] if is_in_memory(X) else X.lend(block) for X in arrays]
         for X in sources:
             X.storage.release(X.start + block.start, X.start + block.stop)
 
@@ -332,7 +332,7 @@ def split_spans(rows: slice, n_rows: int) -> list[slice]:
 
 def plan_loads(views: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
     """Cut rows on disk into loads to read at a time, for all views: whole units of the storage, or a few spans."""
-    plans = [(X, plan_reads(X)) for X in views.values() if isinstance(X, Source)]
+    plans = [(X, plan_reads(X)) for X in views.values() if not is_in_memory(X)]
     most = max(len(plan) for _, plan in plans)
     for X, plan in plans:
         if X.edges is not None and len(plan) == most:

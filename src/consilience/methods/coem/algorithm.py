@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from itertools import count
+from itertools import count, starmap
 from math import inf, log
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -163,16 +163,21 @@ def run_e_step(shards: Shards, model: Model, target: str, eta: float, *, with_qu
 
 def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
     """Run the E-step on the entities of a shard."""
-    return reduce(
-        add,
-        (
-            replace(
-                sum_posteriors(shard, model, X, posteriors, target, eta, rows),
-                quality=measure_quality(shard, posteriors, model.weights, rows) if with_quality else {},
-            )
-            for rows, X, posteriors in iterate_posteriors(shard, model, [target])
-        ),
-    )
+
+    def sum_span(rows: slice, X: Mapping[str, Array], posteriors: Mapping[str, ViewPosterior]) -> Sums:
+        sums = sum_posteriors(shard, model, X, posteriors, target, eta, rows)
+        if not with_quality:
+            return sums
+        quality = {}  # log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement
+        for name, view in posteriors.items():
+            xp, row_term = namespace(view.evidence), shard.views[name].row_term
+            quality[f"log_likelihood_{name}"] = xp.sum(view.evidence)
+            if row_term is not None:
+                quality[f"log_likelihood_{name}"] += xp.sum(keep_where(view.present, row_term[rows], 0.0))
+        quality |= compute_disagreement_terms(posteriors, model.weights)
+        return replace(sums, quality=quality | count_posterior_agreement(list(posteriors.values())))
+
+    return reduce(add, starmap(sum_span, iterate_posteriors(shard, model, [target])))
 
 
 def sum_posteriors(
@@ -325,21 +330,6 @@ def collect_statistics(family: Family, X: Array, responsibilities: Array) -> Sta
     """Collect the statistics of some rows of a view."""
     blocks = split_for_family(family, X, responsibilities.shape[1], with_sums=True)
     return reduce(add_statistics, (family.statistics(X[block, ...], responsibilities[block, :]) for block in blocks))
-
-
-def measure_quality(
-    shard: Shard, posteriors: Mapping[str, ViewPosterior], weights: Weights, rows: slice
-) -> dict[str, Array]:
-    """Compute the views' log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement."""
-    quality = {}
-    for name, view in posteriors.items():
-        xp, row_term = namespace(view.evidence), shard.views[name].row_term
-        quality[f"log_likelihood_{name}"] = xp.sum(view.evidence)
-        if row_term is not None:
-            quality[f"log_likelihood_{name}"] += xp.sum(keep_where(view.present, row_term[rows], 0.0))
-    return (
-        quality | compute_disagreement_terms(posteriors, weights) | count_posterior_agreement(list(posteriors.values()))
-    )
 
 
 def compute_disagreement_terms(posteriors: Mapping[str, ViewPosterior], weights: Weights) -> dict[str, Array]:

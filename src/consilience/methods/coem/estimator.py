@@ -268,7 +268,14 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.statistics_, self.n_batches_ = memories, 1
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        self._warn()
+        warn_if_not_converged(self)
+        remedy = "lower n_clusters or raise n_init"
+        if len(self.params_) > 1 and self.anneal is None and self.eta > 0:
+            remedy += (
+                f". The views may carry too little signal and have converged to uniform posteriors: lower eta (now "
+                f"{self.eta}), or anneal it"
+            )
+        warn_about_empty_clusters(self.labels_, self.n_clusters, remedy)
         return self
 
     @check_parameters
@@ -385,16 +392,6 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.cost_ = cost
         view_labels = [result["view_labels"] for result in results]
         store_agreement(self, join_view_labels(view_labels, self.families_, len(self.labels_)))
-
-    def _warn(self) -> None:
-        warn_if_not_converged(self)
-        remedy = "lower n_clusters or raise n_init"
-        if len(self.params_) > 1 and self.anneal is None and self.eta > 0:
-            remedy += (
-                f". The views may carry too little signal and have converged to uniform posteriors: lower eta (now "
-                f"{self.eta}), or anneal it"
-            )
-        warn_about_empty_clusters(self.labels_, self.n_clusters, remedy)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Return the cluster of each entity, by the views that it has.

@@ -49,11 +49,12 @@ def choose_families(shards: Shards, requested: Mapping[str, Any]) -> tuple[dict[
     families, reasons, automatic = {}, {}, []
     for name in shards.views:
         family, reasons[name] = requested[name], ""
+        key = family if isinstance(family, str) else ""
         if isinstance(family, Family):
             families[name] = family
-        elif isinstance(family, str) and family in FAMILIES:
-            families[name] = FAMILIES[family]()
-        elif isinstance(family, str) and family == "auto":
+        elif key in FAMILIES:
+            families[name] = FAMILIES[key]()
+        elif key == "auto":
             automatic.append(name)
         else:
             raise ValueError(
