@@ -1,4 +1,4 @@
-"""The estimators, one a file."""
+"""The estimators, one folder per method."""
 
 from .agglomerative.estimator import MultiViewAgglomerative
 from .agreement.estimator import Consilience, refine

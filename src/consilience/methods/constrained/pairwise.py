@@ -192,11 +192,7 @@ class ConstrainedState:
 
 
 def iterate_constrained_kmeans(
-    problem: LinkedView,
-    metric: ClusterMetric,
-    centers: np.ndarray,
-    order: VisitOrder,
-    labels: np.ndarray | None = None,
+    problem: LinkedView, metric: ClusterMetric, centers: np.ndarray, order: VisitOrder, labels: np.ndarray | None = None
 ) -> Iterator[ConstrainedState]:
     """Yield one state per round: assign the rows, visiting linked rows one by one, then update centers and metrics.
 

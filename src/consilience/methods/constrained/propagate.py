@@ -93,12 +93,7 @@ def propagate_links(
 
 
 def compute_influence(
-    X: np.ndarray,
-    labels: np.ndarray,
-    shapes: ClusterShapes,
-    sources: np.ndarray,
-    odds: np.ndarray,
-    targets: np.ndarray,
+    X: np.ndarray, labels: np.ndarray, shapes: ClusterShapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
 ) -> SourceInfluence:
     """Compute the Gaussian of each source at the targets where its height is at least 1 / odds."""
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, position of the target, height

@@ -62,13 +62,7 @@ def take_conjugate_step(A: LikelihoodMatrix, w: Array, q: Array, Q: Array, g: Ar
 
 
 def minimize_by_conjugate_gradients(
-    H: Callable[[Array], Array],
-    b: Array,
-    q: Array,
-    free: Array,
-    metric: Array,
-    residual: float,
-    accuracy: float,
+    H: Callable[[Array], Array], b: Array, q: Array, free: Array, metric: Array, residual: float, accuracy: float
 ) -> Array:
     """Approximate the result of `minimize_nonnegative` using only products with H, starting at q.
 

@@ -33,14 +33,7 @@ from ..common.input_checks import (
 )
 from ..common.run import Run, progress, run
 from ..common.similarities import find_precomputed_columns, restrict_columns
-from ..common.validation import (
-    POSITIVE_INTEGER,
-    HasMethods,
-    Interval,
-    StrOptions,
-    check_parameters,
-    share_constraints,
-)
+from ..common.validation import POSITIVE_INTEGER, HasMethods, Interval, StrOptions, check_parameters, share_constraints
 from .algorithm import MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
 from .exemplars import Exemplars, Placement, ViewExemplars, ViewPoints, merge_duplicates
 from .inputs import (

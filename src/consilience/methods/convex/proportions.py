@@ -67,12 +67,7 @@ class Proportions:
 
 
 def mixture_proportions(
-    likelihoods: Any,
-    weights: Any = None,
-    *,
-    start: Any = None,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
+    likelihoods: Any, weights: Any = None, *, start: Any = None, tol: float = 1e-6, max_iter: int = 1000
 ) -> Proportions:
     """Find the proportions of given components that maximize the likelihood of given points.
 
