@@ -17,7 +17,7 @@ def run(*arguments):
 
 
 def run_successfully(*arguments):
-    return stage.done(*arguments, top=bench.make_parser())
+    return stage.run_successfully(*arguments, top=bench.make_parser())
 
 
 SMALL = ("--rows", 400, "--columns", 4, "-k", 3)
