@@ -262,11 +262,8 @@ def as_rows(X: Any) -> Array:
     elif not is_array(X) and not is_sparse(X):
         X = np.asarray(X)
     xp = namespace(X)
-    return X if X.dtype == xp.float32 else _cast(X, xp.float64)
-
-
-def _cast(X: Array, dtype: Any) -> Array:
-    return X if X.dtype == dtype else map_values(X, lambda values: namespace(values).astype(values, dtype))
+    floats = X.dtype in (xp.float32, xp.float64)
+    return X if floats else map_values(X, lambda values: xp.astype(values, xp.float64))
 
 
 def is_sparse(X: Array) -> bool:
@@ -289,11 +286,12 @@ def as_rows_like(X: Array, reference: Array) -> Array:
     if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(reference), reference.dtype):
         return X
     if isinstance(reference, CSR):
-        return _cast(as_csr(X), reference.dtype)
-    values = to_host(X).toarray() if is_sparse(X) else X
-    if namespace(values) is not namespace(reference):
-        values = asarray_like(to_numpy(values), reference)
-    return _cast(values, reference.dtype)
+        X = as_csr(X)
+    else:
+        X = to_host(X).toarray() if is_sparse(X) else X
+        X = X if namespace(X) is namespace(reference) else asarray_like(to_numpy(X), reference)
+    same_type = X.dtype == reference.dtype
+    return X if same_type else map_values(X, lambda values: namespace(values).astype(values, reference.dtype))
 
 
 def sample_rows(X: Array, present: Array) -> Array:

@@ -373,26 +373,20 @@ def name_blocks(blocks: Any) -> list[tuple[str, Any]]:
     """Name and data of each view, from a mapping or a sequence."""
     if isinstance(blocks, Mapping):
         named = list(blocks.items())
-        for name, _ in named:
-            if not isinstance(name, str):
-                raise TypeError(f"a view's name must be a string, got {name!r}: Views({{'text': X_text, ...}})")
     elif isinstance(blocks, list | tuple):
-        named = [(f"view{i}", block) for i, block in enumerate(blocks)]
-        if blocks and all(
-            isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str) for block in blocks
-        ):
-            named = list(blocks)
+        are_pairs = all(isinstance(b, tuple) and len(b) == 2 and isinstance(b[0], str) for b in blocks)
+        named = list(blocks) if are_pairs else [(f"view{i}", block) for i, block in enumerate(blocks)]
     else:
         raise TypeError(
             f"Views wants a mapping or a sequence of blocks, got {type(blocks).__name__}: Views({{'name': X}})"
         )
     if not named:
         raise ValueError("Views needs at least one view, got none: Views({'text': X_text, ...})")
-    seen: set[str] = set()
-    for name, _ in named:
-        if name in seen:
+    for i, (name, _) in enumerate(named):
+        if not isinstance(name, str):
+            raise TypeError(f"a view's name must be a string, got {name!r}: Views({{'text': X_text, ...}})")
+        if name in dict(named[:i]):
             raise ValueError(f"two views are called {name!r}: give each a unique name")
-        seen.add(name)
     return named
 
 
