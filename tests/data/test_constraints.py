@@ -487,7 +487,7 @@ def test_constraints_by_id_are_not_transferred():
 @given(some_links, some_links, st.lists(st.integers(0, 4), min_size=N, max_size=N))
 def test_renumber(must, cannot, numbers):
     """Who gets the same number is one: a pair of both falls away."""
-    result = Constraints(must, cannot).renumber(np.array(numbers))
+    result = Constraints(must, cannot).renumbered(np.array(numbers))
     assert result == Constraints(must, cannot).transfer(list(enumerate(numbers)))
 
 

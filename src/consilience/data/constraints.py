@@ -280,9 +280,9 @@ class Constraints:
         """
         return self._replace(*compute_closure(self._must, self._cannot))
 
-    def renumber(self, numbers: np.ndarray) -> Constraints:
+    def renumbered(self, numbers: np.ndarray) -> Constraints:
         """Map entity numbers; pairs whose ends become the same entity are dropped."""
-        return Constraints.from_links(self._must.renumber(numbers), self._cannot.renumber(numbers))
+        return Constraints.from_links(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
 
     def __mul__(self, factor: Any) -> Constraints:
         """Multiply all weights by a number."""
@@ -333,7 +333,7 @@ class Constraints:
         if self._unknown == "drop":
             kinds = (self._must, self._cannot)
             kept = (links.select((positions[links.pairs] >= 0).all(axis=1)) for links in kinds)
-            return self._replace(*kept).renumber(positions)
+            return self._replace(*kept).renumbered(positions)
         if (positions < 0).any():
             unknown = self._names[positions < 0]
             hint = ", or by='position'" if isinstance(unknown[0], Integral) else ""
@@ -341,7 +341,7 @@ class Constraints:
                 f"constraints name entity {unknown[0]!r}, which is not among the ids of the data ({len(unknown)} "
                 f"such): leave it out, or say unknown='drop'{hint}"
             )
-        return self.renumber(positions)
+        return self.renumbered(positions)
 
     def transfer(self, mapping: Any) -> Constraints:
         """Map constraints to other entities; those with an unmapped end are left out.

@@ -51,7 +51,7 @@ class Links(NamedTuple):
     def select(self, kept: np.ndarray) -> Links:
         return Links(self.pairs[kept], self.weights[kept])
 
-    def renumber(self, numbers: np.ndarray) -> Links:
+    def renumbered(self, numbers: np.ndarray) -> Links:
         """Replace number i by ``numbers[i]``."""
         return Links.from_pairs(numbers[self.pairs], self.weights)
 

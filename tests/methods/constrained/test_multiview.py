@@ -32,7 +32,7 @@ def sample_constraints(views, y, n=20, seed=0, names=None):
     for v, name in enumerate(views.names):
         if names is None or name in names:
             rows = views.present[:, v].nonzero()[0]
-            constraints[name] = cs.Constraints.sample(y[rows], n, random_state=seed).renumber(rows)
+            constraints[name] = cs.Constraints.sample(y[rows], n, random_state=seed).renumbered(rows)
     return constraints
 
 
@@ -177,7 +177,7 @@ def test_labels_are_majority_of_views():
 def test_common_constraints_apply_in_every_view():
     views, y, _ = quadrants()
     both = views.present.all(axis=1).nonzero()[0]
-    common = cs.Constraints.sample(y[both], 20, random_state=0).renumber(both)
+    common = cs.Constraints.sample(y[both], 20, random_state=0).renumbered(both)
     assert_same_model(fit_model(views, common), fit_model(views, {"a": common, "b": common}))
 
 
@@ -252,7 +252,7 @@ def test_no_transfer_equals_single_view_estimators(base):
         single = {"pck": cs.PCKMeans, "mpck": cs.MPCKMeans}[base](2, init=centers[name], order="index")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            single.fit(X[present], constraints=constraints[name].closure().renumber(place))
+            single.fit(X[present], constraints=constraints[name].closure().renumbered(place))
         assert same_partition(model.view_labels_[name][present], single.labels_)
         assert model.history_[f"objective_{name}"][-1] == pytest.approx(single.cost_)
         assert model.propagated_[name].size == 0
@@ -287,7 +287,7 @@ def test_direct_transfers_only_constraints_between_mapped_entities():
             assert {tuple(pair) for pair in handed} <= {tuple(pair) for pair in had}
             assert both[handed].all()
     outside = {
-        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumber(rows)
+        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumbered(rows)
         for v, name in enumerate(views.names)
         for rows in [np.flatnonzero(views.present[:, v] & ~both)]
     }
@@ -384,7 +384,7 @@ def test_rows_permuted():
     order = np.random.default_rng(0).permutation(len(views))
     centers = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
     model = fit_model(views, constraints, init=centers)
-    turned = {name: links.renumber(np.argsort(order)) for name, links in constraints.items()}
+    turned = {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
     other = fit_model(views[order], turned, init=centers)
     assert np.array_equal(other.labels_, model.labels_[order])
 
@@ -398,7 +398,7 @@ def three_views(separation, seed=0, missing=0.3):
 
 def permute_rows(views, constraints, order):
     """Return rows in another order, with constraints between the same entities."""
-    return views[order], {name: links.renumber(np.argsort(order)) for name, links in constraints.items()}
+    return views[order], {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
 
 
 def assert_same_clusters(model, other, order=None):
@@ -917,7 +917,7 @@ def test_warns_when_rounds_run_out():
 def test_warns_if_nothing_is_propagated():
     views, y, _ = quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
-    constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumber(alone)}
+    constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
     with pytest.warns(
         UserWarning,
         match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "

@@ -437,7 +437,7 @@ def test_row_order_does_not_matter(estimator):
     order = np.random.default_rng(1).permutation(90)
     order[np.sort(np.flatnonzero(np.isin(order, linked)))] = linked
     assert sorted(order) == list(range(90))
-    moved = constraints.renumber(np.argsort(order))
+    moved = constraints.renumbered(np.argsort(order))
     centers = X[:3] + 0.1
     options = {"init": centers, "order": "index"}
     plain = estimator(3, **options).fit(X, constraints=constraints)

@@ -106,7 +106,7 @@ def convert_rows(constraints: Constraints, views: Views, view: str | None) -> Co
                 f"{kind} {pair} names row {row} of view {view!r}, which no entity has: rows run from 0 to "
                 f"{len(entity) - 1}"
             )
-    return constraints.renumber(entity)
+    return constraints.renumbered(entity)
 
 
 def warn_of_conflicts(conflicts: np.ndarray, ids: np.ndarray | None) -> None:

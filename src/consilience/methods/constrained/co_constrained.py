@@ -150,8 +150,8 @@ class MappedViews:
 
     def join_constraints(self, constraints: Mapping[str, Constraints], common: Constraints) -> Constraints:
         """Join the constraints of all views and the common ones, as constraints between nodes."""
-        numbered = (links.renumber(self.nodes[name]) for name, links in constraints.items())
-        return reduce(or_, numbered, common.renumber(self.entity_nodes))
+        numbered = (links.renumbered(self.nodes[name]) for name, links in constraints.items())
+        return reduce(or_, numbered, common.renumbered(self.entity_nodes))
 
     def group_nodes(self, must: Links) -> np.ndarray:
         """Label the groups of nodes that must-links tie together: (nodes,)."""

@@ -283,7 +283,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             finished = self._run(mapped, clusterer, closed, thresholds, separate)
         store_input_features(self, X, views)
         self.thresholds_ = thresholds
-        self.input_constraints_ = mapped.join_constraints(view_links, common).renumber(mapped.entities)
+        self.input_constraints_ = mapped.join_constraints(view_links, common).renumbered(mapped.entities)
         self._store(views, mapped, finished)
         if finished.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
@@ -411,8 +411,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             unit = clusters.metric.variance(costs[np.arange(instances.n_rows), clusters.labels])
             self._views[name] = FittedView(clusters.centers[order], clusters.metric.reorder(order), unit)
             view_labels[name] = renumber_labels(labels[name], numbers[name])
-            self.propagated_[name] = state.propagated[name].renumber(instances.entity)
-            self.constraints_[name] = state.links[name].renumber(instances.entity)
+            self.propagated_[name] = state.propagated[name].renumbered(instances.entity)
+            self.constraints_[name] = state.links[name].renumbered(instances.entity)
         self.cluster_centers_ = {name: fitted.centers for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
         self.labels_ = vote_labels(view_labels, np.nansum(list(self._compute_view_costs(views).values()), axis=0))
