@@ -182,7 +182,7 @@ def test_other_file_is_refused_as_copy(folder):
 
 def test_copy_that_claims_to_be_huge_is_not_read(folder, monkeypatch):
     copy(folder / "cora.npz")
-    monkeypatch.setattr("consilience.datasets.fetch.copies.MAX_MEMBER_BYTES", 100)
+    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
     with pytest.raises(ValueError, match=r"it claims to hold [\d,]+ bytes, more than a data set does"):
         fetch_cora()
 
@@ -194,7 +194,7 @@ def test_unreadable_file_is_not_called_damaged(folder, small_cora, monkeypatch, 
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("consilience.datasets.fetch.copies.zipfile.ZipFile", refuse)
+    monkeypatch.setattr("consilience.datasets.fetch.archive.zipfile.ZipFile", refuse)
     monkeypatch.setattr("consilience.datasets.fetch.archive.tarfile.open", refuse)
     with pytest.raises(PermissionError, match=rf"cora: .*{name} cannot be read: change the permissions"):
         fetch_cora()

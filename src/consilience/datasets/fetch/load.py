@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..dataset import Dataset
-from .archive import read_members
-from .copies import read_copy
+from .archive import read_copy, read_members
 from .remote import ParsedData, RemoteDataset
 
 FOLDER = "CONSILIENCE_DATA"  # environment variable that names a folder with data sets
