@@ -182,7 +182,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     >>> views, y = cs.datasets.make_four_quadrants(mapped=0.5, random_state=0)
     >>> entities = {name: views.present[:, v].nonzero()[0] for v, name in enumerate(views.names)}
     >>> constraints = {
-    ...     name: cs.Constraints.sample(y[rows], 20, random_state=0).renumber(rows) for name, rows in entities.items()
+    ...     name: cs.Constraints.sample(y[rows], 20, random_state=0).renumbered(rows) for name, rows in entities.items()
     ... }
     >>> model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views, constraints=constraints)
     >>> round(cs.metrics.pairwise_scores(y, model.labels_).f, 1)
