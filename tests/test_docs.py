@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from consilience.registry import list_estimators
 from waiting import HANG_LIMIT
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,12 @@ BLOCK = r"^```(python|sh)\n(.*?)^```$"
 DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "papers").glob("*.md")])
 PAGES = ["README.md", *(page.relative_to(ROOT).as_posix() for page in DOCS)]
 RESULTS = ROOT / "docs" / "papers" / "results"
+
+
+@pytest.fixture(autouse=True)
+def restore_estimators(monkeypatch):
+    """Forget the estimators that a page declares."""
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", list_estimators())
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 import consilience as cs
 from consilience import baselines, methods
-from consilience._saving import SAVED_CLASSES
 from consilience.cli import main
 from consilience.persist import check_savable
 from consilience.registry import (
@@ -141,12 +140,11 @@ def test_unknown_method_is_refused_with_the_choices():
 def page_estimator(monkeypatch):
     """The estimator that the documentation builds and declares."""
     page = Path(__file__).parents[2] / "docs" / "add-an-estimator.md"
-    names = {"__name__": "add_an_estimator"}
+    names = {}
     exec(re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)[1], names)
     monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
     declare_estimator(EstimatorDeclaration("centered", "k-means of centered columns", names["CenteredKMeans"]))
-    yield find_estimator("centered")
-    del SAVED_CLASSES.by_name["centered-k-means"]
+    return find_estimator("centered")
 
 
 def test_estimator_of_the_documentation_fulfills_the_contract(page_estimator, tmp_path):
