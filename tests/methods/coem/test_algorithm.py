@@ -222,7 +222,7 @@ def test_m_step_never_lowers_the_criterion(seed, eta, family):
     posteriors = [{i: p for i, p in enumerate(rng.dirichlet(np.ones(3), 40)) if views.present[i, v]} for v in range(3)]
     for v, (name, X) in enumerate(blocks.items()):
         has_view = np.flatnonzero(views.present[:, v])
-        blended = np.array([literal.blended_posteriors(posteriors, v, i, eta) for i in has_view])
+        blended = np.array([literal.blend_posteriors(posteriors, v, i, eta) for i in has_view])
         best = model.maximize(model.statistics(X[has_view], blended))
 
         def share(params, X=X, has_view=has_view, blended=blended):
