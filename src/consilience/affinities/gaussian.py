@@ -163,8 +163,8 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
         below, end = counts[at - 1 : at + 1]
     middle = [first, first]  # if all that are left are equal
     if end - below <= MAX_SORTED:
-        smallest, limit = float(first), float(last)
-        parts = list(map_pairs(lambda tile: tile[(tile >= smallest) & (tile < limit)]))
+        smallest, largest = float(first), float(last)
+        parts = list(map_pairs(lambda tile: tile[(tile >= smallest) & (tile < largest)]))
         places = [lower - below, min(upper, end - 1) - below]
         middle = np.partition(to_numpy(namespace(parts[0]).concat(parts)), places)[places].tolist()
     if upper >= end:

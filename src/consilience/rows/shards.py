@@ -189,10 +189,10 @@ class LocalShards(Shards):
     def cut(self, work: Mapping[str, int] | None = None, *, spills: bool = False) -> LocalShards:
         """Cut the entities into shards, by the shape of the data alone; `work` is the cost per stored value."""
         cuts = split_into_shards([(view.X, 1 if work is None else work[name]) for name, view in self.views.items()])
-        edges = [(view.X.nbytes, view.X.edges) for view in self.views.values() if not is_in_memory(view.X)]
-        if any(unit_edges is not None for _, unit_edges in edges):  # read no unit of the largest storage for two shards
-            _, largest = max((pair for pair in edges if pair[1] is not None), key=lambda pair: pair[0])
-            ends = largest[np.searchsorted(largest, [rows.stop for rows in cuts])]
+        stored = [view.X for view in self.views.values() if not is_in_memory(view.X) and view.X.edges is not None]
+        if stored:  # read no unit of the largest storage for two shards
+            edges = np.asarray(max(stored, key=lambda X: X.nbytes).edges)
+            ends = edges[np.searchsorted(edges, [rows.stop for rows in cuts])]
             cuts = [slice(int(a), int(b)) for a, b in pairwise([0, *np.unique(ends)])]
         parts = [self.views]
         if len(cuts) > 1:
