@@ -416,8 +416,7 @@ def test_interrupt_keeps_last_whole_round(estimator, monkeypatch):
         def __exit__(self, *_):
             return False
 
-    for module in ("kmeans.base", "coem.estimator"):
-        monkeypatch.setattr(f"consilience.methods.{module}.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.common.run.progress", lambda *_: Shown())
     model = estimator(n_clusters=6, random_state=0, tol=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
