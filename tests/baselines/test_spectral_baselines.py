@@ -61,7 +61,7 @@ def test_sum_and_product_with_missing_views_match_dense_version(kind, combine):
         whole[np.ix_(has_view, has_view)] = dense.compute_gaussian_kernel(block[has_view])
         kernels.append(whole)
     sizes = [np.linalg.norm(K) / has_view.sum() for K, has_view in zip(kernels, views.present.T, strict=True)]
-    filled = [size * K for size, K in zip(sizes, literal.filled_kernels(kernels, views.present), strict=True)]
+    filled = [size * K for size, K in zip(sizes, literal.fill_missing_kernels(kernels, views.present), strict=True)]
     model = fit(kind, views)
     assert (
         sine(model.embedding_, dense.compute_leading_eigenvectors(dense.normalize_kernel(combine(filled, axis=0)), 3))

@@ -39,7 +39,7 @@ def test_filled_similarities_match_the_paper(affinity, n_views):
     blocks, present = some_views(n_views=n_views)
     filled = similarities(blocks, present, affinity)
     kernels = [dense(view, has_view) for view, has_view in zip(filled.views, present.T, strict=True)]
-    expected = literal.filled_kernels(kernels, present)
+    expected = literal.fill_missing_kernels(kernels, present)
     for v, operator in enumerate(filled.operators):
         # equal up to the scale of the view, which no embedding depends on
         K = operator @ np.eye(len(present))
