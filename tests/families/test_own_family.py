@@ -1,4 +1,4 @@
-"""The family of docs/add-a-family.md works on dense and dask data, and is refused on sparse data."""
+"""The family of docs/add-a-family.md works on dense and dask data, and the sparse one on sparse data."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "add-a-family.md"
 def page():
     """The names that the code of the page defines."""
     names = {"__name__": "add_a_family"}
-    exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL).group(1), names)
+    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
     return names
 
 
@@ -32,26 +33,31 @@ def test_sparse_view_is_refused_with_its_name_and_a_remedy(page):
 
 
 def test_sparse_support_can_be_declared(page):
-    from consilience.arrays import build_scorer, compute_scores, weighted_sums
-
-    class SparseExponential(page["Exponential"]):
-        accepts_sparse = True
-
-        def statistics(self, X, responsibilities):
-            return {"counts": responsibilities.sum(axis=0), "sums": weighted_sums(X, responsibilities)}
-
-        def log_prob(self, X, params):
-            return compute_scores(X, build_scorer(X, -params["rates"], -np.log(params["rates"]).sum(axis=1)))
-
-        def complaint(self, X):
-            return None
-
     dense, sparse = (
-        cs.CoEM(3, families=SparseExponential(), init=page["group"]).fit({"waits": waits})
+        cs.CoEM(3, families=page["SparseExponential"](), init=page["group"]).fit({"waits": waits})
         for waits in (page["waits"], sp.csr_array(page["waits"]))
     )
     np.testing.assert_allclose(sparse.params_["waits"]["rates"], dense.params_["waits"]["rates"], rtol=1e-10)
     np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    with pytest.raises(ValueError, match="family 'SparseExponential' needs waiting times, none negative, got -"):
+        cs.CoEM(3, families=page["SparseExponential"]()).fit({"waits": sp.csr_array(-page["waits"])})
+
+
+def test_class_in_place_of_an_instance_is_refused(page):
+    with pytest.raises(ValueError, match=r"view 'waits': Exponential is a class: give an instance, Exponential\(...\)"):
+        cs.CoEM(3, families={"waits": page["Exponential"]}).fit({"waits": page["waits"]})
+
+
+def test_log_prob_of_the_wrong_shape_is_refused(page):
+    class Transposed(page["Exponential"]):
+        def log_prob(self, X, params):
+            return super().log_prob(X, params).T
+
+    message = (
+        r"family 'Transposed': log_prob returned shape \(3, 300\), but must return \(rows, clusters\), here \(300, 3\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        cs.CoEM(3, families=Transposed(), random_state=0).fit({"waits": page["waits"]})
 
 
 def test_dask_data_gives_the_labels_of_memory(page):

@@ -64,7 +64,7 @@ class Scorer(NamedTuple):
 
 @singledispatch
 def build_scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
-    """Lay out (clusters, columns) weights and their biases for rows of the kind of X."""
+    """Lay out (clusters, columns) weights for rows of the kind of X; scores are ``(X - origin) @ weights.T - bias``."""
     xp = namespace(X)
     origin = None if origin is None else xp.astype(origin, X.dtype)
     bias = None if bias is None else xp.astype(bias, X.dtype)
@@ -273,6 +273,8 @@ def is_sparse(X: Array) -> bool:
 
 def to_host(X: Array) -> Any:
     """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise."""
+    if sp.issparse(X):
+        return X
     return X.to_scipy() if hasattr(X, "to_scipy") else to_numpy(X)
 
 

@@ -250,7 +250,13 @@ def compute_log_prob(family: Family, X: Array, density: Density, log_prob: Array
     """Write the log-densities of some rows of a view under its parameters to `log_prob`."""
     with np.errstate(over="ignore", invalid="ignore"):  # a row too far away to be measured counts as impossible
         for block in split_for_family(family, X, log_prob.shape[1]):
-            log_prob[block, :] = density(X[block, ...])
+            values, shape = density(X[block, ...]), (block.stop - block.start, log_prob.shape[1])
+            if values.shape != shape:
+                raise ValueError(
+                    f"family {family.name!r}: log_prob returned shape {values.shape}, but must return (rows, "
+                    f"clusters), here {shape}"
+                )
+            log_prob[block, :] = values
     xp = namespace(log_prob)
     if log_prob.shape[0] and true_unless_known_false(~is_possible(xp.min(log_prob))):
         log_prob[...] = keep_where(is_possible(log_prob), log_prob, log_zero(log_prob.dtype))

@@ -56,10 +56,12 @@ def choose_families(shards: Shards, requested: Mapping[str, Any]) -> tuple[dict[
             families[name] = FAMILIES[key]()
         elif key == "auto":
             automatic.append(name)
+        elif isinstance(family, type) and issubclass(family, Family):
+            raise ValueError(f"view {name!r}: {family.__name__} is a class: give an instance, {family.__name__}(...)")
         else:
             raise ValueError(
                 f"view {name!r}: no family {family!r}: give 'auto', one of {', '.join(map(repr, FAMILIES))}, or an "
-                "object of consilience.families"
+                "instance of a class of consilience.families or of your own"
             )
     choices = list(shards.map(choose_in_shard, automatic)) if automatic else []
     for name in automatic:
