@@ -47,7 +47,11 @@ class EstimatorDeclaration:
         if isinstance(self.location, type):
             return self.location
         module, _, name = self.location.partition(":")
-        return getattr(import_module(module), name)
+        try:
+            return getattr(import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            message = f"the class of method {self.name!r}, {self.location}, cannot be imported: {error}"
+            raise ImportError(message) from error
 
     @property
     def parameters(self) -> set[str]:

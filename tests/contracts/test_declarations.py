@@ -160,23 +160,63 @@ def test_estimator_of_the_documentation_takes_dense_sparse_and_dask_views(page_e
     views = make_views("numbers")
     build = page_estimator.estimator_class
     labels = build(3, random_state=0).fit(views).labels_
-    for convert in (sp.csr_array, lambda X: dask.from_array(X, chunks=(40, 3))):
+    for convert in (
+        sp.csr_array,
+        lambda X: dask.from_array(X, chunks=(40, 3)),
+        lambda X: dask.from_array(X, chunks=(40, 3)).map_blocks(sp.csr_array),
+    ):
         converted = cs.Views({name: convert(block) for name, block in views.items()})
         model = build(3, random_state=0).fit(converted)
         np.testing.assert_array_equal(model.labels_, labels)
         np.testing.assert_array_equal(model.predict(converted), labels)
 
 
-def test_undeclared_class_is_refused_by_the_command_line_before_fitting(monkeypatch, tmp_path, capsys):
+@pytest.fixture
+def run_method(monkeypatch, tmp_path, capsys):
+    """Declare a class as a method, run `consilience cluster`, and return what it prints as an error."""
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
+    monkeypatch.setattr("consilience.cli.cluster.assess_fit", lambda *_: pytest.fail("assessed"))
+
+    def run(location):
+        declare_estimator(EstimatorDeclaration("new", "a new method", location))
+        for name, block in make_views("numbers").items():
+            np.save(tmp_path / f"{name}.npy", block)
+        views = [f"--view={tmp_path / name}.npy" for name in "ab"]
+        assert main(["cluster", *views, "--method", "new", "-k", "3", "--out", str(tmp_path / "run")]) == 1
+        assert not (tmp_path / "run").exists()
+        return capsys.readouterr().err
+
+    return run
+
+
+def test_undeclared_class_is_refused_by_the_command_line_before_fitting(run_method):
     class Unsaved(cs.MultiViewKMeans):
         def fit(self, X, y=None):
             raise AssertionError("fitted")
 
-    monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
-    declare_estimator(EstimatorDeclaration("unsaved", "a method without a declared name", Unsaved))
-    for name, block in make_views("numbers").items():
-        np.save(tmp_path / f"{name}.npy", block)
-    views = [f"--view={tmp_path / name}.npy" for name in "ab"]
-    assert main(["cluster", *views, "--method", "unsaved", "-k", "3", "--out", str(tmp_path / "run")]) == 1
-    assert "a Unsaved of " in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
+    assert "a Unsaved of " in run_method(Unsaved)
+
+
+def test_attribute_that_cannot_be_saved_is_refused_right_after_fitting(run_method, monkeypatch):
+    def fit(self, X, y=None, fit=cs.MultiViewKMeans.fit):
+        fit(self, X)
+        self.callback_ = print
+        return self
+
+    monkeypatch.setattr(cs.MultiViewKMeans, "fit", fit)
+    assert "attribute callback_: " in run_method(cs.MultiViewKMeans)
+
+
+def test_missing_results_are_refused_right_after_fitting(run_method, monkeypatch):
+    def fit(self, X, y=None):
+        self.labels_ = np.zeros(len(X), int)
+        return self
+
+    monkeypatch.setattr(cs.MultiViewKMeans, "fit", fit)
+    error = run_method(cs.MultiViewKMeans)
+    assert "--method new: MultiViewKMeans.fit must set view_labels_, agreement_" in error
+
+
+def test_class_that_cannot_be_imported_is_named(run_method):
+    error = run_method("consilience.methods:Nothing")
+    assert "the class of method 'new', consilience.methods:Nothing, cannot be imported" in error

@@ -88,7 +88,7 @@ def _add_command(
     subparser = commands.add_parser(
         name,
         help=description,
-        description=f"{description[0].upper()}{description[1:]}.",
+        description=f"{description[0].upper()}{description[1:]}{'' if description.endswith('?') else '.'}",
         epilog=f"examples:\n{examples}\n\n{EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -82,9 +82,18 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
         if k == SMALL_GROUPS:  # small groups are wanted here, and must-links keep them
             warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
         estimator.fit(views, **({} if constraints is None else {"constraints": constraints}))
+    check_fitted(data.method, estimator)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
         terminal.note("No outliers were found: --outliers auto labels none.")
     return FittedRun(estimator, features, views, selection)
+
+
+def check_fitted(method: str, estimator: Any) -> None:
+    """Refuse a model that lacks results, or that cannot be saved, before it is assessed and explained."""
+    missing = [name for name in ("labels_", "view_labels_", "agreement_") if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(f"--method {method}: {type(estimator).__name__}.fit must set {', '.join(missing)}")
+    check_savable(estimator)
 
 
 def _fit_features(data: LoadedData, seed: int, terminal: Terminal) -> dict[str, Any]:
