@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -242,7 +242,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         y: Any = None,  # noqa: ARG002
         *,
         constraints: Mapping[str, Constraints] | Constraints | None = None,
-    ) -> MultiViewConstrainedKMeans:
+    ) -> Self:
         """Cluster the entities.
 
         Parameters
