@@ -18,12 +18,12 @@ from scipy.stats import mannwhitneyu, multivariate_normal, wilcoxon
 from sklearn.decomposition import TruncatedSVD
 
 from consilience.affinities import Polynomial
+from consilience.arrays import normalize_rows
 from consilience.baselines import CCASpectral, ConcatenatedViews, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.data import Views
 from consilience.datasets import make_overlapping_views
 from consilience.datasets.synthetic import OVERLAPPING
 from consilience.methods import CoTrainedSpectral, MultiViewKMeans
-from consilience.methods.spectral.algorithm import normalize_embedding
 from consilience.metrics import adjusted_rand_score, average_entropy, normalized_mutual_info_score, pairwise_scores
 
 from .data import compute_tf_idf, load_dataset
@@ -136,23 +136,23 @@ def gaussian_options(bandwidth: Bandwidth) -> dict[str, Any]:
 
 def concatenate_embeddings(model: Any) -> np.ndarray:
     """Concatenate the row-normalized embeddings of the views (steps 4 and 5 of Algorithm 1)."""
-    return np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
+    return np.hstack([normalize_rows(U) for U in model.embeddings_.values()])
 
 
 def embed_sum(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the sum of the kernels; for one view this is ordinary spectral clustering."""
-    return normalize_embedding(KernelAddition(k, **gaussian_options(bandwidth)).fit(views).embedding_)
+    return normalize_rows(KernelAddition(k, **gaussian_options(bandwidth)).fit(views).embedding_)
 
 
 def embed_concatenation(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the kernel of the concatenated columns."""
     model = ConcatenatedViews(KernelAddition(k, **gaussian_options(bandwidth))).fit(views)
-    return normalize_embedding(model.estimator_.embedding_)
+    return normalize_rows(model.estimator_.embedding_)
 
 
 def embed_product(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the entrywise product of the kernels."""
-    return normalize_embedding(KernelProduct(k, **gaussian_options(bandwidth)).fit(views).embedding_)
+    return normalize_rows(KernelProduct(k, **gaussian_options(bandwidth)).fit(views).embedding_)
 
 
 def make_cca_embedding(**kind: Any) -> Embed:
@@ -175,7 +175,7 @@ def embed_dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.n
     kernels = [compute_gaussian_kernel(X.toarray() if sp.issparse(X) else X, bandwidth) for _, X in views.items()]
     W = kernels[0] @ kernels[1]
     left, _, right = np.linalg.svd(W.sum(axis=1)[:, None] ** -0.5 * W * W.sum(axis=0) ** -0.5)
-    return np.hstack([normalize_embedding(left[:, :k]), normalize_embedding(right[:k].T)])
+    return np.hstack([normalize_rows(left[:, :k]), normalize_rows(right[:k].T)])
 
 
 def embed_co_trained(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
@@ -302,7 +302,7 @@ def score_spectral_rounds(run: int, bandwidth: Bandwidth = "median", **source: A
     _, y, k = load_sample(**source)
     for i, embeddings in enumerate(compute_embeddings_by_round(bandwidth, **source)):
         for v, U in enumerate(embeddings, start=1):
-            labels = run_kmeans(normalize_embedding(U), k, run)
+            labels = run_kmeans(normalize_rows(U), k, run)
             yield Score(f"view {v}", str(i), float(normalized_mutual_info_score(y, labels)))
 
 

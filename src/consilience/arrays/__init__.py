@@ -4,6 +4,7 @@ from . import csr_verbs, device_csr_verbs  # noqa: F401  they register themselve
 from .csr import CSR
 from .csr_verbs import sum_shared_columns
 from .device_csr import DeviceCSR
+from .linalg import normalize_rows
 from .memory import available_device_memory, available_memory, create_scratch_array, is_scratch_array
 from .namespace import (
     Array,
@@ -79,8 +80,8 @@ __all__ = [
     "explain_out_of_memory", "find_origin", "fits_in_memory", "float64_zeros", "inner_products", "is_array",
     "is_device_sparse", "is_in_memory", "is_on_host", "is_scratch_array", "is_sparse", "itemsize", "keep_where",
     "log_bessel", "log_sphere_integral", "machine_epsilon", "make_generator", "map_chunks", "map_values",
-    "mask_rows", "max_abs", "namespace", "plan_reads", "read_blocks", "row_is_finite", "row_sums", "sample_rows",
-    "scale_rows", "shift_rows", "shift_rows_and_norms", "single_openmp_thread", "split_into_blocks",
+    "mask_rows", "max_abs", "namespace", "normalize_rows", "plan_reads", "read_blocks", "row_is_finite", "row_sums",
+    "sample_rows", "scale_rows", "shift_rows", "shift_rows_and_norms", "single_openmp_thread", "split_into_blocks",
     "split_into_chunks", "split_into_shards", "split_slice", "squared_norms", "stored_values", "sum_of_squares",
     "sum_shared_columns", "take_dense_rows", "take_rows", "to_host", "to_numpy", "true_unless_known_false",
     "use_threads", "weighted_sums",

@@ -1,4 +1,4 @@
-"""Linear algebra in which array libraries differ: stacks of small symmetric matrices, and sums of squares."""
+"""Linear algebra in which array libraries differ: small symmetric matrices, sums of squares, lengths of rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
 from scipy.linalg import solve_triangular
 
-from .namespace import Array, namespace
+from .namespace import Array, keep_where, namespace
 
 
 @singledispatch
@@ -74,3 +74,12 @@ def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     roots = np.sqrt(weights.astype(X.dtype, copy=False))
     scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))
     return np.stack([(rows.T @ rows).astype(np.float64, copy=False) for rows in scaled])
+
+
+def normalize_rows(X: Array) -> Array:
+    """Scale rows to unit length; rows of zeros stay."""
+    xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
+    X = X / keep_where(largest > 0, largest, 1.0)  # squares of small numbers may underflow
+    lengths = xp.sqrt(xp.sum(X**2, axis=1, keepdims=True))
+    return X / keep_where(lengths > 0, lengths, 1.0)

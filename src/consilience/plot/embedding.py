@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import to_numpy
+from ..arrays import normalize_rows, to_numpy
 from ..data import Views
 from ..explain import embed
-from ..methods.spectral.algorithm import normalize_embedding
 from ._docs import share_docs
 from ._figure import Axes, escape_name, get_axes_grid, marker_style
 from ._model import check_fitted_views, get_fitted_attribute
@@ -194,7 +193,7 @@ def _embed_by_spectrum(model: Any, views: Views, rows: np.ndarray, random_state:
     if unknown := [name for name in embeddings if name not in views.names]:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in embeddings])
-    shown = Views({name: normalize_embedding(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
+    shown = Views({name: normalize_rows(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
     return {name: _project_view(shown, name, random_state) for name in embeddings}
 
 

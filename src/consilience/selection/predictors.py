@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_mutual_info_score
 
-from ..arrays import to_numpy
+from ..arrays import normalize_rows, to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, encode_labels
 from ..methods.agreement.inputs import (
@@ -24,7 +24,6 @@ from ..methods.agreement.refine import Round, refine_start
 from ..methods.agreement.starts import add_graphs, concatenate_embeddings, run_kmeans
 from ..methods.common.input_checks import validate_blocks
 from ..methods.common.similarities import restrict_columns, select_rows
-from ..methods.spectral.algorithm import normalize_embedding
 
 PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
 ROUNDS = 6  # of refinement per start: enough to compare numbers of clusters
@@ -111,7 +110,7 @@ class SharedPredictors:
     def cluster(self, n_clusters: int, rng: np.random.Generator, earlier: np.ndarray | None = None) -> Round:
         """Return the best of a few refined starts; `earlier` are labels of fewer clusters, of which some are split."""
         ensemble = self.build_ensemble(n_clusters)
-        rows = normalize_embedding(self.embedding[:, :n_clusters])
+        rows = normalize_rows(self.embedding[:, :n_clusters])
         starts = [cluster_rows(rows, n_clusters, rng)]
         if len(self.prepared) > 1:
             side_by_side = concatenate_embeddings(self.prepared, self.n_entities, n_clusters)
@@ -148,7 +147,7 @@ class SharedPredictors:
                 votes[others.entities] += weight * (append_constant(points) @ to_numpy(ridge.learn(members)))
                 ridge, weight = next(pairs)
                 coefficients = to_numpy(ridge.learn(members))
-                features = normalize_embedding(joined[:, : len(coefficients) - 1])
+                features = normalize_rows(joined[:, : len(coefficients) - 1])
                 votes[others.entities] += weight * (append_constant(features) @ coefficients)
         shares = np.bincount(state.labels, minlength=n_clusters) / len(state.labels)
         return choose_clusters(votes, np.maximum(shares, 1 / len(state.labels)), BALANCE)

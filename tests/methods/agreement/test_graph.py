@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from consilience.arrays import normalize_rows
 from consilience.methods.agreement.predictors import DENSE_UP_TO, GraphFeatures, NeighborGraph, count_graph_features
-from consilience.methods.spectral.algorithm import normalize_embedding
 
 
 def make_points(n, p=4, seed=0):
@@ -68,7 +68,7 @@ def test_new_rows_are_placed_by_the_nystroem_formula():
                 at_row = sum(features.vectors[j, c] / np.sqrt(len(nearest) * degree[j]) for j in nearest) / value
                 expected[i, c] = at_row * np.sqrt(value)
         expected[i] /= np.linalg.norm(expected[i])
-    placed = normalize_embedding(graph.join(rows)[0] @ features.extension)
+    placed = normalize_rows(graph.join(rows)[0] @ features.extension)
     np.testing.assert_allclose(placed, expected, atol=1e-5)
 
 
@@ -77,7 +77,7 @@ def test_rows_of_the_fit_keep_their_features():
     matrix = NeighborGraph.build(make_points(60)).connect()[0]
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
     assert features.eigenvalues.min() > 1e-8
-    np.testing.assert_allclose(normalize_embedding(matrix @ features.extension), features.values, atol=1e-5)
+    np.testing.assert_allclose(normalize_rows(matrix @ features.extension), features.values, atol=1e-5)
 
 
 def test_isolated_entities_of_a_graph_get_zeros():

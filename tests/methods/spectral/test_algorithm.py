@@ -8,11 +8,11 @@ from scipy.linalg import subspace_angles
 
 import literal
 from consilience.affinities import Cosine, Gaussian, Landmarks, Linear, NearestNeighbors
+from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.methods.spectral.algorithm import (
     compute_alignment,
     find_smallest_entry,
-    normalize_embedding,
     place_entities,
     project_view,
     run_co_training,
@@ -226,4 +226,4 @@ def test_rank_is_detected_in_float32():
 
 def test_tiny_rows_are_scaled_to_unit_length():
     U = np.array([[3e-30, 4e-30], [0, 0], [3e-3, 4e-3]], np.float32)
-    np.testing.assert_allclose(normalize_embedding(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(normalize_rows(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)

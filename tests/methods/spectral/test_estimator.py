@@ -13,8 +13,8 @@ from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
 from consilience.affinities import Gaussian, KernelAffinity, Landmarks, NearestNeighbors
+from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
-from consilience.methods.spectral.algorithm import normalize_embedding
 
 
 def some_views(missing=0.0, separation=6, n=200, seed=0):
@@ -83,7 +83,7 @@ def test_paper_settings_match_the_equations():
     for name, projected in zip(views.names, S, strict=True):
         U, fitted_U = embedding(projected - min(projected.min(), 0)), model.embeddings_[name]
         np.testing.assert_allclose(fitted_U @ fitted_U.T, U @ U.T, atol=1e-8)
-    E = np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
+    E = np.hstack([normalize_rows(U) for U in model.embeddings_.values()])
     assert same_clusters(cs.MultiViewKMeans(10, random_state=0).fit(E).labels_, model.labels_)
 
 
@@ -103,7 +103,7 @@ def test_more_projections_than_clusters():
 def test_embedding_of_one_view():
     views, _ = some_views(separation=3)
     model = fit_model(views, embedding="view1", n_iter=1)
-    E = normalize_embedding(model.embeddings_["view1"])
+    E = normalize_rows(model.embeddings_["view1"])
     assert same_clusters(cs.MultiViewKMeans(4, random_state=0).fit(E).labels_, model.labels_)
     assert np.array_equal(model.predict(views), model.labels_)
 

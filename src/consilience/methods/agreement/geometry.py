@@ -23,11 +23,11 @@ from ...arrays import (
     is_sparse,
     keep_where,
     namespace,
+    normalize_rows,
     take_rows,
     to_host,
     to_numpy,
 )
-from ..spectral.algorithm import normalize_embedding
 
 FEW_COLUMNS = 10  # measurements in fewer columns are not compared by direction
 MOST_COMPONENTS = 200
@@ -65,13 +65,13 @@ class Geometry:
         if self.mean is None:
             return scale_to_unit(as_csr(X).to_scipy())
         Z = (as_rows_like(X, self.mean) - self.mean) * self.factor
-        return normalize_embedding(Z) if self.direction else Z
+        return normalize_rows(Z) if self.direction else Z
 
     def _project(self, Z: Array) -> Array:
         if self.components is None:
             return Z.toarray() if sp.issparse(Z) else Z
         points = Z @ self.components
-        return normalize_embedding(points) if self.direction else points
+        return normalize_rows(points) if self.direction else points
 
     def fit_components(self, X: Array, rng: np.random.Generator) -> Geometry:
         """Return the geometry with the leading components of these rows and the mean size of their points."""
@@ -150,7 +150,7 @@ class SimilarityGeometry:
 
     def transform(self, X: Array) -> Array:
         """Return the points of rows of similarities."""
-        return asarray_like(normalize_embedding(np.asarray(to_host(X) @ self.into)) / self.size, X)
+        return asarray_like(normalize_rows(np.asarray(to_host(X) @ self.into)) / self.size, X)
 
     @classmethod
     def fit(cls, X: Array, rng: np.random.Generator) -> SimilarityGeometry:

@@ -20,13 +20,13 @@ from ...arrays import (
     is_sparse,
     map_chunks,
     namespace,
+    normalize_rows,
     squared_norms,
     to_numpy,
 )
 from ...data import Views
 from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import find_precomputed_columns, name_view_in_errors, select_rows
-from ..spectral.algorithm import normalize_embedding
 from .ensemble import Ensemble, ViewPredictors
 from .geometry import Geometry, SimilarityGeometry, choose_geometries
 from .model import NeighborRule, RidgeRule
@@ -80,7 +80,7 @@ class PreparedView:
 
     def embed(self, n_clusters: int) -> np.ndarray:
         """Return the spectral embedding of the clearest geometry: leading eigenvectors, rows of unit length."""
-        return normalize_embedding(self.clearest.features.vectors[:, :n_clusters])
+        return normalize_rows(self.clearest.features.vectors[:, :n_clusters])
 
 
 def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView]:

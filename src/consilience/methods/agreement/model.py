@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, asarray_like, namespace, to_numpy
-from ..spectral.algorithm import normalize_embedding
+from ...arrays import Array, asarray_like, namespace, normalize_rows, to_numpy
 from .ensemble import encode_labels
 from .geometry import Geometry, SimilarityGeometry
 from .predictors import NeighborGraph, append_constant, search_neighbors
@@ -30,7 +29,7 @@ class RidgeRule:
         features, distances = points, None
         if self.graph is not None:
             joined, distances = self.graph.join(to_numpy(points))
-            features = asarray_like(normalize_embedding(joined @ self.extension), points)
+            features = asarray_like(normalize_rows(joined @ self.extension), points)
             features = namespace(points).astype(features, points.dtype, copy=False)
         return append_constant(features) @ asarray_like(self.coefficients, points) * self.weight, distances
 

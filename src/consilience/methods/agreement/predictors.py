@@ -16,8 +16,16 @@ from array_api_compat import device
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from ..._saving import save_as
-from ...arrays import Array, asarray_like, keep_where, map_chunks, namespace, single_openmp_thread, to_numpy
-from ..spectral.algorithm import normalize_embedding
+from ...arrays import (
+    Array,
+    asarray_like,
+    keep_where,
+    map_chunks,
+    namespace,
+    normalize_rows,
+    single_openmp_thread,
+    to_numpy,
+)
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
@@ -159,7 +167,7 @@ class GraphFeatures:
     @property
     def values(self) -> np.ndarray:
         """The features of the entities of the fit: eigenvectors times roots of eigenvalues, rows of unit length."""
-        return normalize_embedding(self.vectors * self.eigenvalues**0.5)
+        return normalize_rows(self.vectors * self.eigenvalues**0.5)
 
     @property
     def extension(self) -> np.ndarray:

@@ -11,10 +11,9 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
-from ...arrays import single_openmp_thread, to_numpy
+from ...arrays import normalize_rows, single_openmp_thread, to_numpy
 from ...data import Constraints, Views
 from ..kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
-from ..spectral.algorithm import normalize_embedding
 from .inputs import PreparedView
 from .predictors import GraphFeatures
 
@@ -66,7 +65,7 @@ def propose_starts(
     if len(prepared) > 1:
         all_entities = np.arange(n_entities)
         side_by_side = concatenate_embeddings(prepared, n_entities, n_clusters)
-        together = normalize_embedding(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
+        together = normalize_rows(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
         kinds.append(("graphs side by side", partial(cluster_rows, side_by_side, all_entities)))
         kinds.append(("sum of the graphs", partial(cluster_rows, together, all_entities)))
     for view in prepared:

@@ -224,15 +224,6 @@ def place_entities(
     return placed
 
 
-def normalize_embedding(U: Array) -> Array:
-    """Scale rows to unit length; rows of zeros stay."""
-    xp = namespace(U)
-    largest = xp.max(xp.abs(U), axis=1, keepdims=True)
-    U = U / keep_where(largest > 0, largest, 1.0)  # squares of small numbers may underflow
-    lengths = xp.sqrt(xp.sum(U**2, axis=1, keepdims=True))
-    return U / keep_where(lengths > 0, lengths, 1.0)
-
-
 def compute_alignment(views: Sequence[Embedding], n_columns: int) -> float:
     """Compute the mean squared cosine of the angles between the views' embeddings, over pairs of views.
 

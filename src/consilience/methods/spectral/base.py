@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from ..._docstrings import fill_docstrings
 from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
-from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
+from ...arrays import Array, explain_out_of_memory, make_generator, namespace, normalize_rows, to_numpy, use_threads
 from ...data import Views
 from ..common.docs import PARTS
 from ..common.input_checks import (
@@ -41,7 +41,6 @@ from .algorithm import (
     assign_nearest_mean,
     first_columns,
     fit_rotation,
-    normalize_embedding,
 )
 from .similarities import Similarities, compute_cross_similarities, compute_similarities
 
@@ -211,7 +210,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     def _store(self, embedding: Any, present: np.ndarray) -> None:  # noqa: ARG002
         """Store how far the views agree, and the attributes of a method."""
         view_labels = {
-            name: np.where(has_view, assign_nearest_mean(normalize_embedding(U), self.labels_, self.n_clusters), -1)
+            name: np.where(has_view, assign_nearest_mean(normalize_rows(U), self.labels_, self.n_clusters), -1)
             for (name, U), has_view in zip(self.embeddings_.items(), present.T, strict=True)
         }
         store_agreement(self, view_labels)
@@ -287,7 +286,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
 def normalize_and_concatenate(parts: Sequence[Array]) -> Array:
     """Scale the rows of embeddings to unit length and put them side by side."""
-    return namespace(parts[0]).concat([normalize_embedding(U) for U in parts], axis=1)
+    return namespace(parts[0]).concat([normalize_rows(U) for U in parts], axis=1)
 
 
 def warn_embedding_problems(name: str, embedding: EigenEmbedding, present: np.ndarray, n_clusters: int) -> None:
