@@ -186,6 +186,26 @@ def test_extra_sections_stand_before_the_search():
     assert "What it &lt;costs&gt;</h2><p>120 entities</p>" in html
 
 
+def test_extra_section_that_is_no_section_is_refused():
+    model, views, _ = fit_model()
+    with pytest.raises(TypeError, match="a section builder must return a Section or None, got str"):
+        Report(model, views, extra_sections=[lambda facts: "<p>text</p>"]).to_html()
+
+
+def test_extra_section_with_the_id_of_another_is_refused():
+    model, views, _ = fit_model()
+    for section_id in ("summary", "find"):
+        section = Section.build(section_id, "Short", "Title")
+        with pytest.raises(ValueError, match=f"two sections have the id '{section_id}': choose another"):
+            Report(model, views, extra_sections=[lambda facts, section=section: section]).to_html()
+
+
+def test_blocks_are_taken_like_views():
+    model, views, _ = fit_model()
+    expected = Report(model, views).to_html()
+    assert remove_date(Report(model, dict(views.items())).to_html()) == remove_date(expected)
+
+
 def test_hostile_names_are_escaped(tmp_path):
     report = hostile_report()
     html = report.to_html()

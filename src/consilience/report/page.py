@@ -11,7 +11,7 @@ from importlib.resources import files
 from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
-from .sections import SECTIONS, SectionBuilder, build_method, build_search
+from .sections import SECTIONS, Section, SectionBuilder, build_method, build_search
 
 MAX_BYTES = 5_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
@@ -26,12 +26,19 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     style, script = (Html((files(__package__) / name).read_text("utf-8")) for name in ("style.css", "script.js"))
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     sections = [section for section in built if section is not None]
+    for section in sections:
+        if not isinstance(section, Section):
+            raise TypeError(f"a section builder must return a Section or None, got {type(section).__name__}")
     method = build_method(facts)
     data = {name: value for section in sections for name, value in section.data.items()}
     n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *(section.body for section in sections)))
     n_bytes += len(method.body.encode("utf-8")) + len(str(data_block(data))) + RESERVED_BYTES
     search = build_search(facts, MAX_BYTES - n_bytes)
     sections += [search, method]
+    ids = [section.id for section in sections]
+    if len(set(ids)) < len(ids):
+        repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)
+        raise ValueError(f"two sections have the id {repeated!r}: choose another id for yours")
     links = (tag("li", tag("a", section.short_title, href=f"#{section.id}")) for section in sections)
     navigation = tag("nav", tag("ol", links), aria_label="Contents")
     toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")

@@ -28,7 +28,7 @@ class Report:
     model : estimator
         Fitted, with `labels_`; `view_labels_`, `agreement_`, `history_`, `view_weights_`, `view_information_` and
         `runner_up_` are shown if it has them.
-    views : Views
+    views : Views, or blocks as `Views` takes them
         The data that the model was fitted on, in the same order.
     title : str, optional
         Heading of the page.
@@ -69,7 +69,7 @@ class Report:
     def __init__(
         self,
         model: Any,
-        views: Views,
+        views: Any,
         *,
         title: str | None = None,
         labels: Any = None,
@@ -87,7 +87,7 @@ class Report:
         self._extra_sections = extra_sections
         self._facts = ReportFacts(
             model,
-            views,
+            views if isinstance(views, Views) else Views(views),
             custom_title=title,
             known_classes=labels,
             class_names=class_names,
