@@ -40,7 +40,19 @@ def test_suffix_of_another_format_is_refused(numbers_format):
     assert ".new" not in FORMATS
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_suffixes_are_lower_case_with_dot(suffix):
-    assert suffix.startswith(".")
-    assert suffix == suffix.lower()
+@pytest.mark.parametrize("suffix", ["new", ".New"])
+def test_suffix_without_dot_or_in_upper_case_is_refused(suffix):
+    with pytest.raises(ValueError, match=f"the suffix '{suffix}' must start with a dot and be in lower case"):
+        register_format(FileFormat((suffix,), FileMatrix))
+
+
+def test_message_of_a_reader_gets_the_name_of_the_file(numbers_format, put):
+    with pytest.raises(ValueError, match=r"x\.nums cannot be read: could not convert string 'a'"):
+        read_file(put("x.nums", "1 a\n"))
+
+
+@pytest.mark.parametrize(("is_table", "expected"), [(True, "FileTable"), (False, "FileTable, FileMatrix or .*")])
+def test_content_of_the_wrong_class_is_refused(put, monkeypatch, is_table, expected):
+    monkeypatch.setitem(FORMATS, ".wrong", FileFormat((".wrong",), lambda *_: np.eye(2), is_table=is_table))
+    with pytest.raises(TypeError, match=rf"the reader of \.wrong files, .*must return a {expected}, got ndarray"):
+        read_file(put("x.wrong", "1"))

@@ -34,7 +34,20 @@ def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str 
 def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
     """Read a file that `InputFiles` has located, such as a pipe that is read more than once."""
     file_format = _find_format(file)
-    return file_format.read(file, TableOptions(as_text, delimiter)) if file_format.is_table else file_format.read(file)
+    options = (TableOptions(as_text, delimiter),) if file_format.is_table else ()
+    try:
+        content = file_format.read(file, *options)
+    except ValueError as error:
+        if str(file) in str(error):
+            raise
+        raise ValueError(f"{file} cannot be read: {error}") from error
+    if not isinstance(content, FileTable if file_format.is_table else FileContent):
+        expected = "FileTable" if file_format.is_table else "FileTable, FileMatrix or FileCollection"
+        raise TypeError(
+            f"{file}: the reader of {file.suffix} files, declared with is_table={file_format.is_table}, must return a "
+            f"{expected}, got {type(content).__name__}"
+        )
+    return content
 
 
 def is_table(path: Path, inputs: InputFiles) -> bool:

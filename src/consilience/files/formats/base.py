@@ -129,6 +129,8 @@ FORMATS: dict[str, FileFormat] = {}  # by suffix
 def register_format(file_format: FileFormat) -> None:
     """Make the files of a format readable, by the command line as well."""
     for suffix in file_format.suffixes:
+        if not suffix.startswith(".") or suffix != suffix.lower():
+            raise ValueError(f"the suffix {suffix!r} must start with a dot and be in lower case")
         if suffix in FORMATS:
             raise ValueError(f"the suffix {suffix!r} belongs to another file format already: choose another suffix")
     FORMATS.update(dict.fromkeys(file_format.suffixes, file_format))
