@@ -63,6 +63,24 @@ def test_dask_equals_dense(guide, approximate):
     assert np.array_equal(chunked.predict(to_dask(guide["views"])), dense.labels_)
 
 
+@pytest.mark.parametrize("approximate", [False, True])
+def test_kernel_with_row_terms_on_sparse_and_dask(guide, approximate):
+    affinity = guide["RationalQuadratic"](5.0)
+    affinity = Nystroem(affinity, 50) if approximate else affinity
+    expected = fit(guide["views"], affinity).labels_
+    for views in (guide["sparse"], to_dask(guide["views"])):
+        assert cs.metrics.adjusted_rand_score(expected, fit(views, affinity).labels_) == 1
+
+
+def test_tile_of_the_wrong_shape_is_refused(guide):
+    class Flat(guide["Laplacian"]):
+        def tile(self, left, right):
+            return super().tile(left, right)[0]
+
+    with pytest.raises(ValueError, match=r"Flat\.tile returned shape \(300,\), but must return \(left, right\), here"):
+        fit(guide["views"], Flat())
+
+
 def test_missing_views_and_baselines(guide):
     views, y = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, missing=0.2, random_state=0)
     model = cs.baselines.KernelAddition(3, affinity=guide["Laplacian"](5.0), random_state=0).fit(views)

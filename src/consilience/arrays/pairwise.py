@@ -53,7 +53,7 @@ class RowKernel(Protocol):
     """A function of two rows with all its constants (a bandwidth, an origin)."""
 
     def points(self, X: Array) -> KernelRows:
-        """Prepare rows."""
+        """Prepare rows, which may be sparse or in a storage: only verbs of `arrays` work on all of them."""
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         """The kernel of each row on the left with each on the right: (left, right)."""
@@ -111,6 +111,10 @@ class KernelMatrix:
 
     def _compute(self, rows: slice) -> Array:
         tile = self.kernel.tile(self.left.slice_rows(rows), self.right)
+        expected = rows.stop - rows.start, self.shape[1]
+        if tile.shape != expected:
+            name = type(self.kernel).__name__
+            raise ValueError(f"{name}.tile returned shape {tile.shape}, but must return (left, right), here {expected}")
         return tile - self.shift if self.shift else tile
 
     def map_tiles(self, function: Callable[[slice, Array], T], *, whole: bool = False) -> Iterator[T]:
