@@ -8,6 +8,7 @@ from .linalg import normalize_rows
 from .memory import available_device_memory, available_memory, create_scratch_array, is_scratch_array
 from .namespace import (
     Array,
+    Seed,
     asarray_like,
     float64_zeros,
     is_array,
@@ -73,8 +74,8 @@ from .verbs import (
 )
 
 __all__ = [
-    "CSR", "Array", "DeviceCSR", "KernelMatrix", "KernelRows", "RowKernel", "Scorer", "add_label_sums",
-    "all_rows_equal", "argmax_scores", "as_csr", "as_rows", "as_rows_like", "asarray_like",
+    "CSR", "Array", "DeviceCSR", "KernelMatrix", "KernelRows", "RowKernel", "Scorer", "Seed",
+    "add_label_sums", "all_rows_equal", "argmax_scores", "as_csr", "as_rows", "as_rows_like", "asarray_like",
     "available_device_memory", "available_memory", "build_scorer", "choose_block_size", "compute_origin",
     "compute_scores", "count_labels", "count_stored", "create_scratch_array", "exp_nonpositive",
     "explain_out_of_memory", "find_origin", "fits_in_memory", "float64_zeros", "inner_products", "is_array",

@@ -12,6 +12,7 @@ from .csr import CSR
 from .device_csr import DeviceCSR
 
 Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our sparse rows
+Seed = int | np.random.Generator | np.random.RandomState | None  # what `random_state` may be
 
 
 def namespace(array: Array) -> Any:
@@ -64,7 +65,7 @@ def is_device_sparse(X: Any) -> bool:
     return type(X).__module__.startswith("cupyx.scipy.sparse")
 
 
-def make_generator(random_state: Any) -> np.random.Generator:
+def make_generator(random_state: Seed) -> np.random.Generator:
     """Make a numpy Generator from a random state of scikit-learn; the global one is never used."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..affinities import Precomputed
-from ..arrays import make_generator, use_threads
+from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
 from ..data.inputs import resolve_per_view
 from ..methods import Consilience
@@ -74,7 +74,7 @@ def assess(
     refit: bool = False,
     max_entities: int = 5_000,
     n_splits: int = 1,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
 ) -> Assessment:
@@ -148,7 +148,7 @@ class Options(NamedTuple):
 
 
 def run_assessment(
-    model: Any, X: Any, constraints: Any, random_state: Any, options: Options, open_steps: Callable[[str], Checkpoint]
+    model: Any, X: Any, constraints: Any, random_state: Seed, options: Options, open_steps: Callable[[str], Checkpoint]
 ) -> Assessment:
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, CrossOperator, ViewOperator
-from ..arrays import make_generator, use_threads
+from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
 from ..methods.common.input_checks import (
     check_n_clusters,
@@ -137,7 +137,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

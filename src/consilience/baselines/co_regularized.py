@@ -19,6 +19,7 @@ import scipy.linalg
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator
 from ..affinities.base import compute_degrees
+from ..arrays import Seed
 from ..data import Table
 from ..data.inputs import resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
@@ -127,7 +128,7 @@ class CoRegularizedSpectral(BaseSpectral):
         assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

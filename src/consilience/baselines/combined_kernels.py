@@ -12,7 +12,7 @@ import numpy as np
 
 from .._saving import refer_as, save_as
 from ..affinities import CrossOperator, Operator
-from ..arrays import fits_in_memory, map_chunks, pairwise, split_slice
+from ..arrays import Seed, fits_in_memory, map_chunks, pairwise, split_slice
 from ..methods.spectral.algorithm import Embedding, InitialEmbedding, embed_view
 from ..methods.spectral.base import BaseSpectral, share_spectral_docs, warn_embedding_problems
 
@@ -230,7 +230,7 @@ class KernelProduct(BaseCombinedKernel):
         assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

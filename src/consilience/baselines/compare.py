@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..arrays import make_generator
+from ..arrays import Seed, make_generator
 from ..assessment import assess as assess_model
 from ..data import Table, Views
 from ..methods.common.input_checks import holds_views
@@ -42,7 +42,7 @@ def compare(
     estimators: Mapping[str, Any] | Sequence[Any],
     y: Any = None,
     *,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     n_refits: int = 5,
     assess: bool = False,
 ) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator
+from ..arrays import Seed
 from ..methods.spectral.algorithm import (
     EigenEmbedding,
     Embedding,
@@ -98,7 +99,7 @@ class MinimumDisagreement(BaseSpectral):
         assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

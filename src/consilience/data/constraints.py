@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import make_generator
+from ..arrays import Seed, make_generator
 from .inputs import is_frame
 from .links import Links, compact_pairs, compute_closure, label_components
 from .table import Table
@@ -196,7 +196,7 @@ class Constraints:
         return cls(must, cannot, by=by, unknown=unknown)
 
     @classmethod
-    def sample(cls, y: Any, n: int, random_state: Any = None) -> Constraints:
+    def sample(cls, y: Any, n: int, random_state: Seed = None) -> Constraints:
         """Draw random pairs that agree with known classes: half must-links, half cannot-links.
 
         Parameters

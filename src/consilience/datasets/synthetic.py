@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from ..arrays import make_generator
+from ..arrays import Seed, make_generator
 from ..data import Views, align
 from ..data.blocks import index_columns
 from ..data.inputs import ViewInput, coerce_view
@@ -26,7 +26,7 @@ def make_gaussian_views(
     n_features: tuple[int, ...] = (5, 5),
     separation: float = 3.0,
     missing: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Views, np.ndarray]:
     """Make Gaussian clusters in several views that are independent given the cluster.
 
@@ -76,7 +76,7 @@ def make_text_views(
     length: float = 50,
     topic_share: float = 0.3,
     missing: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Views, np.ndarray]:
     """Make bags of words in several views that are independent given the cluster.
 
@@ -139,7 +139,7 @@ def _draw_mask(n: int, n_views: int, missing: float, rng: np.random.Generator) -
 
 @share_docs
 def make_overlapping_views(
-    n_samples: int = 1000, *, variance: float = 1.0, random_state: Any = None
+    n_samples: int = 1000, *, variance: float = 1.0, random_state: Seed = None
 ) -> tuple[Views, np.ndarray]:
     """Make two clusters that overlap in three views of two columns: the synthetic data of Kumar & Daumé 2011.
 
@@ -194,7 +194,7 @@ def make_corrupted_views(
     n_corrupted: int = 50,
     noise: float = 2.5,
     in_line: bool = False,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> tuple[Views, np.ndarray]:
     """Make three clusters in several views that are each wrong for some entities: the data of Tzortzis & Likas 2010.
 
@@ -263,7 +263,7 @@ CLUSTERS = np.array([1, 0, 0, 1])  # right and left; above and below would be ju
 
 @share_docs
 def make_four_quadrants(
-    n_samples: int = 200, *, mapped: float = 1.0, random_state: Any = None
+    n_samples: int = 200, *, mapped: float = 1.0, random_state: Seed = None
 ) -> tuple[Views, np.ndarray]:
     """Make two sets of points around the corners of a square, partly mapped to each other.
 
@@ -313,7 +313,7 @@ PAIR_TYPES = list | tuple | np.ndarray
 
 
 @share_docs
-def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) -> Views:
+def make_random_splits(X: Any, n_views: int = 2, *, random_state: Seed = None) -> Views:
     """Divide the columns of a block at random into views that share none.
 
     Parameters
@@ -361,7 +361,7 @@ def _check_integer(name: str, value: Any) -> None:
 
 @share_docs
 def make_paired_views(
-    X: Any, y: Any, pairs: Iterable[tuple[Any, Any]], *, n_samples: int = 200, random_state: Any = None
+    X: Any, y: Any, pairs: Iterable[tuple[Any, Any]], *, n_samples: int = 200, random_state: Seed = None
 ) -> tuple[Views, np.ndarray]:
     """Pair rows of one class with rows of another at random: the construction of Nigam & Ghani 2000.
 

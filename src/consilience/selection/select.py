@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ..arrays import make_generator, use_threads
+from ..arrays import Seed, make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
 from ..data import Table, Views
@@ -55,7 +55,7 @@ def select_n_clusters(
     small_groups: bool = False,
     max_entities: int = 1_200,
     n_splits: int = 2,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     verbose: bool = False,
 ) -> Selection:
     """Say which numbers of clusters the data supports, without labels.

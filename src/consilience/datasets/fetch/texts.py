@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.io import mminfo, mmread
 
-from ...arrays import make_generator
+from ...arrays import Seed, make_generator
 from ...data.inputs import ViewInput
 from ..dataset import Dataset
 from .load import load_remote
@@ -277,7 +276,7 @@ LANGUAGES = {"EN": 21531, "FR": 24893, "GR": 34279, "IT": 15506, "SP": 11547}  #
 DOCUMENTS = 18758  # of English origin
 
 
-def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
+def fetch_reuters(n_samples: int = 1200, random_state: Seed = 0) -> Dataset:
     """Fetch a sample of English news with their machine translations into four languages.
 
     The converted copies are samples from the literature: 1,200 documents by Grimal & Bisson with 2,000 words per
@@ -308,7 +307,7 @@ def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
 def parse_reuters(
     files: Mapping[str, bytes],
     n_samples: int,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     n_documents: int = DOCUMENTS,
     widths: Mapping[str, int] = LANGUAGES,
 ) -> ParsedData:

@@ -16,7 +16,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
-from ...arrays import Array, explain_out_of_memory, make_generator, to_numpy, use_threads
+from ...arrays import Array, Seed, explain_out_of_memory, make_generator, to_numpy, use_threads
 from ...data import Constraints, Table, Views
 from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
 from ..common.docs import share_docs
@@ -210,7 +210,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         balance: float = 0.5,
         sample_size: int = 20_000,
         outliers: float | Literal["auto"] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -555,7 +555,7 @@ def refine(
     labels: Any,
     *,
     constraints: Any = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     **options: Any,
 ) -> Consilience:
     """Refine the labels of any clustering, such as the result of another tool.

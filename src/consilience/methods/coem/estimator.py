@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import (
     Array,
+    Seed,
     asarray_like,
     create_scratch_array,
     explain_out_of_memory,
@@ -190,7 +191,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         tol: float = 1e-6,
         patience: int = 5,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -480,7 +481,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         """
         return 2 * self._count_parameters() - 2 * float(self.score_samples(X).sum())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Views, np.ndarray]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[Views, np.ndarray]:
         """Draw new entities from the model.
 
         Parameters

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import make_generator
+from ...arrays import Seed, make_generator
 from ...data import Views
 from .docs import share_docs
 from .halves import (
@@ -110,7 +110,7 @@ class MembershipMixin:
         },
         prefer_skip_nested_validation=True,
     )
-    def calibrate(self, X: Any, *, max_entities: int = 5_000, random_state: Any = 0) -> Self:
+    def calibrate(self, X: Any, *, max_entities: int = 5_000, random_state: Seed = 0) -> Self:
         """Set `temperature_` so that probabilities are those of entities that a fit has not seen.
 
         Two clones are fitted to disjoint random halves of the entities. Each scores the half that it has not seen, its

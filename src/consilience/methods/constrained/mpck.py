@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import CSR
+from ...arrays import CSR, Seed
 from ..common.docs import share_docs
 from ..common.validation import StrOptions
 from .cluster_metrics import METRICS, ClusterMetric
@@ -108,7 +108,7 @@ class MPCKMeans(PCKMeans):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

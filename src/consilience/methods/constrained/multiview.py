@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import CSR, make_generator, take_rows, use_threads
+from ...arrays import CSR, Seed, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views
 from ...data.inputs import resolve_per_view
 from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
@@ -216,7 +216,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         max_iter: int = 30,
         tol: float = 1e-6,
         views: dict[str, Any] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import (
     CSR,
+    Seed,
     add_label_sums,
     make_generator,
     map_chunks,
@@ -164,7 +165,7 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 0.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

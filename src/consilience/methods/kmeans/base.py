@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from ...arrays import asarray_like, explain_out_of_memory, to_numpy, use_threads
+from ...arrays import Seed, asarray_like, explain_out_of_memory, to_numpy, use_threads
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
 from ..common.input_checks import (
@@ -91,7 +91,7 @@ class BaseMultiViewKMeans(
         patience: int = 5,
         init: Any = "k-means++",
         outliers: float | Literal["auto"] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, as_rows, asarray_like, to_numpy, use_threads
+from ...arrays import Array, Seed, as_rows, asarray_like, to_numpy, use_threads
 from ...divergences import SquaredEuclidean
 from ...rows import LocalShards
 from ..common.input_checks import gather_results, warn_about_empty_clusters, warn_if_not_converged
@@ -50,7 +50,7 @@ def prepare_points(points: Array, centers: Array | None = None) -> LocalShards:
 
 
 def cluster_points(
-    points: Array, n_clusters: int, *, n_init: int, init: Any, random_state: Any, n_jobs: int | None = None
+    points: Array, n_clusters: int, *, n_init: int, init: Any, random_state: Seed, n_jobs: int | None = None
 ) -> PointClusters:
     """Cluster points as `MultiViewKMeans` with one view does."""
     options = SimpleNamespace(

@@ -15,7 +15,16 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from ..._docstrings import fill_docstrings
 from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
-from ...arrays import Array, explain_out_of_memory, make_generator, namespace, normalize_rows, to_numpy, use_threads
+from ...arrays import (
+    Array,
+    Seed,
+    explain_out_of_memory,
+    make_generator,
+    namespace,
+    normalize_rows,
+    to_numpy,
+    use_threads,
+)
 from ...data import Views
 from ..common.docs import PARTS
 from ..common.input_checks import (
@@ -120,7 +129,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._saving import save_as
 from ...affinities import CrossOperator, Operator
-from ...arrays import Array
+from ...arrays import Array, Seed
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, Misfit, OutlierLabelsMixin
@@ -139,7 +139,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         n_init: int = 10,
         init: Any = "k-means++",
         outliers: float | Literal["auto"] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import make_generator, use_threads
+from ...arrays import Seed, make_generator, use_threads
 from ..common.input_checks import check_views, store_input_features
 from ..common.similarities import resolve_affinities
 from ..common.validation import POSITIVE_INTEGER, Interval, StrOptions, check_parameters, share_constraints
@@ -73,7 +73,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         *,
         affinity: Any = "gaussian",
         bandwidth: float | Literal["median"] | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
