@@ -7,9 +7,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def agreement_rate(*view_labels: Any) -> float:
+def agreement_rate(*view_labels: ArrayLike | Mapping[str, ArrayLike]) -> float:
     """Share of entities that all their views put into the same component (Eq 16).
 
     Parameters
@@ -40,7 +41,7 @@ def all_agree(labels: np.ndarray) -> np.ndarray:
     return lowest == labels.max(axis=0)
 
 
-def agreement_matrix(*view_labels: Any) -> np.ndarray:
+def agreement_matrix(*view_labels: ArrayLike | Mapping[str, ArrayLike]) -> np.ndarray:
     """Agreement rate of each pair of views: (V, V).
 
     Parameters
@@ -66,7 +67,7 @@ def agreement_matrix(*view_labels: Any) -> np.ndarray:
     return matrix
 
 
-def disagreement_bound(*view_labels: Any) -> float:
+def disagreement_bound(*view_labels: ArrayLike | Mapping[str, ArrayLike]) -> float:
     """Upper bound on the error rate of independent views, computed without labels (Eqs 13 to 15).
 
     Two views that err independently given the class, each right about half of every class or more, disagree at least
@@ -117,7 +118,7 @@ def _stack_labels(view_labels: tuple[Any, ...]) -> np.ndarray:
     return np.stack(arrays)
 
 
-def _as_labels(labels: Any) -> np.ndarray:
+def _as_labels(labels: ArrayLike) -> np.ndarray:
     """Convert the labels of a view to integers, or raise an error that says what is wrong with them."""
     refusal = "the labels of a view must be a flat sequence of whole numbers, -1 where an entity lacks the view, got "
     try:
