@@ -59,7 +59,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Read the facts of a run."""
+    """Read the summary.json of a run."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path}: give a folder that `consilience cluster --out` has written")
     try:

@@ -199,8 +199,8 @@ def make_corrupted_views(
     """Make three clusters in several views that are each wrong for some entities: the data of Tzortzis & Likas 2010.
 
     Every view has the same points of the plane, shifted, with some of them replaced by points of another cluster. Noisy
-    views have the points with much noise added. The paper shows the three Gaussians only in a figure; the ones here can
-    be separated without error, too.
+    views have the points with much noise added. The paper shows the three Gaussians only in a figure; as there, the
+    ones here can be separated without error.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def _list_unique(ids: Iterable[str]) -> np.ndarray:
 
 
 def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool) -> EncodedData:
-    """Fit an encoder to each content and encode it; `rare` weights terms by their rarity."""
+    """Fit an encoder to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more."""
     ids = collect_ids(contents)
     contents = [_align_columns(content, ids) if content.kind == "similarities" else content for content in contents]
     encodings: dict[str, ViewEncoding] = {}

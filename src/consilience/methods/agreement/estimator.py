@@ -604,7 +604,7 @@ def refine(
     names, inverse = np.unique(np.asarray(array[~is_open].tolist()), return_inverse=True)
     if len(names) < 2:
         number = "only 1 cluster" if len(names) else "no cluster"
-        raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
+        raise ValueError(f"labels name {number}, but refinement needs at least 2: give labels of 2 clusters or more")
     numbers = np.full(len(array), -1)
     numbers[~is_open] = inverse
     model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
@@ -666,7 +666,7 @@ def check_start_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarra
 
 
 def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generator) -> Table:
-    """Return the information of each view's left-out predictions about the clusters, and its average by chance."""
+    """Return the information of each view's left-out predictions about the clusters, and its mean by permutation."""
 
     def measure(labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
         return [

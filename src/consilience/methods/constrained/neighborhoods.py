@@ -50,7 +50,8 @@ def choose_first_centers(
 
     Of more groups than clusters, take the largest (Basu et al. 2004) or those that are large and far apart (Bilenko et
     al. 2004). If there are fewer, a row that cannot-links separate from all of them comes next, and the rest as in
-    k-means++. `trusted` constraints always tie, `everything` includes those that may be wrong.
+    k-means++. `trusted` constraints always tie; `everything` also has those that may be wrong (both are the
+    same if all constraints are trusted).
     """
     all_rows = np.arange(view.X.shape[0])
 
