@@ -375,7 +375,7 @@ def test_predictors_of_a_half_place_other_entities(four_groups):
 
 def test_modularity_of_two_cliques():
     block = np.ones((3, 3))
-    graph = sp.csr_array(sp.block_diag([block, block]))
+    graph = sp.block_diag([sp.csr_array(block), sp.csr_array(block)], format="csr")
     assert measure_modularity(graph, np.repeat([0, 1], 3)) == pytest.approx(0.5)
     assert measure_modularity(graph, np.zeros(6, int)) == pytest.approx(0)
     assert measure_modularity(sp.csr_array(np.eye(4)), np.arange(4)) == 0  # loops do not count

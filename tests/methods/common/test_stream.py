@@ -112,7 +112,7 @@ def literal_statistics(blocks, present, thetas, alpha, v, eta):
     ]
     sums = np.zeros((K, blocks[v].shape[1]))
     for i in np.flatnonzero(present[:, v]):
-        sums += np.outer(literal.blended_posteriors(posteriors, v, i, eta), blocks[v][i])
+        sums += np.outer(literal.blend_posteriors(posteriors, v, i, eta), blocks[v][i])
     return sums, [sum(values.values()) for values in posteriors]
 
 

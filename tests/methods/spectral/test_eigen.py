@@ -41,7 +41,9 @@ def test_largest_is_algebraic_not_absolute():
 
 
 def test_repeated_eigenvalues_are_all_found():
-    parts = sp.block_diag([np.ones((20, 20)) / 20] * 9, format="csr")  # nine parts, nine times the eigenvalue 1
+    parts = sp.block_diag(
+        [sp.coo_array(np.ones((20, 20)) / 20)] * 9, format="csr"
+    )  # nine parts, nine times the eigenvalue 1
     values, vectors = compute_top(parts, 9)
     np.testing.assert_allclose(values, 1, atol=1e-10)
     assert np.linalg.matrix_rank(vectors) == 9
@@ -116,7 +118,7 @@ MATRICES = {
     "all negative": make_matrix(-np.linspace(1, 2, 60)),
     "of low rank": make_matrix(np.r_[3.0, 2.0, np.zeros(60)]),
     "nothing": np.zeros((30, 30)),
-    "in parts": sp.block_diag([np.ones((20, 20)) / 20] * 9).toarray(),
+    "in parts": sp.block_diag([sp.coo_array(np.ones((20, 20)) / 20)] * 9).toarray(),
     "close together": make_path_graph(400)[0].toarray(),
 }
 
