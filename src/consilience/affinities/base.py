@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from array_api_compat import is_torch_array
 
+from .._numbers import is_integer, is_real, is_truth_value
 from ..arrays import Array, is_on_host, namespace, squared_norms, to_numpy
 
 
@@ -94,8 +94,7 @@ class NoAffinityError(ValueError):
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
     """Refuse a setting that is not a positive number, or not a positive whole number."""
-    kind = Integral if whole else Real
-    if not isinstance(value, kind) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+    if not (is_integer(value) if whole else is_real(value)) or is_truth_value(value) or not 0 < float(value) < np.inf:
         expected = "a whole number, 1 or more" if whole else "a number above 0"
         raise NoAffinityError(f"{name}={value!r} must be {expected}")
 

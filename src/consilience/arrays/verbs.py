@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import device
 
+from .._numbers import is_truth_value
 from .csr import CSR
 from .device_csr import DeviceCSR
 from .namespace import Array, asarray_like, is_array, is_device_sparse, namespace, to_numpy
@@ -38,7 +39,7 @@ def true_unless_known_false(condition: Any) -> bool:
 
     What follows must be correct, if perhaps needless, where the condition does not hold.
     """
-    return bool(condition) if isinstance(condition, bool) or is_on_host(condition) else True
+    return bool(condition) if is_truth_value(condition) or is_on_host(condition) else True
 
 
 @singledispatch

@@ -15,6 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._numbers import is_integer
 from ..affinities import Precomputed
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
@@ -186,7 +187,7 @@ def run_assessment(
     between_halves = np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])
     n_requested = getattr(estimator, "n_clusters", None)
     n_filled = len(np.unique(labels[labels >= 0]))
-    n_missing = max(0, int(n_requested) - n_filled) if isinstance(n_requested, Integral) else 0
+    n_missing = max(0, int(n_requested) - n_filled) if is_integer(n_requested) else 0
     assessment = Assessment(
         float(max(between_halves, 1 - np.mean(stability[counted]))),
         1 - float(np.mean(margin[counted])),

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
 
+from .._numbers import is_real
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator
 from ..affinities.base import compute_degrees
@@ -179,14 +179,14 @@ class CoRegularizedSpectral(BaseSpectral):
 
     def _resolve_weights(self, names: Sequence[str]) -> list[float]:
         """Return the weight of each view."""
-        if self.kind == "pairwise" and not isinstance(self.weight, Real):
+        if self.kind == "pairwise" and not is_real(self.weight):
             raise ValueError(
                 f"kind='pairwise' has one weight for all pairs of views, got weight={self.weight!r}: give one number, "
                 "or use kind='centroid'"
             )
         weights = resolve_per_view("weight", self.weight, names)
         for name, weight in weights.items():
-            if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+            if not is_real(weight) or not 0 <= float(weight) < np.inf:
                 raise ValueError(f"view {name!r}: weight {weight!r} must be a number, 0 or more")
         if self.kind == "centroid" and not any(weights.values()):
             raise ValueError("no view has a weight above 0, which leaves no consensus: give one, or kind='pairwise'")

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._numbers import is_integer, is_real
 from .._saving import save_as
 from ..arrays import Seed, make_generator
 from .inputs import is_frame
@@ -213,7 +214,7 @@ class Constraints:
         >>> Constraints.sample([0, 0, 1, 1, 2, 2], 6, random_state=0)
         Constraints: 3 must-links, 3 cannot-links, by position
         """
-        if not isinstance(n, Integral) or n < 0:
+        if not is_integer(n, least=0):
             raise ValueError(f"n must be a whole number of constraints, 0 or more, got {n!r}")
         rng = make_generator(random_state)
         if np.ndim(y) != 1:
@@ -286,7 +287,7 @@ class Constraints:
 
     def __mul__(self, factor: Any) -> Constraints:
         """Multiply all weights by a number."""
-        if not isinstance(factor, Real):
+        if not is_real(factor):
             return NotImplemented
         if not 0 < float(factor) < float("inf"):
             raise ValueError(f"weights are multiplied by a number above 0, got {factor!r}")
@@ -336,7 +337,7 @@ class Constraints:
             return self._replace(*kept).renumbered(positions)
         if (positions < 0).any():
             unknown = self._names[positions < 0]
-            hint = ", or by='position'" if isinstance(unknown[0], Integral) else ""
+            hint = ", or by='position'" if is_integer(unknown[0]) else ""
             raise ValueError(
                 f"constraints name entity {unknown[0]!r}, which is not among the ids of the data ({len(unknown)} "
                 f"such): leave it out, or say unknown='drop'{hint}"

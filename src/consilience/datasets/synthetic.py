@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from .._numbers import is_integer, is_truth_value
 from ..arrays import Seed, make_generator
 from ..data import Views, align
 from ..data.blocks import index_columns
@@ -355,7 +355,7 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Seed = None) -
 
 
 def _check_integer(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if not is_integer(value) or is_truth_value(value):
         raise TypeError(f"{name}={value!r} must be an integer")
 
 

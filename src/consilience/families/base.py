@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import size
 
+from .._numbers import is_real
 from ..arrays import Array, as_rows, asarray_like, keep_where, namespace, stored_values, to_numpy, weighted_sums
 
 Statistics = dict[str, Array]
@@ -146,7 +146,7 @@ def count_and_sum(X: Array, responsibilities: Array, weights: Array) -> Statisti
 
 def check_smoothing(smoothing: float) -> None:
     """Refuse a smoothing that is not a finite number of at least 0."""
-    if not isinstance(smoothing, Real) or not 0 <= smoothing < inf:
+    if not is_real(smoothing) or not 0 <= smoothing < inf:
         raise ValueError(f"smoothing must be a number, 0 or more, got {smoothing!r}")
 
 

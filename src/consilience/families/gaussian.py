@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import log, pi
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from array_api_compat import device
 
+from .._numbers import is_real
 from .._saving import save_as
 from ..arrays import (
     Array,
@@ -48,7 +48,7 @@ class BaseGaussian(DensityFamily):
     precision: float = float(np.finfo(np.float64).eps)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.floor, Real) or not 0 < self.floor < 1:
+        if not is_real(self.floor) or not 0 < self.floor < 1:
             raise ValueError(f"floor must be a share of the variance, above 0 and below 1, got {self.floor!r}")
 
     def bind(self, X: Array, present: Array) -> BaseGaussian:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from array_api_compat import device
 from scipy.stats import vonmises_fisher
 
+from .._numbers import is_real
 from .._saving import save_as
 from ..arrays import (
     Array,
@@ -56,7 +56,7 @@ class VonMisesFisher(DensityFamily):
     divergence: ClassVar[str] = "cosine"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.floor, Real) or not 1e-7 <= self.floor < 1:
+        if not is_real(self.floor) or not 1e-7 <= self.floor < 1:
             raise ValueError(f"floor must be at least 1e-7 and below 1, got {self.floor!r}")
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from .._numbers import is_integer
 from ..arrays import Seed, make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
@@ -195,7 +196,7 @@ def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[
     numbers = list(candidates)
     if not numbers:
         raise ValueError("no candidates: give numbers of clusters, such as range(2, 11)")
-    if not all(isinstance(number, Integral) and number >= 1 for number in numbers):
+    if not all(is_integer(number, least=1) for number in numbers):
         raise ValueError(f"candidates must be whole numbers from 1 on, got {numbers}")
     tried = sorted({int(number) for number in numbers} - {1})  # 1 is an answer that needs no trial
     if not tried:

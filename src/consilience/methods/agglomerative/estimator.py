@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_integer
 from ..._saving import save_as
 from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
 from ...data import Table, Views
@@ -203,7 +203,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
             The cluster of each entity, numbered in the order of their first entities.
         """
         check_is_fitted(self)
-        if not isinstance(n_clusters, Integral) or not 1 <= n_clusters <= self.n_leaves_:
+        if not is_integer(n_clusters, 1, self.n_leaves_):
             raise ValueError(
                 f"n_clusters={n_clusters!r} must be a whole number from 1 to {self.n_leaves_}, the number of entities"
             )

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import normalized_mutual_info_score
 
+from ..._numbers import is_real
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
 from ...arrays import Array, Seed, explain_out_of_memory, make_generator, to_numpy, use_threads
@@ -614,7 +615,7 @@ def refine(
 
 def is_open_label(value: Any) -> bool:
     """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
-    if isinstance(value, Real):
+    if is_real(value):
         return not float(value) >= 0
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value == ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import log
-from numbers import Integral, Real
+from numbers import Real
 from operator import add
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_integer
 from ..._saving import save_as
 from ...arrays import (
     Array,
@@ -498,7 +499,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             The cluster that each was drawn from.
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, Integral) or n_samples < 1:
+        if not is_integer(n_samples, least=1):
             raise ValueError(f"n_samples must be a whole number from 1 on, got {n_samples!r}")
         rng = make_generator(random_state)
         weights = to_numpy(self.cluster_weights_)

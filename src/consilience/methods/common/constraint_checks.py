@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from ..._numbers import is_integer
 from ...data import Constraints, Views
 from ...data.inputs import coerce_view, is_frame
 from .input_checks import find_stack_level, show_id
@@ -64,7 +64,7 @@ def resolve_constraints(
         too_large = links.pairs >= len(views)
         if too_large.any():
             pair = find_first_pair(links.pairs, too_large)[0]
-            by_id = ", or say by='id'" if ids is not None and len(ids) and isinstance(ids[0], Integral) else ""
+            by_id = ", or say by='id'" if ids is not None and len(ids) and is_integer(ids[0]) else ""
             raise ValueError(
                 f"{kind} {pair}{where and where + ','} names entity {max(pair)}, but there are {len(views)}: give "
                 f"positions from 0 to {len(views) - 1}{by_id}"

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..._numbers import is_truth_value
 from ...arrays import (
     Array,
     DeviceCSR,
@@ -265,7 +266,7 @@ def write_labels(labels: np.ndarray, out: Any) -> Any:
 
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:
     """Refuse a number of clusters that is a truth value, or larger than the number of entities."""
-    if isinstance(n_clusters, bool | np.bool):
+    if is_truth_value(n_clusters):
         raise TypeError(f"n_clusters={n_clusters} is a truth value: give the number of clusters, 1 or more")
     if n_clusters > n_entities:
         raise ValueError(

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_real
 from ..._saving import save_as
 from ...arrays import CSR, Seed, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views
@@ -368,7 +369,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         if self.threshold != "auto":
             thresholds = resolve_per_view("threshold", self.threshold, mapped.views)
             for name, threshold in thresholds.items():
-                if not isinstance(threshold, Real) or not float(threshold) > 0:
+                if not is_real(threshold) or not float(threshold) > 0:
                     raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {threshold!r}")
             return {name: float(threshold) for name, threshold in thresholds.items()}
         if not self._transfer.propagates:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_integer
 from ...arrays import to_numpy
 from ...data import Constraints
 from ...data.links import label_components
@@ -63,7 +63,7 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     check_is_fitted(model)
     if not hasattr(model, "view_n_features_"):
         raise TypeError(f"{type(model).__name__} is no estimator of consilience: use one, such as PCKMeans")
-    if not isinstance(n, Integral) or n < 1:
+    if not is_integer(n, least=1):
         raise ValueError(f"n must be a whole number of pairs, 1 or more, got {n!r}")
     views = check_views(model, X, reset=False)
     if len(views) != len(model.labels_):

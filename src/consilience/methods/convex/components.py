@@ -5,13 +5,13 @@ Arrays with one value per point or component may be of any library and on any de
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from array_api_compat import device
 from scipy.special import logsumexp
 
+from ..._numbers import is_integer
 from ...arrays import Array, asarray_like, keep_where, namespace
 
 SUBPROBLEM_GAP = 0.05  # share of the overall gap to which the maximum over a set of components is solved
@@ -53,7 +53,7 @@ def as_real_array(name: str, values: Any) -> np.ndarray:
 
 def check_max_iter(max_iter: Any) -> None:
     """Refuse a number of rounds that is not a positive integer."""
-    if not isinstance(max_iter, Integral) or max_iter < 1:
+    if not is_integer(max_iter, least=1):
         raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
 
 

@@ -15,6 +15,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_real
 from ..._saving import save_as
 from ...arrays import asarray_like, available_memory, explain_out_of_memory, namespace, to_numpy, use_threads
 from ...data import Table, Views
@@ -477,7 +478,7 @@ def resolve_positive(parameter: str, values: Any, names: Sequence[str], expected
     """Return a positive finite number per view."""
     by_view = resolve_per_view(parameter, values, names)
     for name, value in by_view.items():
-        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        if not is_real(value) or not 0 < float(value) < np.inf:
             raise ValueError(f"view {name!r}: {parameter}={value!r} must be {expected}")
     return {name: float(value) for name, value in by_view.items()}
 

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._numbers import is_real
 from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
 from ...arrays.namespace import fetch_numbers
 from .components import (
@@ -122,7 +122,7 @@ def mixture_proportions(
             "or start with more components"
         )
     check_max_iter(max_iter)
-    if not isinstance(tol, Real) or tol != tol:
+    if not is_real(tol) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
     result = None
     for result in iterate_proportions(A, w, q):
