@@ -9,7 +9,6 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import (
-    CSR,
     Array,
     KernelMatrix,
     KernelRows,
@@ -19,6 +18,7 @@ from ..arrays import (
     fits_in_memory,
     inner_products,
     is_on_host,
+    is_sparse,
     itemsize,
     keep_where,
     namespace,
@@ -192,7 +192,7 @@ class HistogramAffinity(KernelAffinity):
 
     def sum_histograms(self, X: Array, Y: Array, *, harmonic: bool) -> Array:
         """Sum ``x y / (x + y)``, or ``min(x, y)``, over the columns that two rows share: (rows of X, rows of Y)."""
-        if isinstance(X, CSR):
+        if is_sparse(X):
             return sum_shared_columns(X, Y, harmonic=harmonic)
         xp = namespace(X)
         total = 0 * (X[:, :1] + Y[:, :1].T)

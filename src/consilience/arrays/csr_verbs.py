@@ -130,7 +130,7 @@ def _(X: CSR, rows):
 
 @verbs.inner_products.register
 def _(X: CSR, Y):
-    return (X.to_scipy() @ Y.to_scipy().T).toarray() if isinstance(Y, CSR) else X.to_scipy() @ Y.T
+    return (X.to_scipy() @ Y.to_scipy().T).toarray() if verbs.is_sparse(Y) else X.to_scipy() @ Y.T
 
 
 @verbs.all_rows_equal.register

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import CSR, Array, as_rows, is_in_memory, plan_reads, read_blocks, split_slice, to_host
+from ..arrays import CSR, Array, as_rows, is_in_memory, is_sparse, plan_reads, read_blocks, split_slice, to_host
 
 BLOCK_BYTES = 1 << 24  # stored values of a block: reading one at a time is as fast as the disk, and a few fit anywhere
 LARGEST_UNIT = 16 * BLOCK_BYTES  # a larger unit of storage is cut, though each part then costs reading all of it
@@ -248,7 +248,7 @@ class Source:
 
 def stack_rows(blocks: Sequence[Array]) -> Array:
     """Stack blocks of rows, dense or sparse."""
-    if isinstance(blocks[0], CSR):
+    if is_sparse(blocks[0]):
         return CSR.from_scipy(sp.csr_array(sp.vstack([to_host(block) for block in blocks], format="csr")))
     return np.concatenate(blocks)
 

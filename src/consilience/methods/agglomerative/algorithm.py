@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import (
-    CSR,
     Array,
     add_label_sums,
     build_scorer,
     compute_origin,
     compute_scores,
+    is_sparse,
     map_chunks,
     sample_rows,
     split_slice,
@@ -89,7 +89,7 @@ class RowDistances(ViewDistances):
 
         X = self.X
         near = np.finfo(X.dtype).eps ** (1 / 3)  # distances with fewer than two thirds of the digits are recomputed
-        if isinstance(X, CSR):
+        if is_sparse(X):
             dense = take_dense_rows(X, np.arange(rows.start, rows.stop))
             products = compute_scores(X[first:], build_scorer(X, dense, np.zeros(len(dense)))).T
             arrays, distances = (X.indptr, X.indices, X.data), np.empty(products.shape, X.dtype)
@@ -135,7 +135,7 @@ def prepare_cosine(X: Array, present: np.ndarray) -> RowDistances:
 
 def prepare_euclidean(X: Array, present: np.ndarray) -> RowDistances:
     """Prepare rows for Euclidean distances."""
-    if not isinstance(X, CSR):
+    if not is_sparse(X):
         origin = compute_origin(sample_rows(X, present), X.dtype)
         X = X if origin is None else X - origin.astype(X.dtype)
     return prepare_row_distances(X, present, is_euclidean=True)
@@ -143,7 +143,7 @@ def prepare_euclidean(X: Array, present: np.ndarray) -> RowDistances:
 
 def prepare_row_distances(X: Array, present: np.ndarray, *, is_euclidean: bool) -> RowDistances:
     """Compute the squared lengths of the rows."""
-    if isinstance(X, np.ndarray):
+    if not is_sparse(X):
         X = np.ascontiguousarray(X).view()
         X.flags.writeable = False  # data is usually read-only, so kernels are compiled only for such arrays
     return RowDistances(X, present, np.where(present, squared_norms(X), np.inf), is_euclidean)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._numbers import is_integer
 from ..._saving import save_as
-from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
+from ...arrays import asarray_like, available_memory, is_sparse, to_numpy, use_threads
 from ...data import Table, Views
 from ...data.inputs import resolve_per_view
 from ..common.docs import share_docs
@@ -237,7 +237,7 @@ def prepare_distances(views: Views, metrics: dict[str, str]) -> dict[str, ViewDi
             raise ValueError(f"view {name!r}: no metric {metric!r}; choose from {', '.join(map(repr, METRICS))}")
     distances = {}
     for name, (block, has_view) in validate_blocks(align_precomputed(views, metrics)).items():
-        X = block if isinstance(block, CSR) else to_numpy(block)
+        X = block if is_sparse(block) else to_numpy(block)
         if metrics[name] == "precomputed":
             check_distances(name, X)
         distances[name] = METRICS[metrics[name]](X, to_numpy(has_view))

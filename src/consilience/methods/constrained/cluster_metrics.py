@@ -23,10 +23,10 @@ import scipy.sparse as sp
 
 from ..._saving import save_as
 from ...arrays import (
-    CSR,
     add_label_sums,
     argmax_scores,
     build_scorer,
+    is_sparse,
     map_chunks,
     map_values,
     split_into_blocks,
@@ -292,7 +292,7 @@ def condition_eigenvalues(eigenvalues: np.ndarray) -> np.ndarray:
 def compute_diagonal_scatter(X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Sum of squares of each column about the mean of each cluster: (k, d)."""
     total = np.zeros(centers.shape)
-    if isinstance(X, CSR):
+    if is_sparse(X):
         total = add_label_sums(map_values(X, np.square), labels, total)
         counts = np.bincount(labels[labels >= 0], minlength=len(centers))
         return np.maximum(total - counts[:, None] * centers**2, 0)

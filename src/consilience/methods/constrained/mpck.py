@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import CSR, Seed
+from ...arrays import Seed, is_sparse
 from ..common.docs import share_docs
 from ..common.validation import StrOptions
 from .cluster_metrics import METRICS, ClusterMetric
@@ -135,7 +135,7 @@ class MPCKMeans(PCKMeans):
 
     def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         X = problem.view.X
-        if self.metric == "full" and isinstance(X, CSR):
+        if self.metric == "full" and is_sparse(X):
             raise ValueError(
                 f"metric='full' needs dense rows, got a sparse matrix {X.shape}: use metric='diagonal', or reduce the "
                 "data first (scikit-learn's TruncatedSVD)"

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._numbers import is_real
 from ..._saving import save_as
-from ...arrays import CSR, Seed, make_generator, take_rows, use_threads
+from ...arrays import Seed, is_sparse, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views
 from ...data.inputs import resolve_per_view
 from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
@@ -320,7 +320,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
 
     def _check_sparse(self, mapped: MappedViews, closed: Mapping[str, ClosedConstraints]) -> None:
         """Refuse options that sparse views do not support."""
-        sparse = {name: view.view.X for name, view in mapped.views.items() if isinstance(view.view.X, CSR)}
+        sparse = {name: view.view.X for name, view in mapped.views.items() if is_sparse(view.view.X)}
         for name, X in sparse.items():
             if self._transfer.propagates and closed[name].consistent.size:
                 raise ValueError(
@@ -516,9 +516,7 @@ def compute_content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict
     for name, X in blocks.items():
         coefficients = np.random.default_rng(0).uniform(1, 2, X.shape[1])
         # einsum rounds equal rows alike
-        combinations[name] = (
-            X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
-        )
+        combinations[name] = X.to_scipy() @ coefficients if is_sparse(X) else np.einsum("ij,j->i", X, coefficients)
     by_entity = np.full(present.shape, np.inf)
     for v, values in enumerate(combinations.values()):
         by_entity[present[:, v], v] = values

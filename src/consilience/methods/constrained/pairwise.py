@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...arrays import CSR, map_chunks, split_into_blocks, take_dense_rows, take_rows
+from ...arrays import map_chunks, split_into_blocks, take_dense_rows, take_rows, to_host
 from ...data.links import Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
@@ -87,7 +87,7 @@ class LinkedView:
     @cached_property
     def differences(self) -> Any:
         """Difference of the two ends of each link; sparse if the rows are."""
-        X = to_scipy(self.linked_rows.X)
+        X = to_host(self.linked_rows.X)
         return X[self.pairs[:, 0]] - X[self.pairs[:, 1]]
 
     def penalize(self, metric: ClusterMetric, before: Penalties | None) -> Penalties:
@@ -103,7 +103,7 @@ class LinkedView:
             if before is not None and before.farthest is not None:
                 for cluster_hints, last in zip(hints, before.farthest, strict=True):
                     cluster_hints.append((last.first, last.second))
-            farthest = metric.farthest(to_scipy(self.view.X), hints)
+            farthest = metric.farthest(to_host(self.view.X), hints)
         return Penalties(self, lengths, farthest)
 
 
@@ -153,15 +153,10 @@ class Penalties:
         total = metric.products(problem.differences[links], factors)
         if self.farthest is not None:
             cannot_weights = np.bincount(first[~must], w[~must], minlength=k)
-            ends = to_scipy(take_rows(problem.view.X, np.array([(p.first, p.second) for p in self.farthest]).ravel()))
+            ends = to_host(take_rows(problem.view.X, np.array([(p.first, p.second) for p in self.farthest]).ravel()))
             ends = ends.toarray() if sp.issparse(ends) else ends
             total = total + metric.products(ends[::2] - ends[1::2], np.diag(cannot_weights))
         return total
-
-
-def to_scipy(X: Any) -> Any:
-    """Return CSR rows as a scipy matrix, and numpy rows unchanged."""
-    return X.to_scipy() if isinstance(X, CSR) else X
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...arrays import (
-    CSR,
     Seed,
     add_label_sums,
+    is_sparse,
     make_generator,
     map_chunks,
     split_into_chunks,
@@ -285,7 +285,7 @@ def collect_present_rows(views: Views) -> dict[str, Any]:
     """Return the rows of the entities that have each view, as numpy arrays or CSR."""
     rows = {}
     for name, (X, is_present) in validate_blocks(views).items():
-        block, present = (X if isinstance(X, CSR) else to_numpy(X)), to_numpy(is_present)
+        block, present = (X if is_sparse(X) else to_numpy(X)), to_numpy(is_present)
         rows[name] = block if present.all() else take_rows(block, np.flatnonzero(present))
     return rows
 
