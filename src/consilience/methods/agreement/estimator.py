@@ -44,7 +44,7 @@ from ..common.membership import (
     OutlierLabelsMixin,
     score_gaps,
 )
-from ..common.run import Attempt, Run, choose_best_attempt, progress, run
+from ..common.run import Attempt, Run, choose_best_attempt, draws_starts, progress, run
 from ..common.similarities import resolve_affinities, restrict_columns, select_rows
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .ensemble import Ensemble, balance_votes, choose_clusters, encode_labels, mutual_information
@@ -245,7 +245,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             After Ctrl-C it holds the best result so far, or nothing if entities outside a sample were being predicted.
         """
         views = check_views(self, X, reset=True)
-        init = None if isinstance(self.init, str) else check_start_labels(self.init, len(views), self.n_clusters)
+        init = None if draws_starts(self.init) else check_start_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         unknown = [name for name in self.predictors if name not in PREDICTORS]
         if unknown or not len(self.predictors):

@@ -42,7 +42,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
-from ..common.run import announce, run_starts
+from ..common.run import announce, draws_starts, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import STRATEGIES, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
@@ -358,7 +358,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _make_starts(self, shards: Shards, families: Mapping[str, Family]) -> Iterator[Model]:
         """Yield the model that each run starts from."""
         prior = PRIORS[self.priors]
-        if not isinstance(self.init, str):
+        if not draws_starts(self.init):
             return iter([start_from_init(self.init, shards, families, self.n_clusters, prior)])
         rng = make_generator(self.random_state)
         generators, (sample_rng,) = rng.spawn(self.n_init), rng.spawn(1)

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from ...arrays import as_rows, available_memory, to_host
 from ...data import Constraints, Views
 from ...rows import read_whole
+from .run import draws_starts
 
 LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
 ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
@@ -91,7 +92,7 @@ def reset_start(model: Any) -> Any:
     defaults = {}
     for name, value in parameters.items():
         owner, _, last = name.rpartition("__")
-        if last == "init" and value is not None and not isinstance(value, str) and not callable(value):
+        if last == "init" and value is not None and not draws_starts(value) and not callable(value):
             estimator = parameters[owner] if owner else fresh
             defaults[name] = signature(type(estimator)).parameters["init"].default
     return fresh.set_params(**defaults)

@@ -134,6 +134,11 @@ def choose_best_attempt(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
     return best, False
 
 
+def draws_starts(init: Any) -> bool:
+    """Whether the parameter `init` names how starts are drawn; otherwise it describes one start."""
+    return isinstance(init, str)
+
+
 def run_starts(
     estimator: Any,
     starts: Iterable[T],
@@ -146,7 +151,7 @@ def run_starts(
     """
 
     def attempt_all() -> Iterator[Attempt]:
-        n_runs = estimator.n_init if isinstance(estimator.init, str) else 1
+        n_runs = estimator.n_init if draws_starts(estimator.init) else 1
         options = {name: getattr(estimator, name) for name in ("max_iter", "tol", "patience")}
         with progress(type(estimator).__name__, n_runs, bool(estimator.verbose)) as show:
             for i, start in enumerate(starts):

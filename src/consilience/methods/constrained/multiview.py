@@ -31,7 +31,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     write_labels,
 )
-from ..common.run import LowestCostTracker, Run, announce, progress, run
+from ..common.run import LowestCostTracker, Run, announce, draws_starts, progress, run
 from ..common.starts import split_init_by_view
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric
@@ -337,8 +337,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
         centers = {}
-        draws_start = self.init is None or isinstance(self.init, str)
-        if not draws_start:
+        is_drawn = self.init is None or draws_starts(self.init)
+        if not is_drawn:
             n = len(next(iter(mapped.views.values())).row)
             for name, start in split_init_by_view(self.init, list(mapped.views), n, self.n_clusters).items():
                 instances = mapped.views[name]
@@ -349,7 +349,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             n_clusters=self.n_clusters,
             metric=self._first_metric,
             uses_length=self.base == "mpck",
-            start=self.init if draws_start and self.init else DEFAULT_STARTS[self.base],
+            start=self.init if is_drawn and self.init else DEFAULT_STARTS[self.base],
             order=partial(draw_order, int(order_seed)) if self.order == "random" else np.arange,
             seed=int(start_seed),
             centers=centers,

@@ -38,7 +38,7 @@ from ..common.input_checks import (
     warn_if_not_converged,
     write_labels,
 )
-from ..common.run import Attempt, choose_best_attempt, progress
+from ..common.run import Attempt, choose_best_attempt, draws_starts, progress
 from ..common.starts import check_init_labels
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric
@@ -229,12 +229,11 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
 
     def _attempt_starts(self, problem: LinkedView, links: Constraints) -> Iterator[Attempt]:
         """Run from one start after the other, each with its own random generator."""
-        draws_start = isinstance(self.init, str)
-        n_runs = self.n_init if draws_start else 1
+        n_runs = self.n_init if draws_starts(self.init) else 1
         metric = self._first_metric(problem)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, rng in enumerate(make_generator(self.random_state).spawn(n_runs)):
-                if draws_start:
+                if draws_starts(self.init):
                     centers = choose_first_centers(problem.view, links, links, self.n_clusters, self.init, rng)
                     labels = None
                 else:

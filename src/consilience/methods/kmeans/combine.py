@@ -13,7 +13,7 @@ import numpy as np
 from ...arrays import Array, keep_where, make_generator, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
-from ..common.run import Attempt, run_starts
+from ..common.run import Attempt, draws_starts, run_starts
 from ..common.starts import expand_labels, make_seeder, partition_from_init, sample_seed_entities
 from ..common.statistics import NO_LABEL, ClusterSums, make_divergence
 from .algorithm import Centers, KMeansState, choose_row_span, find_label_range, iterate_labels, multi_view_kmeans
@@ -97,7 +97,7 @@ def fit_shards(shards: Shards, divergence: Divergence, options: Any) -> tuple[At
     n_clusters = options.n_clusters
 
     def make_starts() -> Iterator[np.ndarray]:
-        if not isinstance(options.init, str):
+        if not draws_starts(options.init):
             yield partition_from_init(options.init, shards, divergence, n_clusters)
             return
         rng = make_generator(options.random_state)
