@@ -162,7 +162,7 @@ def measure_left_out_margins(
 
 def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView | None]:
     """Prepare each view by itself; None for a view that holds no information about its entities."""
-    columns = find_similarity_columns(views, precomputed)
+    columns = find_similarity_columns(views, precomputed, source=views)
 
     def prepare(name: str) -> PreparedView | None:
         chosen = {name: columns[name]} if name in columns else {}

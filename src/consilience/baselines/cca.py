@@ -178,7 +178,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             if self.kind == "linear":
                 analysis, view_scores = LinearAnalysis.fit(views, self.rank, rng)
             else:
-                analysis, view_scores = KernelAnalysis.fit(views, self.kernel, self.rank, rng, isinstance(X, Views))
+                analysis, view_scores = KernelAnalysis.fit(views, self.kernel, self.rank, rng, source=X)
             scores, present = scatter_scores(view_scores, len(views))
             for v, w in np.argwhere(present.T.astype(int) @ present == 0):
                 raise ValueError(
@@ -282,11 +282,11 @@ class KernelAnalysis:
 
     @classmethod
     def fit(
-        cls, views: Views, kernel: Any, rank: int | None, rng: np.random.Generator, selected: bool
+        cls, views: Views, kernel: Any, rank: int | None, rng: np.random.Generator, *, source: Any
     ) -> tuple[KernelAnalysis, Scores]:
         """Compute the principal components, and the entities' scores."""
         affinities = resolve_affinities("kernel", kernel, None, views.names)
-        columns = find_precomputed_columns(views, affinities, selected=selected)
+        columns = find_precomputed_columns(views, affinities, source=source)
         kernels, similarities = compute_similarities(restrict_columns(views, columns), affinities, rng)
         components, scores, operators = {}, {}, {}
         for name, operator, has_view in zip(views.names, similarities.views, similarities.present.T, strict=True):

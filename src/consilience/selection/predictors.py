@@ -50,7 +50,7 @@ class SharedPredictors:
     @classmethod
     def build(cls, views: Views, precomputed: Mapping[str, bool], most_clusters: int) -> SharedPredictors:
         """Prepare the views; `precomputed` tells which of them are matrices of similarities."""
-        columns = find_similarity_columns(views, precomputed)
+        columns = find_similarity_columns(views, precomputed, source=views)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit with the chosen number will warn of the data
             prepared = prepare_views(

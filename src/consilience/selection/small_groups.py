@@ -33,7 +33,7 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
             "small groups need at least two views: a pair of entities counts if two views show it. Give another view, "
             "or a number of clusters"
         )
-    columns = find_similarity_columns(views, precomputed)
+    columns = find_similarity_columns(views, precomputed, source=views)
     n = len(views)
     shown = sp.csr_array((n, n))
     has_view = np.zeros((n, views.n_views), bool)

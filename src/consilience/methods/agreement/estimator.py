@@ -254,7 +254,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             )
             raise ValueError(f"{problem} {', '.join(map(repr, PREDICTORS))}")
         precomputed = self._find_precomputed(views.names)
-        columns = find_similarity_columns(views, precomputed, selected=isinstance(X, Views))
+        columns = find_similarity_columns(views, precomputed, source=X)
         ids = get_entity_ids(X, views)
         links = resolve_constraints(check_constraints(constraints), views, ids, None)
         if len(links.conflicts):

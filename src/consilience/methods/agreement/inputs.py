@@ -128,10 +128,10 @@ def find_usable_rows(X: Array, has_view: Array) -> np.ndarray:
     return has_row & to_numpy(squared_norms(X) > 0) if is_sparse(X) else has_row
 
 
-def find_similarity_columns(views: Views, precomputed: Mapping[str, bool], *, selected: bool = True) -> Any:
+def find_similarity_columns(views: Views, precomputed: Mapping[str, bool], *, source: Any) -> Any:
     """Return what `find_precomputed_columns` returns, for views that are or are not matrices of similarities."""
     affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-    return find_precomputed_columns(views, affinities, selected=selected)
+    return find_precomputed_columns(views, affinities, source=source)
 
 
 def map_views(function: Callable[[P], T], parts: Sequence[P], array: Array) -> Iterator[T]:

@@ -58,19 +58,20 @@ def find_precomputed_columns(
     views: Views,
     comparing: Mapping[str, Comparing],
     *,
-    selected: bool,
+    source: Any,
     needed: str = "affinity='precomputed' needs a square matrix of similarities",
 ) -> dict[str, np.ndarray]:
     """Return the columns of the entities that have the view, for each view that is a matrix of similarities.
 
-    If entities of Views are `selected`, reordered or joined, a view's rows move and its columns do not.
+    The matrix must be square unless `source`, which the views come from, is Views: when their entities are selected,
+    reordered or joined, a view's rows move and its columns do not.
     """
     columns = {}
     for v, name in enumerate(views.names):
         if comparing[name].columns_are_entities:
             columns[name] = views.rows[views.present[:, v], v]
             n_rows, n_columns = views[name].shape
-            if columns[name].max() >= n_columns or not (selected or n_rows == n_columns):
+            if columns[name].max() >= n_columns or not (isinstance(source, Views) or n_rows == n_columns):
                 raise ValueError(
                     f"view {name!r}: {needed}, {len(views)} x {len(views)}, got shape {views[name].shape}: give one "
                     "(K[rows][:, rows] of a larger one, or rows of cs.Views that hold it), or compare features"

@@ -260,7 +260,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         columns = find_precomputed_columns(
             views,
             divergences,
-            selected=isinstance(X, Views),
+            source=X,
             needed="divergence='precomputed' or 'kernel' needs a square matrix",
         )
         with (

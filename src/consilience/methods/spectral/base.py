@@ -167,7 +167,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
         affinities = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
-        columns = find_precomputed_columns(views, affinities, selected=isinstance(X, Views))
+        columns = find_precomputed_columns(views, affinities, source=X)
         with use_threads(self.n_jobs), explain_out_of_memory(f"spectral clustering of {len(views):,} entities", REMEDY):
             resolved, similarities = compute_similarities(
                 restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
