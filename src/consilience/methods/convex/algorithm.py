@@ -84,7 +84,7 @@ class ViewLikelihoods:
 
 def is_float32_on_device(tile: Array) -> bool:
     """Whether a tile is multiplied in float32; others are multiplied in float64."""
-    return not isinstance(tile, np.ndarray) and tile.dtype != namespace(tile).float64
+    return not is_on_host(tile) and tile.dtype != namespace(tile).float64
 
 
 def multiply_tile(tile: Array, vector: Array) -> Array:

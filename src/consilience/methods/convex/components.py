@@ -12,7 +12,7 @@ from array_api_compat import device
 from scipy.special import logsumexp
 
 from ..._numbers import is_integer
-from ...arrays import Array, asarray_like, keep_where, namespace
+from ...arrays import Array, asarray_like, is_on_host, keep_where, namespace
 
 SUBPROBLEM_GAP = 0.05  # share of the overall gap to which the maximum over a set of components is solved
 SUFFICIENT_GAIN = 1e-4  # share of the gain predicted by the slope that a step must achieve
@@ -59,7 +59,7 @@ def check_max_iter(max_iter: Any) -> None:
 
 def take_few_columns(table: Array, columns: np.ndarray) -> Array:
     """Take columns by position; numpy's indexing makes each of them contiguous."""
-    if isinstance(table, np.ndarray):
+    if is_on_host(table):
         return table[:, columns]
     return namespace(table).take(table, asarray_like(columns, table), axis=1)
 
@@ -85,7 +85,7 @@ def as_float64(values: Array) -> Array:
 
 def log_sum_exp(table: Array) -> Array:
     """Log of the sum of each row's exponentials; all of a row may be minus infinity."""
-    if isinstance(table, np.ndarray):
+    if is_on_host(table):
         return logsumexp(table, axis=1)
     xp = namespace(table)
     largest = xp.max(table, axis=1)

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._numbers import is_real
-from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
+from ...arrays import Array, asarray_like, is_array, is_on_host, map_chunks, namespace, split_slice, to_numpy
 from ...arrays.namespace import fetch_numbers
 from .components import (
     LEAST_LIKELIHOOD,
@@ -251,7 +251,7 @@ def select_dissimilar(columns: Array) -> np.ndarray:
 
 def compute_gram(columns: Array) -> np.ndarray:
     """Compute the products of all columns, on the host; blocks of rows are shared by the threads."""
-    if not isinstance(columns, np.ndarray):
+    if not is_on_host(columns):
         return to_numpy(columns.T @ columns)
     blocks = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
     return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], blocks))
