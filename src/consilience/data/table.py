@@ -68,7 +68,10 @@ class Table(dict):
 
     def _cells(self) -> list[list[str]]:
         """Text of the cells by row, the names of the columns first."""
-        columns = [[str(name), *(_format_cell(value) for value in column)] for name, column in self.items()]
+        columns = [
+            [str(name), *(f"{value:.4f}" if _is_float(value) else str(value) for value in column)]
+            for name, column in self.items()
+        ]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def __repr__(self) -> str:
@@ -92,10 +95,9 @@ class Table(dict):
 
 def _reads_as_number(value: Any) -> bool:
     """Whether a cell reads as a number (``12``, ``0.5``, ``1,200``, ``33.3%``) and is aligned to the right."""
-    if isinstance(value, float | np.floating):
-        return True
-    return str(value).replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
+    digits = str(value).replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1)
+    return _is_float(value) or digits.isdigit()
 
 
-def _format_cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float | np.floating) else str(value)
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float | np.floating)

@@ -33,18 +33,10 @@ def _map_blocks(X: Source, verb: Callable[[Array], Any]) -> Iterator[Any]:
     return map_chunks(lambda rows: verb(X[rows, ...]), plan_reads(X))
 
 
-def _concatenate_blocks(verb: Callable[[Array], Array]) -> Callable[[Source], np.ndarray]:
-    return lambda X: np.concatenate(list(_map_blocks(X, verb)))
-
-
-def _apply_when_read(verb: Callable[..., Array]) -> Callable[[Source, np.ndarray], Source]:
-    return lambda X, per_row: X.map_blocks(verb, per_row)
-
-
 for verb in (squared_norms, row_sums, row_is_finite):
-    verb.register(Source, _concatenate_blocks(verb))
+    verb.register(Source, lambda X, verb=verb: np.concatenate(list(_map_blocks(X, verb))))
 for verb in (mask_rows, scale_rows):
-    verb.register(Source, _apply_when_read(verb))
+    verb.register(Source, lambda X, per_row, verb=verb: X.map_blocks(verb, per_row))  # when they are read
 
 
 @max_abs.register

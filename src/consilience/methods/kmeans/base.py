@@ -191,8 +191,10 @@ class BaseMultiViewKMeans(
             for cluster in range(int(self.n_clusters)):
                 rows = np.flatnonzero(takes_part & has_view & (labels == cluster))
                 if len(rows) > 1:
-                    leave_out = leave_out_direction if isinstance(self._divergence, Cosine) else leave_out_row
-                    result[rows, view] = leave_out(distances[rows, view], weight)
+                    if isinstance(self._divergence, Cosine):
+                        result[rows, view] = leave_out_direction(distances[rows, view], weight)
+                    else:
+                        result[rows, view] = distances[rows, view] / (1 - weight / len(rows))
         return result
 
     @check_parameters
@@ -317,11 +319,6 @@ class BaseMultiViewKMeans(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def leave_out_row(distances: np.ndarray, weight: float) -> np.ndarray:
-    """Return the distances of rows from the means of the other rows, from the distances from the mean of all."""
-    return distances / (1 - weight / len(distances))
 
 
 def leave_out_direction(angles: np.ndarray, weight: float) -> np.ndarray:
