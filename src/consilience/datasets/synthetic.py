@@ -398,7 +398,7 @@ def make_paired_views(
     n_rows = block.values.shape[0]
     if y.shape != (n_rows,):
         raise ValueError(f"y must give a class to each of the {n_rows} rows of X, got shape {y.shape}")
-    pairs = list(pairs) if isinstance(pairs, Iterable) else pairs
+    pairs = list(pairs) if np.iterable(pairs) else pairs
     are_pairs = isinstance(pairs, list) and all(isinstance(pair, PAIR_TYPES) and len(pair) == 2 for pair in pairs)
     if not pairs or not are_pairs:
         raise ValueError(f"pairs must be pairs of classes, got {pairs}: [('a', 'b'), ('c', 'd')]")

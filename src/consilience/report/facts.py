@@ -47,10 +47,13 @@ class ReportFacts:
             self._check_length("confidence", self.custom_confidence, "give one number per entity")
         if self.known_classes is not None:
             self._check_length("labels", self.known_classes, "give one class per entity, None if it is not known")
-        if self.assessment is not None and not isinstance(self.assessment, Assessment):
-            raise TypeError(f"assessment must come from cs.assess, got {type(self.assessment).__name__}")
-        if self.selection is not None and not isinstance(self.selection, Selection):
-            raise TypeError(f"selection must come from cs.select_n_clusters, got {type(self.selection).__name__}")
+        for name, kind, function in (
+            ("assessment", Assessment, "cs.assess"),
+            ("selection", Selection, "cs.select_n_clusters"),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, kind | None):
+                raise TypeError(f"{name} must come from {function}, got {type(value).__name__}")
         if self.assessment is not None:
             remedy = "give the assessment of this model and these views"
             self._check_length("assessment", self.assessment.stability, remedy)

@@ -155,7 +155,7 @@ def _frame_to_array(name: str, frame: Any) -> Any:
 
 def find_workers(sources: Mapping[str, Any]) -> Any:
     """Return the dask client if all views are of dask and a client is active, else None."""
-    is_dask = (isinstance(X, Source) and isinstance(X.storage, DaskStorage) for X in sources.values())
+    is_dask = (isinstance(getattr(X, "storage", None), DaskStorage) for X in sources.values())
     return current_client() if all(is_dask) else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ class SparseStorage(Storage):
 
 def _check_shape(shape: Any) -> tuple[int, int]:
     """Convert the shape to two integers, or raise an error."""
-    lengths = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    lengths = tuple(shape) if np.iterable(shape) else (shape,)
     if len(lengths) != 2 or not all(is_integer(length, least=0) for length in lengths):
         raise ValueError(f"shape must be the numbers of rows and columns, such as (500, 40), got {shape!r}")
     return int(lengths[0]), int(lengths[1])

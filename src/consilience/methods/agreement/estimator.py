@@ -304,7 +304,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         for name, affinity in affinities.items():
             if not isinstance(affinity, Auto | Precomputed):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
-        return {name: isinstance(affinity, Precomputed) for name, affinity in affinities.items()}
+        return {name: affinity.columns_are_entities for name, affinity in affinities.items()}
 
     def _sample(
         self, views: Views, precomputed: bool, init: np.ndarray | None, rng: np.random.Generator
