@@ -390,7 +390,7 @@ def test_damaged_checkpoint_is_refused(clean, tmp_path, damage):
         middle = content.index(b"predicted") + 200
         content[middle : middle + 8] = bytes(255 - byte for byte in content[middle : middle + 8])
     path.write_bytes({"truncate": content[: len(content) // 2], "flip": content, "text": b"no zip"}[damage])
-    with pytest.raises(ValueError, match="is no checkpoint of an assessment, or damaged: delete it"):
+    with pytest.raises(ValueError, match="is not a checkpoint of an assessment, or is damaged: delete it"):
         cs.assess(model, views, checkpoint=path)
 
 

@@ -218,7 +218,7 @@ def test_constant_view_is_refused_by_cca(kind):
 
 
 def test_single_entity_is_refused():
-    with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) has nothing to be compared with"):
+    with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) cannot be compared with another"):
         CCASpectral(1).fit(np.ones((1, 2)))
 
 

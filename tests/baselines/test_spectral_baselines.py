@@ -217,7 +217,7 @@ def test_clustered_embedding_can_be_chosen(kind, embedding, width):
     model = fit(kind, views, embedding=embedding)
     assert sum(part.shape[1] for part in model._joint_embedding.joint) == width
     assert np.array_equal(model.predict(views), model.labels_)
-    with pytest.raises(ValueError, match=r"embedding='text' is no view: give 'concat' or one of 'view0', 'view1'"):
+    with pytest.raises(ValueError, match=r"embedding='text' is not a view: give 'concat' or one of 'view0', 'view1'"):
         fit(kind, views, embedding="text")
 
 

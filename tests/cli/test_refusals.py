@@ -43,7 +43,7 @@ def empty_file(folder):
 
 
 def header_alone(folder):
-    return ["--view", frame(folder, "x.csv", ["id", "p"], [])], "x.csv holds a header and nothing else: no entities"
+    return ["--view", frame(folder, "x.csv", ["id", "p"], [])], "x.csv has a header, but no rows"
 
 
 def wrong_delimiter(folder):

@@ -143,7 +143,7 @@ def test_table_of_one_column(put):
 
 @pytest.mark.parametrize("text", ["x,y", "x,y\n", "\ufeffx,y\r\n", "x,y\n\n\n"])
 def test_header_alone_is_refused(put, text):
-    with pytest.raises(ValueError, match=r"t\.csv holds a header and nothing else: no entities"):
+    with pytest.raises(ValueError, match=r"t\.csv has a header, but no rows"):
         read_file(put("t.csv", text))
 
 

@@ -601,7 +601,7 @@ def test_storage_without_file_cannot_be_pickled(tmp_path):
     file = h5py.File(tmp_path / "none.h5", "w", driver="core", backing_store=False)
     X = lazy_rows(file.create_dataset("X", data=DENSE))
     np.testing.assert_array_equal(X[:], DENSE)
-    with pytest.raises(TypeError, match=r"none.h5 \(/X\) cannot be pickled: it is no file on disk"):
+    with pytest.raises(TypeError, match=r"none.h5 \(/X\) cannot be pickled: it is not a file on disk"):
         pickle.dumps(X)
 
 

@@ -159,7 +159,7 @@ def run_assessment(
     check_fitted_entities(labels, len(views))
     n_clusters = int(labels.max()) + 1
     if n_clusters < 2:
-        raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
+        raise ValueError("the model has a single cluster, so nothing can be assessed: fit at least 2 clusters")
     check_entities_per_cluster(len(views), n_clusters, "an assessment")
     precomputed = find_precomputed(estimator, views.names)
     data = ModelData(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))

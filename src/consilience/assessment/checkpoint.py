@@ -62,7 +62,7 @@ class Checkpoint:
                 arrays = dict(file)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(
-                f"{path} is no checkpoint of an assessment, or damaged: delete it or choose another file"
+                f"{path} is not a checkpoint of an assessment, or is damaged: delete it or choose another file"
             ) from error
         if str(arrays.pop("fingerprint", "")) != self.fingerprint:
             raise ValueError(

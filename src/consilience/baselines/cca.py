@@ -171,7 +171,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         if len(views) == 1:
-            raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
+            raise ValueError("one entity (n_samples=1) cannot be compared with another: give at least two")
         rng = make_generator(self.random_state)
         analysis: LinearAnalysis | KernelAnalysis
         with use_threads(self.n_jobs):

@@ -33,5 +33,5 @@ class HDF5Storage(Storage):
 
     def __getstate__(self) -> dict[str, Any]:
         if not self.on_disk:
-            raise TypeError(f"{self.description} cannot be pickled: it is no file on disk that can be opened again")
+            raise TypeError(f"{self.description} cannot be pickled: it is not a file on disk that can be opened again")
         return self.__dict__ | {"dataset": None}

@@ -121,5 +121,5 @@ def test_refuses():
 
 def test_refuses_foreign_estimators():
     X = np.arange(12.0).reshape(6, 2)
-    with pytest.raises(TypeError, match=r"KMeans is no estimator of consilience: use one, such as PCKMeans"):
+    with pytest.raises(TypeError, match=r"KMeans is not an estimator of consilience: use one, such as PCKMeans"):
         suggest_constraints(KMeans(2, n_init=1).fit(X), X, 2)

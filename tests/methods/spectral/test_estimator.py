@@ -292,7 +292,7 @@ def test_interrupt_leaves_the_model_unchanged(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"embedding": "view7"}, "embedding='view7' is no view: give 'concat' or one of 'view0', 'view1', 'view2'"),
+        ({"embedding": "view7"}, "embedding='view7' is not a view: give 'concat' or one of 'view0', 'view1', 'view2'"),
         ({"affinity": "sausage"}, "The 'affinity' parameter of CoTrainedSpectral must be"),
         (
             {"affinity": {"view0": "sausage", "view1": "auto", "view2": "auto"}},

@@ -57,7 +57,7 @@ def _read_once(
     finally:
         csv.field_size_limit(previous_limit)
     if is_first:
-        raise ValueError(f"{path} holds a header and nothing else: no entities")
+        raise ValueError(f"{path} has a header, but no rows")
     return {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}, failed
 
 

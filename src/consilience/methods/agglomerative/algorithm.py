@@ -216,7 +216,7 @@ def cut_dendrogram(children: np.ndarray, n_clusters: int) -> np.ndarray:
     parent = np.arange(2 * n - 1)
     merges = children[: n - n_clusters]
     if (merges >= n + np.arange(len(merges))[:, None]).any():  # the loop below would not end
-        raise ValueError("a merge names a node that is made later: this is no dendrogram")
+        raise ValueError("a merge names a node of a later merge: this is not a dendrogram")
     parent[merges] = n + np.arange(len(merges))[:, None]
     while not np.array_equal(ancestor := parent[parent], parent):  # the distance to the ancestor doubles in each round
         parent = ancestor

@@ -62,7 +62,7 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     """
     check_is_fitted(model)
     if not hasattr(model, "view_n_features_"):
-        raise TypeError(f"{type(model).__name__} is no estimator of consilience: use one, such as PCKMeans")
+        raise TypeError(f"{type(model).__name__} is not an estimator of consilience: use one, such as PCKMeans")
     if not is_integer(n, least=1):
         raise ValueError(f"n must be a whole number of pairs, 1 or more, got {n!r}")
     views = check_views(model, X, reset=False)

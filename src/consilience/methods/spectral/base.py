@@ -334,5 +334,7 @@ def select_embedding_views(embedding: str, names: Sequence[str]) -> list[int]:
     if embedding == "concat":
         return list(range(len(names)))
     if embedding not in names:
-        raise ValueError(f"embedding={embedding!r} is no view: give 'concat' or one of {', '.join(map(repr, names))}")
+        raise ValueError(
+            f"embedding={embedding!r} is not a view: give 'concat' or one of {', '.join(map(repr, names))}"
+        )
     return [names.index(embedding)]
