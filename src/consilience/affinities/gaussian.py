@@ -172,8 +172,8 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
     median = float(np.sqrt(np.array(middle, np.float64)).mean())
     if median == 0:
         raise NoAffinityError(
-            "half of the rows' distances are zero (duplicates), so that their median cannot be the bandwidth: give bandwidth= "
-            "a number, drop duplicates, or use affinity='nearest-neighbors'"
+            "half of the rows' distances are zero (duplicates), so their median cannot be the bandwidth: give "
+            "bandwidth= a number, drop duplicates, or use affinity='nearest-neighbors'"
         )
     return median
 
