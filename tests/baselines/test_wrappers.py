@@ -159,6 +159,17 @@ def test_no_predict_if_the_estimator_has_none(model):
     assert "use labels_, or an estimator that has predict" in str(caught.value.__cause__)
 
 
+def test_cost_is_that_of_the_estimator():
+    views, _ = make_gaussian_views(60, random_state=0)
+    ours, theirs = cs.MultiViewKMeans(3, random_state=0), KMeans(3, n_init=2, random_state=0)
+    for model in (ConcatenatedViews(ours), SingleView(ours, "view0"), MergedViews(ours, {"both": list(views.names)})):
+        model.fit(views)
+        assert model.cost_ == model.estimator_.cost_ == pytest.approx(-model.score(views))
+    model = ConcatenatedViews(theirs).fit(views)
+    assert model.cost_ == model.estimator_.inertia_
+    assert not hasattr(ConcatenatedViews(DBSCAN()).fit(views), "cost_")
+
+
 def test_our_estimators_see_one_view():
     views, y = make_text_views(60, topic_share=0.7, missing=0.2, random_state=0)
     model = ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)).fit(views)

@@ -88,6 +88,11 @@ class BaseWrapper(ClusterMixin, BaseEstimator):
         prepared = self._prepare(check_new_views(self, X))
         return self.estimator_.score(prepared)
 
+    @property
+    def cost_(self) -> float:
+        """Cost of the fitted estimator, which scikit-learn's k-means call `inertia_`: lower is better."""
+        return self.estimator_.cost_ if hasattr(self.estimator_, "cost_") else self.estimator_.inertia_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
@@ -203,6 +208,8 @@ class ConcatenatedViews(BaseWrapper):
     %(agreement_)s
     estimator_ : estimator
         The fitted clusterer.
+    cost_ : float
+        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
     %(n_features_in_)s
 
     Notes
@@ -287,6 +294,8 @@ class SingleView(BaseWrapper):
     %(agreement_)s
     estimator_ : estimator
         The fitted clusterer.
+    cost_ : float
+        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
     %(n_features_in_)s
 
     Examples
@@ -420,6 +429,8 @@ class MergedViews(BaseWrapper):
         Share of entities that two views, after merging, put into the same cluster.
     estimator_ : estimator
         The fitted clusterer, with all its attributes.
+    cost_ : float
+        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of columns of all views together, before merging, and their names if all views came with names.
 
