@@ -385,8 +385,8 @@ def test_precomputed_refuses_negative_new_rows():
         (lambda: Polynomial(gamma=-1), "gamma=-1 must be a number above 0"),
         (lambda: Landmarks(n_neighbors=0), "n_neighbors=0 must be a whole number, 1 or more"),
         (lambda: Landmarks(1.5), "n_landmarks=1.5 must be a whole number, 1 or more"),
-        (lambda: Nystroem("gaussian"), "kernel='gaussian' is not a kernel: give a kernel object"),
-        (lambda: Nystroem(NearestNeighbors()), r"kernel=NearestNeighbors\(.*\) is not a kernel: give a kernel object"),
+        (lambda: Nystroem("gaussian"), "kernel='gaussian' is not a kernel: give a kernel"),
+        (lambda: Nystroem(NearestNeighbors()), r"kernel=NearestNeighbors\(.*\) is not a kernel: give a kernel"),
         (
             lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))),
             "too large for the power 9 in float64: rescale",

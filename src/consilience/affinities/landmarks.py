@@ -227,7 +227,7 @@ class Nystroem(Affinity):
         check_positive("n_landmarks", self.n_landmarks, whole=True)
         if not isinstance(self.kernel, KernelAffinity):
             raise NoAffinityError(
-                f"kernel={self.kernel!r} is not a kernel: give a kernel object, such as consilience.affinities.Gaussian()"
+                f"kernel={self.kernel!r} is not a kernel: give a kernel, such as consilience.affinities.Gaussian()"
             )
 
     @classmethod
