@@ -31,7 +31,10 @@ class RidgeRule:
             joined, distances = self.graph.join(to_numpy(points))
             features = asarray_like(normalize_rows(joined @ self.extension), points)
             features = namespace(points).astype(features, points.dtype, copy=False)
-        return append_constant(features) @ asarray_like(self.coefficients, points) * self.weight, distances
+        xp, coefficients = namespace(points), asarray_like(self.coefficients, points)
+        dtype = xp.result_type(features, coefficients)  # torch multiplies only matrices of one type
+        features, coefficients = (xp.astype(factor, dtype, copy=False) for factor in (features, coefficients))
+        return append_constant(features) @ coefficients * self.weight, distances
 
 
 @save_as("agreement-neighbor-rule")
