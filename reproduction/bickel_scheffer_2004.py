@@ -766,17 +766,6 @@ PAPER = Paper(
         "come to agree, and where the views are independent, their disagreement bounds their error. Trees that the "
         "views build in turns are no better than one of the views side by side."
     ),
-    studies=(
-        FIGURE_1,
-        FIGURE_2,
-        FIGURE_3,
-        FIGURE_4,
-        WORD_COUNTS,
-        FIGURE_5,
-        FIGURE_6,
-        BOUND,
-        FIGURE_7,
-        SECTION_5_3,
-    ),
+    studies=(FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4, WORD_COUNTS, FIGURE_5, FIGURE_6, BOUND, FIGURE_7, SECTION_5_3),
     published=read_published("bickel-scheffer-2004"),
 )

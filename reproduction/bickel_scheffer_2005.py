@@ -381,10 +381,7 @@ PAPER = Paper(
             runs=20,
             quick=tuple({**setting, "k": k} for setting in STAND_INS for k in (2, 5, 8)),
             quick_runs=3,
-            claims=(
-                Claim("co-EM is below both baselines at any number of clusters", check_below_both),
-                CURVES,
-            ),
+            claims=(Claim("co-EM is below both baselines at any number of clusters", check_below_both), CURVES),
             figure=Figure("number of clusters", "average entropy (bits)"),
             note=SILENT + SETS + "The numbers of clusters are ours.",
         ),

@@ -897,8 +897,7 @@ TABLE_1 = Study(
         Claim("the entropy constantly drops with the number of views", check_drops_with_views),
         Claim("kernel k-means always degrades the multi-view methods", check_refinement_degrades),
         Claim(
-            "kernel CCA is beaten by all CMMs by a large margin (.1 at least)",
-            partial(check_cca_far_behind, CMMS, 0.1),
+            "kernel CCA is beaten by all CMMs by a large margin (.1 at least)", partial(check_cca_far_behind, CMMS, 0.1)
         ),
         claim_printed_numbers("table-1", 0.05),
     ),
@@ -1132,10 +1131,7 @@ LOG_BASES = Study(
         {"panel": "Tables VII and VIII", "case": "images"},
     ),
     runs=1,
-    quick=(
-        {"panel": "Tables I to IV", "case": "points"},
-        {"panel": "Tables VII and VIII", "case": "images"},
-    ),
+    quick=({"panel": "Tables I to IV", "case": "points"}, {"panel": "Tables VII and VIII", "case": "images"}),
     quick_runs=1,
     claims=(Claim("the entropies (Eq 16, which gives no base) are in nats", check_in_nats, ours=True),),
     note="A view that is right but for the 50 of 700 points that were replaced has a known entropy. At most 459 of "

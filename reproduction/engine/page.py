@@ -154,8 +154,7 @@ def _render_matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping
     foot = tag("tfoot", tag("tr", tag("th", "All", scope="row"), _render_tallies(total))) if len(papers) > 1 else None
     caption = "Claims by paper"
     return make_scrollable(
-        caption,
-        tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), foot, class_="matrix"),
+        caption, tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), foot, class_="matrix")
     )
 
 

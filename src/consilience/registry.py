@@ -165,10 +165,7 @@ for _declaration in (
         contract=ContractCase(is_iterative=True),
     ),
     EstimatorDeclaration(
-        "k-means",
-        "multi-view k-means",
-        "consilience.methods:MultiViewKMeans",
-        contract=ContractCase(is_iterative=True),
+        "k-means", "multi-view k-means", "consilience.methods:MultiViewKMeans", contract=ContractCase(is_iterative=True)
     ),
     EstimatorDeclaration(
         "convex",

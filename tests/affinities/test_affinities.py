@@ -74,10 +74,7 @@ EXACT = {
     "intersection": (HistogramIntersection(), intersection),
     "nearest-neighbors": (NearestNeighbors(11, "euclidean"), nearest_graph),
 }
-APPROXIMATE = {
-    "nystroem": Nystroem(Gaussian(0.3), 30),
-    "landmarks": Landmarks(40, metric="euclidean"),
-}
+APPROXIMATE = {"nystroem": Nystroem(Gaussian(0.3), 30), "landmarks": Landmarks(40, metric="euclidean")}
 every_exact = pytest.mark.parametrize(("affinity", "reference"), EXACT.values(), ids=EXACT)
 every_affinity = pytest.mark.parametrize(
     "affinity", [affinity for affinity, _ in EXACT.values()] + list(APPROXIMATE.values()), ids=[*EXACT, *APPROXIMATE]
@@ -387,10 +384,7 @@ def test_precomputed_refuses_negative_new_rows():
         (lambda: Landmarks(1.5), "n_landmarks=1.5 must be a whole number, 1 or more"),
         (lambda: Nystroem("gaussian"), "kernel='gaussian' is not a kernel: give a kernel"),
         (lambda: Nystroem(NearestNeighbors()), r"kernel=NearestNeighbors\(.*\) is not a kernel: give a kernel"),
-        (
-            lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))),
-            "too large for the power 9 in float64: rescale",
-        ),
+        (lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))), "too large for the power 9 in float64: rescale"),
         (lambda: NearestNeighbors(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
         (lambda: Landmarks(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
         (lambda: Landmarks(0), "n_landmarks=0 must be a whole number, 1 or more"),

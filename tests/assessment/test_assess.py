@@ -167,11 +167,7 @@ def test_unknown_shares_do_not_count(clean_assessment):
     [
         (0.96, 0.0, "The result is no more reliable without it, which may therefore stay."),
         (0.9, 0.0, "Both results are about as repeatable: compare them."),
-        (
-            0.9,
-            0.2,
-            "The result without it is less repeatable, which does not mean that it is worse: compare them.",
-        ),
+        (0.9, 0.2, "The result without it is less repeatable, which does not mean that it is worse: compare them."),
     ],
 )
 def test_unconfirmed_view_may_stay_only_if_it_changes_little(clean_assessment, similarity, disagreement, sentence):

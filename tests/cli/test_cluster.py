@@ -355,8 +355,7 @@ def kinds_of_views(data, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["text", "counts", "few numbers", "many numbers", "categories", "links", "similarities", "mixed"],
+    "kind", ["text", "counts", "few numbers", "many numbers", "categories", "links", "similarities", "mixed"]
 )
 def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_path):
     views = [argument for file in kinds_of_views[kind] for argument in ("--view", file)]

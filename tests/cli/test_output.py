@@ -83,13 +83,7 @@ def test_runs_as_a_module(consilience):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-@pytest.mark.parametrize(
-    "buffered",
-    [
-        "",
-        "1",
-    ],
-)
+@pytest.mark.parametrize("buffered", ["", "1"])
 def test_closed_pipe_is_not_an_error(buffered, ab, clustered):
     views = " ".join(map(str, ab))
     line = f"{sys.executable} -m consilience predict {clustered('k-means')} {views} | true; echo ${{PIPESTATUS[0]}}"

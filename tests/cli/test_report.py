@@ -55,8 +55,7 @@ def test_existing_report_needs_force(folder):
     page = folder / "report.html"
     page.write_text("mine")
     assert_refused(
-        run_command("report", folder),
-        "report.html already exists: choose another name, or use --force to overwrite it",
+        run_command("report", folder), "report.html already exists: choose another name, or use --force to overwrite it"
     )
     assert page.read_text() == "mine"
     run_successfully("report", folder, "--force")

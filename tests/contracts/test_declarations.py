@@ -13,13 +13,7 @@ import consilience as cs
 from consilience import baselines, methods
 from consilience.cli import main
 from consilience.persist import check_savable
-from consilience.registry import (
-    COUNT_KINDS,
-    EstimatorDeclaration,
-    declare_estimator,
-    find_estimator,
-    list_estimators,
-)
+from consilience.registry import COUNT_KINDS, EstimatorDeclaration, declare_estimator, find_estimator, list_estimators
 
 DECLARATIONS = list_estimators()
 every_declaration = pytest.mark.parametrize("declaration", DECLARATIONS.values(), ids=list(DECLARATIONS))

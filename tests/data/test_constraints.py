@@ -673,11 +673,7 @@ def test_table_without_weights_or_with_extra_columns():
             ValueError,
             "a constraint's weight is a number, got 'much'",
         ),
-        (
-            [(0, 1, "must")],
-            TypeError,
-            "a table of constraints is a frame, a mapping of columns or a path, got list",
-        ),
+        ([(0, 1, "must")], TypeError, "a table of constraints is a frame, a mapping of columns or a path, got list"),
     ],
 )
 def test_invalid_tables_are_refused(table, error, message):

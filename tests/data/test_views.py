@@ -79,11 +79,7 @@ def test_kinds_of_blocks_can_be_mixed():
 
 
 def test_views_of_views_are_equal():
-    for views in (
-        two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)),
-        join_views(),
-        join_views()[[3, 0]],
-    ):
+    for views in (two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)), join_views(), join_views()[[3, 0]]):
         assert_views_equal(Views(views), views)
     assert np.shares_memory(Views(two_views())["dense"], DENSE)
 
@@ -626,12 +622,7 @@ def test_unselected_columns_may_hold_anything(frame):
 
 
 BAD_GROUPS = {
-    "an unknown name": (
-        "pandas",
-        {"a": ["p", "zz"]},
-        ValueError,
-        r"view 'a' selects column 'zz', which the data does",
-    ),
+    "an unknown name": ("pandas", {"a": ["p", "zz"]}, ValueError, r"view 'a' selects column 'zz', which the data does"),
     "one unknown name": ("polars", {"a": "zz"}, ValueError, r"view 'a' selects column 'zz'"),
     "a name where there are none": ("ndarray", {"a": ["p"]}, ValueError, r"view 'a' selects column 'p'"),
     "a position too far": ("csr", {"a": [3]}, ValueError, r"view 'a' selects column 3, which the data does not have"),

@@ -438,17 +438,9 @@ def test_bernoulli_density_sums_to_one(margin, beta):
 @pytest.mark.parametrize(
     ("divergence", "rows", "message"),
     [
-        (
-            KullbackLeibler(),
-            counts,
-            "the Kullback-Leibler divergence has a different sum for every row, so that",
-        ),
+        (KullbackLeibler(), counts, "the Kullback-Leibler divergence has a different sum for every row, so that"),
         (Bernoulli(), shares, "of numbers between 0 and 1 has a different sum for every row, so that"),
-        (
-            Precomputed(),
-            asymmetric,
-            "the number of columns behind given distances is not known, so that",
-        ),
+        (Precomputed(), asymmetric, "the number of columns behind given distances is not known, so that"),
         (Kernel(), similarities, "the number of dimensions behind a kernel is not known, so that"),
         (Cosine(), lambda: np.ones((4, 1)), "one column has no direction to spread over: use normalizer=False"),
     ],
@@ -475,11 +467,7 @@ def but(make, at, value):
 @pytest.mark.parametrize(
     ("divergence", "rows", "message"),
     [
-        (
-            KullbackLeibler(),
-            but(counts, (2, 3), -1),
-            "'kl' needs counts or shares, none negative: use divergence 'sq",
-        ),
+        (KullbackLeibler(), but(counts, (2, 3), -1), "'kl' needs counts or shares, none negative: use divergence 'sq"),
         (KullbackLeibler(), sparse(but(counts, (2, 3), -1)), "'kl' needs counts or shares, none negative"),
         (KullbackLeibler(0), counts, "smoothing=0 puts rows infinitely far from those that have a zero where they"),
         (
@@ -487,25 +475,13 @@ def but(make, at, value):
             sparse(counts),
             "smoothing=0 puts rows infinitely far .* give smoothing= a number above",
         ),
-        (
-            Bernoulli(),
-            but(shares, (2, 3), 1.01),
-            "'bernoulli' needs numbers from 0 to 1: use divergence 'kl' for cou",
-        ),
+        (Bernoulli(), but(shares, (2, 3), 1.01), "'bernoulli' needs numbers from 0 to 1: use divergence 'kl' for cou"),
         (Bernoulli(), but(shares, (2, 3), -0.01), "'bernoulli' needs numbers from 0 to 1"),
         (Bernoulli(), sparse(counts), "'bernoulli' needs numbers from 0 to 1"),
-        (
-            ItakuraSaito(),
-            but(spectra, (2, 3), 0),
-            "'itakura-saito' needs positive numbers, and some are zero or less",
-        ),
+        (ItakuraSaito(), but(spectra, (2, 3), 0), "'itakura-saito' needs positive numbers, and some are zero or less"),
         (ItakuraSaito(), but(spectra, (2, 3), -1), "'itakura-saito' needs positive .* or drop what is zero"),
         (ItakuraSaito(), sparse(spectra), "'itakura-saito' needs positive numbers, and some are zero or less"),
-        (
-            Mahalanobis(),
-            sparse(measurements),
-            r"needs dense rows, got a sparse matrix: reduce the view first \(Trunca",
-        ),
+        (Mahalanobis(), sparse(measurements), r"needs dense rows, got a sparse matrix: reduce the view first \(Trunca"),
         (
             Mahalanobis(),
             lambda: measurements(3),
@@ -515,22 +491,10 @@ def but(make, at, value):
         (Mahalanobis(np.triu(np.ones((3, 3)))), measurements, "must be a symmetric matrix, 3 x 3, got shape"),
         (Mahalanobis(np.diag([1.0, 1.0, -1.0])), measurements, "has negative variances: give a positive definite"),
         (Mahalanobis(-np.eye(3)), measurements, "has negative variances: give a positive definite matrix"),
-        (
-            Precomputed(),
-            sparse(asymmetric),
-            r"all distances are needed, got a sparse matrix: give toarray\(\) of it",
-        ),
-        (
-            Precomputed(),
-            lambda: asymmetric()[:3],
-            r"a square matrix of distances is needed, got shape \(3, 25\)",
-        ),
+        (Precomputed(), sparse(asymmetric), r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
+        (Precomputed(), lambda: asymmetric()[:3], r"a square matrix of distances is needed, got shape \(3, 25\)"),
         (Precomputed(), but(asymmetric, (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
-        (
-            Precomputed(),
-            but(asymmetric, (4, 4), 1),
-            "entity 4 is at a distance from itself: turn similarities into",
-        ),
+        (Precomputed(), but(asymmetric, (4, 4), 1), "entity 4 is at a distance from itself: turn similarities into"),
         (Precomputed(), but(asymmetric, (4, 4), -1), "entity 4 is at a distance from itself"),
         (Kernel(), sparse(similarities), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
         (Kernel(), lambda: similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
@@ -539,11 +503,7 @@ def but(make, at, value):
             but(similarities, (4, 2), 9),
             "'kernel' needs a symmetric matrix: average it with its transpose, or",
         ),
-        (
-            Kernel(),
-            lambda: np.array([[1.0, 2.0], [2.0, 1.0]]),
-            "entities 0 and 1 are more similar to each other than",
-        ),
+        (Kernel(), lambda: np.array([[1.0, 2.0], [2.0, 1.0]]), "entities 0 and 1 are more similar to each other than"),
     ],
 )
 def test_refuses(divergence, rows, message):

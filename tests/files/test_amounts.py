@@ -100,8 +100,7 @@ def write_prices(put, prices, name="t.csv"):
 
 
 @pytest.mark.parametrize(
-    ("template", "shown"),
-    [("${:,.2f}", "'$1,000.50' read as 1000.5"), ("{:.1f}%", "'1000.5%' read as 1000.5")],
+    ("template", "shown"), [("${:,.2f}", "'$1,000.50' read as 1000.5"), ("{:.1f}%", "'1000.5%' read as 1000.5")]
 )
 def test_column_of_amounts_is_numbers(put, content, template, shown):
     prices = np.arange(40) + 1000.5

@@ -258,8 +258,7 @@ def test_any_table_round_trips(tmp_path, rows, mark, packed):
 
 
 @given(
-    values=st.lists(st.floats(allow_infinity=False, width=64), min_size=1, max_size=20),
-    mark=st.sampled_from(",;|\t"),
+    values=st.lists(st.floats(allow_infinity=False, width=64), min_size=1, max_size=20), mark=st.sampled_from(",;|\t")
 )
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -323,11 +323,7 @@ def test_ten_clusters_are_drawn_with_a_note(views):
 
 # contested
 
-SAID = {
-    "a": np.array([0, 0, 1, 1, 2, 2]),
-    "b": np.array([0, 1, 1, 1, 2, 0]),
-    "c": np.array([1, 1, 0, 1, -1, -1]),
-}
+SAID = {"a": np.array([0, 0, 1, 1, 2, 2]), "b": np.array([0, 1, 1, 1, 2, 0]), "c": np.array([1, 1, 0, 1, -1, -1])}
 
 
 def test_contested_counts_pairs_and_hatches_agreement():

@@ -71,10 +71,7 @@ def fit_model(**options):
 def make_model(labels, view_labels, **more):
     """Return an object with the attributes of a fitted model."""
     return SimpleNamespace(
-        labels_=labels,
-        view_labels_=view_labels,
-        agreement_=cs.metrics.agreement_matrix(view_labels),
-        **more,
+        labels_=labels, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels), **more
     )
 
 

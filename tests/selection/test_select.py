@@ -14,13 +14,7 @@ from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.selection import Selection
 from consilience.selection.candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
 from consilience.selection.predictors import SharedPredictors, measure_agreement, measure_modularity
-from consilience.selection.select import (
-    LEAST_EVIDENCE,
-    name_numbers,
-    tabulate,
-    write_selection,
-    write_sentence,
-)
+from consilience.selection.select import LEAST_EVIDENCE, name_numbers, tabulate, write_selection, write_sentence
 
 
 @pytest.fixture(scope="module")

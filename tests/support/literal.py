@@ -102,10 +102,7 @@ def gaussian_m_step(rows, blended, _):
     return result
 
 
-FAMILIES = {
-    "multinomial": (multinomial_log_prob, multinomial_m_step),
-    "gaussian": (gaussian_log_prob, gaussian_m_step),
-}
+FAMILIES = {"multinomial": (multinomial_log_prob, multinomial_m_step), "gaussian": (gaussian_log_prob, gaussian_m_step)}
 
 
 def local_posteriors(block, has_view, alpha, theta, log_prob):

@@ -376,11 +376,7 @@ class Alternative:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures and sentences for JSON."""
-        return {
-            "left_out": list(self.left_out),
-            "similarity": self.similarity,
-            "assessment": self.assessment.to_dict(),
-        }
+        return {"left_out": list(self.left_out), "similarity": self.similarity, "assessment": self.assessment.to_dict()}
 
 
 def list_rows(table: Table) -> list[dict[str, Any]]:

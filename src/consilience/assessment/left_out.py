@@ -14,13 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from ..arrays import to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, balance_votes, mutual_information
-from ..methods.agreement.inputs import (
-    PreparedView,
-    build_ensemble,
-    find_similarity_columns,
-    map_views,
-    prepare_views,
-)
+from ..methods.agreement.inputs import PreparedView, build_ensemble, find_similarity_columns, map_views, prepare_views
 from ..methods.agreement.refine import refine_start
 from ..methods.agreement.starts import run_kmeans
 from ..methods.common.input_checks import validate_blocks

@@ -410,10 +410,7 @@ class CanonicalCorrelations:
 
 
 def fit_canonical(
-    scores: Sequence[np.ndarray],
-    present: np.ndarray,
-    n_components: int,
-    regularization: float,
+    scores: Sequence[np.ndarray], present: np.ndarray, n_components: int, regularization: float
 ) -> CanonicalCorrelations:
     """Find the most correlated directions of the views' scores, which are zeros where an entity lacks the view.
 

@@ -32,12 +32,7 @@ from ..methods.spectral.algorithm import (
     isolated_below,
     zero_null_eigenvectors,
 )
-from ..methods.spectral.base import (
-    BaseSpectral,
-    select_embedding_views,
-    share_spectral_docs,
-    warn_embedding_problems,
-)
+from ..methods.spectral.base import BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
 from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 

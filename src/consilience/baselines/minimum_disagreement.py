@@ -22,12 +22,7 @@ from ..methods.spectral.algorithm import (
     isolated_below,
     zero_null_eigenvectors,
 )
-from ..methods.spectral.base import (
-    BaseSpectral,
-    select_embedding_views,
-    share_spectral_docs,
-    warn_embedding_problems,
-)
+from ..methods.spectral.base import BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
 from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 
@@ -83,10 +78,7 @@ class MinimumDisagreement(BaseSpectral):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSpectral._parameter_constraints,
-        "embedding": [str],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BaseSpectral._parameter_constraints, "embedding": [str]}
 
     def __init__(
         self,

@@ -65,10 +65,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         comparison = _compare_alternatives(data, fitted, options, terminal)
     facts = summarize_run(data, fitted, entity_confidence, is_contested, comparison, assessment, options, terminal)
     terminal.print_result(f"\n{describe_result(facts, comparison, assessment)}")
-    with (
-        terminal.step("writing the results", "wrote the results"),
-        stage_folder(out, FILES, options.force) as folder,
-    ):
+    with terminal.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
             note_guarded(write_label_table(file, data.prepared.names, columns), terminal, FILES[0])
         facts["notes"] = terminal.notes

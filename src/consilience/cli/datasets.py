@@ -25,10 +25,7 @@ Files = dict[str, tuple[list[str], Iterable[Any]]]  # header and rows by file na
 def _make_word_senses() -> Files:
     senses = read_word_senses()
     rows = zip(senses.ids, senses.lemmas, senses.glosses, senses.kinds, strict=True)
-    return {
-        "senses.csv": (["id", "lemmas", "gloss", "kind"], rows),
-        "links.csv": (["source", "target"], senses.links),
-    }
+    return {"senses.csv": (["id", "lemmas", "gloss", "kind"], rows), "links.csv": (["source", "target"], senses.links)}
 
 
 def _make_digits() -> Files:

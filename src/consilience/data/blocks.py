@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import (
-    Array,
-    DeviceCSR,
-    asarray_like,
-    is_in_memory,
-    is_sparse,
-    namespace,
-    take_rows,
-    to_numpy,
-)
+from ..arrays import Array, DeviceCSR, asarray_like, is_in_memory, is_sparse, namespace, take_rows, to_numpy
 from ..rows import Source, as_source, read_some
 from .inputs import find_all_nan_rows
 

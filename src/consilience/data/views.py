@@ -76,11 +76,7 @@ class Views:
     _rows: np.ndarray | None
 
     def __init__(
-        self,
-        blocks: Mapping[str, Any] | Sequence[Any] | Views,
-        *,
-        present: Any = None,
-        ids: Any = None,
+        self, blocks: Mapping[str, Any] | Sequence[Any] | Views, *, present: Any = None, ids: Any = None
     ) -> None:
         if isinstance(blocks, Views):
             present = blocks.present if present is None else check_present(present, blocks.present.shape)

@@ -5,12 +5,4 @@ from .embedding import embed
 from .information import describe_support
 from .profile import Mark, profile, typical
 
-__all__ = [
-    "Mark",
-    "confidence",
-    "contested",
-    "describe_support",
-    "embed",
-    "profile",
-    "typical",
-]
+__all__ = ["Mark", "confidence", "contested", "describe_support", "embed", "profile", "typical"]

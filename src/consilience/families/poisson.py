@@ -10,14 +10,7 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array, build_scorer, compute_scores, map_values, namespace, row_sums, split_into_blocks, to_numpy
 from ..arrays.special import log_factorial
-from .base import (
-    CountingFamily,
-    Density,
-    Params,
-    Statistics,
-    convert_params,
-    pool_empty_clusters,
-)
+from .base import CountingFamily, Density, Params, Statistics, convert_params, pool_empty_clusters
 
 LEAST_RATE = 1e-12  # rate of a column that is always zero
 

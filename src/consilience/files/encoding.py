@@ -14,14 +14,7 @@ from .._saving import save_as
 from ..data import Views
 from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
-from .encoders import (
-    CategoriesEncoder,
-    CountsEncoder,
-    LinksEncoder,
-    NumbersEncoder,
-    SimilaritiesEncoder,
-    TextEncoder,
-)
+from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
 from .kinds import ViewContent
 from .read import KnownClasses

@@ -54,12 +54,7 @@ class ViewWeightsDisplay:
         texts = ["< 0.001" if 0 < weight < 0.001 else f"{weight:.3f}" for _, weight in ordered]
         self.bars_ = self.ax_.barh(positions, [weight for _, weight in ordered], color=COLORS[0], height=0.7)
         self.ax_.set_yticks(positions, [escape_name(name) for name, _ in ordered])
-        self.ax_.bar_label(
-            self.bars_,
-            texts,
-            padding=3,
-            fontsize="small",
-        )
+        self.ax_.bar_label(self.bars_, texts, padding=3, fontsize="small")
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)
         self.ax_.set_xlabel("weight of view")

@@ -144,10 +144,7 @@ class EstimatorClusterings:
 
 
 def build_permuted(
-    predictors: SharedPredictors,
-    views: Views,
-    precomputed: Mapping[str, bool],
-    rng: np.random.Generator,
+    predictors: SharedPredictors, views: Views, precomputed: Mapping[str, bool], rng: np.random.Generator
 ) -> SharedPredictors | None:
     """Return predictors of views whose rows are permuted, or of a single view whose columns are.
 

@@ -13,12 +13,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from ..arrays import normalize_rows, to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, encode_labels
-from ..methods.agreement.inputs import (
-    PreparedView,
-    find_similarity_columns,
-    find_usable_rows,
-    prepare_views,
-)
+from ..methods.agreement.inputs import PreparedView, find_similarity_columns, find_usable_rows, prepare_views
 from ..methods.agreement.predictors import GraphFeatures, LeaveOneOutRidge, append_constant, count_graph_features
 from ..methods.agreement.refine import Round, refine_start
 from ..methods.agreement.starts import add_graphs, concatenate_embeddings, run_kmeans

@@ -39,10 +39,7 @@ def build(blocks, entities, n, k, balance):
     """Return an ensemble of two predictors per view."""
     views = [
         ViewPredictors(
-            f"view{v}",
-            rows,
-            [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))],
-            0.5 + v,
+            f"view{v}", rows, [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))], 0.5 + v
         )
         for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
     ]

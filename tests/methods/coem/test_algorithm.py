@@ -146,12 +146,7 @@ def test_views_are_updated_sequentially():
 
 @pytest.mark.parametrize(
     ("kind", "family"),
-    [
-        ("full", "gaussian-full"),
-        ("tied", "gaussian-tied"),
-        ("diag", "gaussian"),
-        ("spherical", "gaussian-spherical"),
-    ],
+    [("full", "gaussian-full"), ("tied", "gaussian-tied"), ("diag", "gaussian"), ("spherical", "gaussian-spherical")],
 )
 def test_one_view_equals_scikit_learn(kind, family):
     rng = np.random.default_rng(0)

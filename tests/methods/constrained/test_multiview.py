@@ -619,10 +619,7 @@ def test_transform_returns_standardized_squared_distances():
     assert model.predict({name: np.array(X) for name, X in new.items()}) == model.transform(
         {name: np.array(X) for name, X in new.items()}
     ).argmin(axis=1)
-    assert model.get_feature_names_out().tolist() == [
-        "multiviewconstrainedkmeans0",
-        "multiviewconstrainedkmeans1",
-    ]
+    assert model.get_feature_names_out().tolist() == ["multiviewconstrainedkmeans0", "multiviewconstrainedkmeans1"]
 
 
 def test_scale_of_view_does_not_matter_for_votes():

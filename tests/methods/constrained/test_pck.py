@@ -295,11 +295,7 @@ def test_constraints_by_row():
 @pytest.mark.parametrize(
     ("constraints", "error", "message"),
     [
-        (
-            [(0, 1)],
-            TypeError,
-            r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got list",
-        ),
+        ([(0, 1)], TypeError, r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got list"),
         ({"a": Constraints()}, TypeError, "constraints must be Constraints.*, got dict"),
         (
             Constraints([(3, 90)]),

@@ -742,10 +742,7 @@ def test_refuses_probabilities():
     refined, every = fit_model(views, refine="kernel-kmeans"), fit_model(views, None)
     for model, why in (
         (refined, "refine='kernel-kmeans' leaves clusters without probabilities: use predict"),
-        (
-            every,
-            "predict_proba needs the number of clusters: call set_params(n_clusters=model.n_clusters_) after fit",
-        ),
+        (every, "predict_proba needs the number of clusters: call set_params(n_clusters=model.n_clusters_) after fit"),
     ):
         assert not hasattr(model, "predict_proba")
         with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as error:
@@ -1173,14 +1170,8 @@ def test_interrupt_of_refinement(monkeypatch):
         ),
         ({"divergence": ["cosine", None]}, "view 'view1': divergence=None is neither a name nor a divergence"),
         ({"divergence": "kl"}, "view 'view0': divergence 'kl' needs counts or shares, none negative: use divergence"),
-        (
-            {"divergence": "bernoulli"},
-            "view 'view0': divergence 'bernoulli' needs numbers from 0 to 1: use divergence",
-        ),
-        (
-            {"divergence": "itakura-saito"},
-            "view 'view0': divergence 'itakura-saito' needs positive numbers, and some",
-        ),
+        ({"divergence": "bernoulli"}, "view 'view0': divergence 'bernoulli' needs numbers from 0 to 1: use divergence"),
+        ({"divergence": "itakura-saito"}, "view 'view0': divergence 'itakura-saito' needs positive numbers, and some"),
         (
             {"divergence": "precomputed"},
             r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, 60 x 60, got shape \(60, 2\)",
@@ -1239,19 +1230,11 @@ def test_refuses_refinement_without_means(divergence, shown):
 @pytest.mark.parametrize(
     ("divergence", "make", "message"),
     [
-        (
-            "kl",
-            lambda X: X,
-            "view 'b': exp.* of the Kullback-Leibler divergence has a different sum for every row",
-        ),
+        ("kl", lambda X: X, "view 'b': exp.* of the Kullback-Leibler divergence has a different sum for every row"),
         ("bernoulli", lambda X: X, "view 'b': exp.* of numbers between 0 and 1 has a different sum"),
         ("precomputed", lambda X: cdist(X, X), "view 'b': the number of columns behind given distances is not known"),
         ("kernel", lambda X: X @ X.T, "view 'b': the number of dimensions behind a kernel is not known"),
-        (
-            "cosine",
-            lambda X: X[:, :1] - 0.5,
-            "view 'b': one column has no direction to spread over: use normalizer=F",
-        ),
+        ("cosine", lambda X: X[:, :1] - 0.5, "view 'b': one column has no direction to spread over: use normalizer=F"),
     ],
 )
 def test_refuses_missing_normalizer(divergence, make, message):

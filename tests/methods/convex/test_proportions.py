@@ -151,12 +151,7 @@ def test_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
     assert states[0].objective >= first - 1e-12 * (1 + abs(first))
 
 
-@given(
-    n=st.integers(1, 40),
-    m=st.integers(1, 60),
-    seed=st.integers(0, 2**32 - 1),
-    digits=st.floats(0, 6),
-)
+@given(n=st.integers(1, 40), m=st.integers(1, 60), seed=st.integers(0, 2**32 - 1), digits=st.floats(0, 6))
 @settings(deadline=None, max_examples=60, derandomize=True)
 def test_solves_random_problems(n, m, seed, digits):
     rng = np.random.default_rng(seed)

@@ -300,18 +300,12 @@ def test_interrupt_leaves_the_model_unchanged(monkeypatch):
         ),
         ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
         ({"affinity": "gaussian", "bandwidth": "mean"}, "no bandwidth 'mean': give a number above 0, or one of"),
-        (
-            {"bandwidth": "median"},
-            "view 'view0': affinity='auto' does not use bandwidth; the options",
-        ),
+        ({"bandwidth": "median"}, "view 'view0': affinity='auto' does not use bandwidth; the options"),
         (
             {"affinity": "gaussian", "bandwidth": {"view0": 1.0, "view1": 0, "view2": 1.0}},
             "view 'view1': bandwidth=0 must be a number",
         ),
-        (
-            {"affinity": Gaussian(1.0), "bandwidth": 2.0},
-            r"view 'view0': affinity=Gaussian\(.*\) has its own",
-        ),
+        ({"affinity": Gaussian(1.0), "bandwidth": 2.0}, r"view 'view0': affinity=Gaussian\(.*\) has its own"),
         ({"affinity": {"view0": "auto", "view1": None, "view2": "auto"}}, "view 'view1': affinity=None is neither"),
         ({"affinity": Gaussian}, "view 'view0': affinity=<class .* is neither a name nor an affinity: give an object"),
         ({"bandwidth": -1.0}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),

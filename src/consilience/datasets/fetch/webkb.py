@@ -17,14 +17,7 @@ from ..dataset import Dataset
 from .load import load_remote
 from .remote import ExpectedSizes, ParsedData, RemoteDataset, count_words, link_entities, make_unique
 
-CLASSES = (
-    "course",
-    "department",
-    "faculty",
-    "project",
-    "staff",
-    "student",
-)  # of "other" only the links are used
+CLASSES = ("course", "department", "faculty", "project", "staff", "student")  # of "other" only the links are used
 HEADER = re.compile(r"\A(?:HTTP/[^\n]*\n)?(?:[\w-]+:[^\n]*\n)+\r?\n")
 MAX_PAGE_BYTES = 2**21  # that are read, because the parser is slow on some malformed pages
 

@@ -46,13 +46,7 @@ def read_h5ad(path: InputFile) -> FileCollection:
 def _read_in_child(path: InputFile, package: str) -> FileCollection:
     """Let a child process read the file, and take over the arrays that it sends through a pipe."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
-    job = {
-        "path": os.fspath(path),
-        "package": package,
-        "seconds": seconds,
-        "parent": os.getpid(),
-        "sys_path": sys.path,
-    }
+    job = {"path": os.fspath(path), "package": package, "seconds": seconds, "parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
     command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # reading needs no threads

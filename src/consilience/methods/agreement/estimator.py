@@ -358,11 +358,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         return AgreementFit(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
 
     def _refine_starts(
-        self,
-        ensemble: Ensemble,
-        starts: Sequence[tuple[str, np.ndarray]],
-        links: Constraints,
-        attempts: list[Attempt],
+        self, ensemble: Ensemble, starts: Sequence[tuple[str, np.ndarray]], links: Constraints, attempts: list[Attempt]
     ) -> Iterator[Attempt]:
         """Refine each start, several at a time, and append the attempts to a list."""
         most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
@@ -551,14 +547,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         return tags
 
 
-def refine(
-    X: Any,
-    labels: Any,
-    *,
-    constraints: Any = None,
-    random_state: Seed = 0,
-    **options: Any,
-) -> Consilience:
+def refine(X: Any, labels: Any, *, constraints: Any = None, random_state: Seed = 0, **options: Any) -> Consilience:
     """Refine the labels of any clustering, such as the result of another tool.
 
     Parameters

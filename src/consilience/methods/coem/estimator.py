@@ -231,12 +231,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         CoEM
             An estimator that is not fitted.
         """
-        settings = {
-            "families": Multinomial(smoothing=1),
-            "eta": 1.0,
-            "priors": "uniform",
-            "assignment": "average",
-        }
+        settings = {"families": Multinomial(smoothing=1), "eta": 1.0, "priors": "uniform", "assignment": "average"}
         return cls(n_clusters, **{**settings, **options})
 
     @check_parameters

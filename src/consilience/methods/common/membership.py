@@ -104,10 +104,7 @@ class MembershipMixin:
         return compute_probabilities(self._score_clusters(views), self.temperature_, self._pseudo_share)
 
     @validate_params(
-        {
-            "max_entities": [Interval(Integral, 10, None, closed="left")],
-            "random_state": RANDOM_STATE,
-        },
+        {"max_entities": [Interval(Integral, 10, None, closed="left")], "random_state": RANDOM_STATE},
         prefer_skip_nested_validation=True,
     )
     def calibrate(self, X: Any, *, max_entities: int = 5_000, random_state: Seed = 0) -> Self:
@@ -168,10 +165,7 @@ class OutlierLabelsMixin:
         raise NotImplementedError
 
     def _mark_outliers(
-        self,
-        misfit: Misfit,
-        by_view: Mapping[str, Sequence[np.ndarray]],
-        least: Sequence[float] = (LEAST_DEVIATION,),
+        self, misfit: Misfit, by_view: Mapping[str, Sequence[np.ndarray]], least: Sequence[float] = (LEAST_DEVIATION,)
     ) -> None:
         """Store the scores of the entities of the fit, and label outliers.
 

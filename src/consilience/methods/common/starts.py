@@ -77,10 +77,7 @@ def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
 
 
 def compute_seed_divergences(
-    views: Mapping[str, ViewRows],
-    divergences: Mapping[str, Divergence],
-    scales: Mapping[str, float],
-    seeds: np.ndarray,
+    views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], scales: Mapping[str, float], seeds: np.ndarray
 ) -> Array:
     """Return the divergence of all entities from seeds: the mean over the views that both have, in units of `scales`.
 
@@ -123,12 +120,7 @@ def draw_plus_plus_seeds(
 
 
 def draw_further_seeds(
-    measure: Measure,
-    entities: np.ndarray,
-    n_clusters: int,
-    rng: np.random.Generator,
-    closest: Array,
-    taken: set[int],
+    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, closest: Array, taken: set[int]
 ) -> list[int]:
     """Draw the seeds beside those already taken; `closest` is each entity's divergence from the nearest of these."""
     n_draws = 2 + int(log(n_clusters))

@@ -258,10 +258,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         factors, start = self._resolve_factors(views.names), self._resolve_init(views.names)
         self._check_compatible(views, divergences)
         columns = find_precomputed_columns(
-            views,
-            divergences,
-            source=X,
-            needed="divergence='precomputed' or 'kernel' needs a square matrix",
+            views, divergences, source=X, needed="divergence='precomputed' or 'kernel' needs a square matrix"
         )
         with (
             use_threads(self.n_jobs),

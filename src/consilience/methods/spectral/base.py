@@ -44,13 +44,7 @@ from ..common.similarities import find_precomputed_columns, resolve_affinities, 
 from ..common.starts import STRATEGIES
 from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints
 from ..kmeans.points import PointClusters, cluster_points
-from .algorithm import (
-    EigenEmbedding,
-    Rotation,
-    assign_nearest_mean,
-    first_columns,
-    fit_rotation,
-)
+from .algorithm import EigenEmbedding, Rotation, assign_nearest_mean, first_columns, fit_rotation
 from .similarities import Similarities, compute_cross_similarities, compute_similarities
 
 DISCONNECTED = 1e-6  # an eigenvalue this near to 1 belongs to a component that hardly anything connects to the rest

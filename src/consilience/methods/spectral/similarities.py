@@ -12,14 +12,7 @@ import numpy as np
 from ..._saving import save_as
 from ...affinities import Affinity, CrossOperator, NoAffinityError, Operator, ViewOperator
 from ...affinities.base import HostOperator
-from ...arrays import (
-    all_rows_equal,
-    available_device_memory,
-    available_memory,
-    is_on_host,
-    is_sparse,
-    to_numpy,
-)
+from ...arrays import all_rows_equal, available_device_memory, available_memory, is_on_host, is_sparse, to_numpy
 from ...data import Views
 from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import name_view_in_errors, select_rows
@@ -101,10 +94,7 @@ def compute_similarities(
 
 
 def compute_cross_similarities(
-    views: Views,
-    affinities: Mapping[str, Affinity],
-    fitted: Sequence[ViewOperator],
-    consequence: str = NO_NEIGHBORS,
+    views: Views, affinities: Mapping[str, Affinity], fitted: Sequence[ViewOperator], consequence: str = NO_NEIGHBORS
 ) -> tuple[list[CrossOperator | None], np.ndarray]:
     """Compare new entities with those of the fit in each view that they have; also return which they have, (n, V)."""
     on_disk = {name: affinity.out_of_core(0) for name, affinity in affinities.items()}
