@@ -1,5 +1,6 @@
 """How far a run can be relied on: the verdict on the terminal, in the files and on the page."""
 
+import copy
 import csv
 import re
 
@@ -125,6 +126,26 @@ def test_assessment_and_selection_of_another_type_are_refused(name, function, od
     ran = run_command("report", odd[1], "--out", tmp_path / "again.html")
     assert_refused(ran, f"{name} must come from {function}, got dict")
     assert not (tmp_path / "again.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("disagreement", "0.1"), ("ambiguity", None), ("clusters", 3), ("clusters", cs.Table()), ("views", None),
+        ("views", cs.Table()), ("stability", None), ("margin", None), ("notes", 1), ("copies", [1]),
+        ("alternative", "x"),
+    ],
+)  # fmt: skip
+def test_damaged_assessment_is_left_out_of_the_report(name, value, odd, tmp_path, monkeypatch):
+    from consilience.cli import report
+
+    saved = report.open_model(odd[1])
+    damaged = copy.copy(saved["assessment"])
+    object.__setattr__(damaged, name, value)
+    monkeypatch.setattr(report, "open_model", lambda path: {**saved, "assessment": damaged})
+    ran = run_successfully("report", odd[1], "--out", tmp_path / "again.html")
+    assert "note: The assessment of the run is damaged, and left out" in ran.err
+    assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
 
 
 def test_assessment_in_the_model_file_is_complete_but_for_the_other_model(odd):

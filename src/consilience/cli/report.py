@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence
 from ..files import check_complete, check_output_file
@@ -46,16 +47,29 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     if compute_digest(data.reading.contents) != saved["data"]:
         raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
     fitted = FittedRun(estimator, features, reduce_views(data.views, features), saved["selection"])
+    assessment = saved["assessment"]
+    if isinstance(assessment, Assessment) and not is_complete(assessment):
+        terminal.note("The assessment of the run is damaged, and left out: run `consilience cluster` again.")
+        assessment = None
     comparison = facts.get("comparison")
     with terminal.step("writing the report", "wrote the report"):
         entity_confidence = confidence(estimator, fitted.views)
         # in JSON, NaN is null
         rows = [{name: np.nan if cell is None else cell for name, cell in row.items()} for row in comparison or ()]
         table = Table.from_rows(rows) if rows else None
-        report = build_report(data, fitted, entity_confidence, table, saved["assessment"], options, terminal)
+        report = build_report(data, fitted, entity_confidence, table, assessment, options, terminal)
         report.save(out, overwrite=options.force)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Written to {out}")
+
+
+def is_complete(assessment: Assessment) -> bool:
+    """Whether everything that a report shows of an assessment can be computed; a model file may contain anything."""
+    try:
+        str(assessment), assessment.to_dict(), assessment.clusters["stability"].tolist()
+        return len(assessment.certainty) == len(assessment.stability)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return False
 
 
 def read_summary(path: Path) -> dict[str, Any]:
