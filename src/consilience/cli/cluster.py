@@ -36,6 +36,7 @@ from .outputs import (
     write_label_table,
 )
 from .reliance import assess_fit, name_column, spread_labels
+from .settings import check_settings
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
 from .terminal import Terminal
@@ -51,6 +52,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     check_inputs_stay([out / name for name in FILES], options)
     check_outliers(options)
     check_small_groups(options)
+    check_settings(options)
     data = load_data(options, terminal)
     terminal.print_result(describe_data(data))
     fitted = fit_model(data, options, terminal)
@@ -109,6 +111,8 @@ def _compare_alternatives(
         return None
     if data.constraints is not None or data.method == "constrained" or data.views.n_views < 2:
         return None
+    if data.declaration.wraps is not None:  # it has clustered the columns of all views
+        return None
     if len(data.views) > MAX_COMPARED:
         terminal.note(
             f"More than {MAX_COMPARED:,} entities: not compared with single views. Use `consilience compare` for that."
@@ -162,7 +166,11 @@ def build_report(
         command=options.command_line,
         notes=[*describe_views(data), *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
-        settings={"method": f"{data.method} ({data.declaration.title}; {data.reason})", "seed": options.seed},
+        settings={
+            "method": f"{data.method} ({data.declaration.title}; {data.reason})",
+            "seed": options.seed,
+            **({"--set": ", ".join(options.settings)} if options.settings else {}),
+        },
         confidence=entity_confidence if fitted.features else None,  # otherwise the report computes and explains it
         assessment=assessment,
         selection=fitted.selection,

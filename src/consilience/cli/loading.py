@@ -26,6 +26,7 @@ from ..files import (
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import read_constraints
+from .settings import read_settings
 from .terminal import Terminal, UsageError, count_noun
 
 MAX_CONSTRAINED = 20_000  # entities up to which the default method takes constraints: it clusters a sample of more
@@ -42,14 +43,11 @@ class LoadedData:
     constraints: Constraints | None
     method: str
     reason: str  # why this method was chosen
+    declaration: EstimatorDeclaration  # of the method, with the options that the user set
 
     @property
     def views(self) -> Views:
         return self.prepared.views
-
-    @property
-    def declaration(self) -> EstimatorDeclaration:
-        return find_estimator(self.method)
 
     def prepare_for(self, declaration: EstimatorDeclaration) -> Views:
         """Return the views as a method takes them: with raw or weighted counts."""
@@ -87,12 +85,16 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         has_constraints = options.constraints is not None
         method, reason = choose_method(options.method, reading.contents, has_constraints)
         with terminal.step("preparing the views", "prepared the views"):
-            prepared = fit_and_encode(reading.contents, rare=not find_estimator(method).takes_raw_counts)
-        method, reason = check_n_entities(options.method, method, reason, len(prepared.views), has_constraints)
+            settings = read_settings(method, options.settings)
+            prepared = fit_and_encode(reading.contents, rare=not settings.declaration.takes_raw_counts)
+        settings.check_views(prepared.views.names)
+        requested = method if options.settings else options.method  # options are those of one method
+        method, reason = check_n_entities(requested, method, reason, len(prepared.views), has_constraints)
         _note_data(prepared, reading, terminal)
         classes = _read_classes(reading, prepared)
         constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
-    return LoadedData(reading, prepared, classes, constraints, method, reason)
+    declaration = settings.declaration if options.settings else find_estimator(method)
+    return LoadedData(reading, prepared, classes, constraints, method, reason, declaration)
 
 
 def _read_classes(reading: InputData, prepared: EncodedData) -> np.ndarray | None:

@@ -20,11 +20,15 @@ from .constraints import count_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData
 from .reliance import describe_reliance
+from .settings import describe_parameters
 from .single_views import SCORES, score_labels
 from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
-INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "outliers", "title")
+INPUTS = (
+    *("view", "id", "kind", "delimiter", "labels", "constraints"),
+    *("method", "settings", "k", "seed", "outliers", "title"),
+)
 
 
 UNSEEN = "entities it was not trained on (share: 0 is chance, 1 is perfect)"
@@ -59,6 +63,7 @@ def summarize_run(
         "method": data.method,
         "method_chosen": data.reason,
         "estimator": type(model).__name__,
+        "settings": {"given": options.settings, "resolved": describe_parameters(model)},
         "seed": options.seed,
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),
