@@ -79,7 +79,7 @@ def read_parameters(documented: Any) -> dict[str, ParameterText]:
     """Return the parameters that the docstring of a function or class describes, in its order."""
     _, _, section = (inspect.getdoc(documented) or "").partition("\nParameters\n----------\n")
     section = re.split(r"\n\n(?=\S[^\n]*\n---)", section, maxsplit=1)[0]
-    parameters = {}
+    parameters: dict[str, ParameterText] = {}
     for entry in re.split(r"\n(?=\S)", section.strip("\n")):
         head, _, body = entry.partition("\n")
         names, _, type_text = head.partition(" : ")

@@ -178,8 +178,8 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an option of the method, or NAME.VIEW=VALUE for one view; repeat it for more options. `consilience methods "
-        "METHOD` lists them",
+        help="an option of the method, or NAME.VIEW=VALUE for one view; repeat --set for more options (`consilience "
+        "methods METHOD` lists them)",
     )
     subparser.add_argument(
         "--constraints",

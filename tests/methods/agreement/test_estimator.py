@@ -549,7 +549,7 @@ def test_sparse_similarities_with_an_isolated_entity():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"predictors": ("components", "kernel")}, "The 'predictors' parameter of Consilience must be a sequence, not empty, each item a str among"),
+        ({"predictors": ("components", "kernel")}, "The 'predictors' parameter of Consilience must be a sequence"),
         ({"predictors": ()}, "The 'predictors' parameter of Consilience must be a sequence, not empty"),
         ({"predictors": "graph"}, "'predictors' parameter"),
         ({"affinity": "gaussian"}, "'affinity' parameter"),

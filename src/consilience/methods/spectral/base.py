@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
 from ...affinities import AFFINITIES, Auto, Operator
-from ...affinities.gaussian import BANDWIDTHS
 from ...affinities.base import compute_degrees
+from ...affinities.gaussian import BANDWIDTHS
 from ...arrays import (
     Array,
     Seed,
