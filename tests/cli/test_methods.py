@@ -61,7 +61,7 @@ def test_values_of_options_are_shown():
     assert "affinity=(by the kind of the view), or affinity.VIEW=VALUE for one view" in text
     assert "Values: auto, chi2, cosine, gaussian, intersection, landmarks, linear, nearest-neighbors, nystroem" in text
     assert "nearest-neighbors(n_neighbors=..., metric=..., approximate=...)" in text
-    assert "Values: an int in the range [0, inf) or auto" in text
+    assert "Values: an int in the range [1, inf) or none" in text
     text = " ".join(run_successfully("methods", "concatenation").out.split())
     assert "estimator=k-means" in text
     assert "Options of it: estimator.NAME=VALUE" in text
