@@ -109,7 +109,7 @@ def _judge_claim(
     elif claim.across and missing:
         yield _make_verdict(claim, "", CANNOT, _join_by_panel(missing), "")
     elif claim.across:
-        yield _check_claim(claim, "", list(panels), _join_by_panel(reasons))
+        yield _check_claim(claim, "", list(panels), claim.other_data or _join_by_panel(reasons))
     else:
         verdicts = [_make_verdict(claim, panel, CANNOT, reason, reasons[panel]) for panel, reason in missing.items()]
         verdicts += [
@@ -133,8 +133,8 @@ def _combine_verdicts(verdicts: list[Verdict]) -> Verdict:
     statuses = {verdict.status for verdict in verdicts}
     status = next(status for status in (FAILS, FAILS_ELSEWHERE, CANNOT, *statuses) if status in statuses)
     words = _join_by_panel({verdict.panel: verdict.words for verdict in verdicts})
-    reasons = _join_by_panel({verdict.panel: verdict.other_data for verdict in verdicts})
-    return replace(verdicts[0], panel="", status=status, words=words, other_data=reasons)
+    other_data = _join_by_panel({verdict.panel: verdict.other_data for verdict in verdicts})
+    return replace(verdicts[0], panel="", status=status, words=words, other_data=other_data)
 
 
 def _join_by_panel(texts: Mapping[str, str]) -> str:

@@ -13,7 +13,6 @@ from .outcome import Outcome, Panel, Verdict
 from .study import CANNOT, FAILS, FAILS_ELSEWHERE, HOLDS, HOLDS_ELSEWHERE, Paper
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", HOLDS_ELSEWHERE: "(✓)", FAILS_ELSEWHERE: "(✗)", CANNOT: "?"}
-CLAIMS_HEAD = ("hold", "do not hold", "hold on other data", "do not hold on other data", "cannot be tested")
 ROW_WIDTH, COLUMN_WIDTH = 34, 22  # maximum length of a name in a terminal
 MARKDOWN_ESCAPES = str.maketrans(
     {"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["}
@@ -78,6 +77,24 @@ def make_csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
             "difference": entry.difference,
         }
         for panel, row, column, entry in iterate_entries(outcome)
+    ]
+
+
+def make_verdict_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
+    """Return one row per verdict of all studies."""
+    return [
+        {
+            "paper": outcome.paper.name,
+            "study": outcome.study.name,
+            "claim": verdict.claim,
+            "panel": verdict.panel,
+            "status": verdict.status,
+            "figures": verdict.words,
+            "other_data": verdict.other_data,
+            "ours": "yes" if verdict.ours else "no",
+        }
+        for outcome in outcomes
+        for verdict in outcome.verdicts
     ]
 
 
@@ -166,11 +183,19 @@ def render_text(outcome: Outcome, width: int = 110) -> str:
 
 def render_claims_table(outcomes: Iterable[Outcome]) -> str:
     """Render the number of claims per paper and status for a terminal."""
-    papers = [(paper.name, count_verdicts(paper_outcomes)) for paper, paper_outcomes in group_by_paper(outcomes)]
-    total = {status: sum(counts[status] for _, counts in papers) for status in SIGNS}
-    rows = [*papers, ("all", total)] if len(papers) > 1 else papers
-    lines = [("claims", *CLAIMS_HEAD), *((name, *map(str, counts.values())) for name, counts in rows)]
-    return "\n".join(_format_grid(lines)) + "\n"
+    heads = ("claims", "hold", "do not", "other data: hold", "do not", "cannot be tested", "ours that hold", "tables")
+    return "\n".join(_format_grid([heads, *_count_by_paper(outcomes)])) + "\n"
+
+
+def _count_by_paper(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of the table of claims: a line per paper, and one for all if there are several."""
+    papers = [(paper.title, paper_outcomes) for paper, paper_outcomes in group_by_paper(outcomes)]
+    if len(papers) > 1:
+        papers.append(("all", [outcome for _, paper_outcomes in papers for outcome in paper_outcomes]))
+    for title, paper_outcomes in papers:
+        our_counts = count_verdicts(paper_outcomes, ours=True)
+        checks = f"{count_confirmed(our_counts)} of {sum(our_counts.values())}"
+        yield title, *map(str, count_verdicts(paper_outcomes).values()), checks, str(len(paper_outcomes))
 
 
 def _render_panel_text(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
@@ -266,7 +291,7 @@ def render_markdown(outcome: Outcome, figure: str | None = None) -> str:
         lines = (f"- {_escape_markdown(_add_prefix(name, reason))}" for name, reason in other_data)
         parts += ["### Not the paper's own data", "\n".join(lines)]
     if outcome.verdicts:
-        parts += ["### Claims", "\n".join(_render_claims_markdown(outcome))]
+        parts += ["### Claims", "\n".join(_render_verdicts_markdown(outcome))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -278,7 +303,23 @@ def _render_panel_markdown(outcome: Outcome, panel: Panel) -> Iterator[str]:
         yield f"| {_escape_markdown(row)} | {' | '.join(cells)} |"
 
 
-def _render_claims_markdown(outcome: Outcome) -> Iterator[str]:
+def render_claims_markdown(outcomes: Iterable[Outcome]) -> str:
+    """Render the number of claims per paper and status as the table of docs/papers.md."""
+    heads = (
+        "paper",
+        "claims hold",
+        "do not",
+        "hold on other data",
+        "do not on other data",
+        "cannot be tested",
+        "checks of ours that hold",
+        "tables",
+    )
+    rows = [" | ".join(map(_escape_markdown, row)) for row in (heads, *_count_by_paper(outcomes))]
+    return "".join(f"| {line} |\n" for line in (rows[0], " | ".join("---" for _ in heads), *rows[1:]))
+
+
+def _render_verdicts_markdown(outcome: Outcome) -> Iterator[str]:
     for claim, verdicts in group_by_claim(outcome).items():
         lines = [
             (f"{SIGNS[status]} **{status}**", _add_prefix(", ".join(filter(None, panels)), words))
