@@ -16,8 +16,8 @@ from consilience.arrays import use_threads
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import (
-    assign_to_nearest_seed,
     compute_seed_divergences,
+    find_nearest_seed,
     make_seeder,
     partition_from_init,
 )
@@ -320,9 +320,9 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
 
 def test_nearest_of_many_seeds():
     divergences = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
-    assert np.array_equal(
-        assign_to_nearest_seed(lambda seeds: divergences[:, seeds], np.arange(29)), divergences.argmin(axis=1)
-    )
+    nearest, divergence = find_nearest_seed(lambda seeds: divergences[:, seeds], np.arange(29))
+    assert np.array_equal(nearest, divergences.argmin(axis=1))
+    assert np.array_equal(divergence, divergences.min(axis=1))
 
 
 def test_consensus_of_one_entity_counts():

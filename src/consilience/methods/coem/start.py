@@ -22,7 +22,7 @@ from ..common.starts import (
     make_seeder,
     split_init_by_view,
 )
-from .algorithm import Model, add_statistics, choose_posterior_span, collect_statistics
+from .algorithm import Model, add_statistics, choose_posterior_span, clamp_posteriors, collect_statistics
 from .priors import Prior
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
@@ -35,20 +35,25 @@ def start_from_seeds(
     strategy: str,
     prior: Prior,
     generators: list[np.random.Generator],
+    fixed_labels: np.ndarray | None = None,
 ) -> Iterator[Model]:
     """Yield one start per generator, each from labels or responsibilities that all views share.
 
-    So cluster j is the same in each view. All partitions are made first, so that the rows prepared for that (unit rows,
-    for instance) need not be kept.
+    So cluster j is the same in each view. If every cluster has a known class (`fixed_labels`), there is one start. All
+    partitions are made first, so that the rows prepared for that (unit rows, for instance) need not be kept.
     """
     shards = LocalShards(views).cut()
+    if fixed_labels is not None:
+        shards = shards.with_labels(fixed_labels, "fixed_labels")
     draws: Iterable[np.ndarray]
     if strategy == RANDOM_RESPONSIBILITIES:
         draws = (draw_responsibilities(len(shards), n_clusters, rng) for rng in generators)
+    elif fixed_labels is not None and can_start_from_known(views, families, n_clusters, fixed_labels):
+        draws = [fixed_labels]
     else:
         divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
         rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
-        seed = make_seeder(rows, divergences, n_clusters, strategy)
+        seed = make_seeder(rows, divergences, n_clusters, strategy, fixed_labels)
         draws = [to_numpy(seed(rng)) for rng in generators]
         del rows, seed
     for start in draws:
@@ -57,6 +62,19 @@ def start_from_seeds(
             if bool(namespace(view.present).any(view.present)):  # the others determine a view that the sample lacks
                 params[name], totals[name] = estimate_params(shards, name, families[name], start, n_clusters)
         yield Model(families, params, prior.initialize(list(views), totals))
+
+
+def can_start_from_known(
+    views: Mapping[str, ViewRows], families: Mapping[str, Family], n_clusters: int, fixed_labels: np.ndarray
+) -> bool:
+    """Whether the entities of known class alone give a start (Nigam & Ghani 2000): every cluster must have a class.
+
+    The families must smooth their parameters. A few entities determine a variance poorly, and a class with few would
+    lose its other entities to a class with many.
+    """
+    is_smoothed = all(getattr(family, "smoothing", 0) > 0 for family in families.values())
+    has_known = all((to_numpy(view.present) & (fixed_labels >= 0)).any() for view in views.values())
+    return is_smoothed and has_known and fixed_labels.max() + 1 == n_clusters
 
 
 def estimate_params(
@@ -71,10 +89,15 @@ def estimate_params(
 def weight_shard(
     shard: Shard, name: str, family: Family, n_clusters: int, responsibilities: np.ndarray
 ) -> tuple[Statistics, Array]:
-    """Collect the statistics of a shard's rows under responsibilities or labels, and the sums of responsibilities."""
+    """Collect the statistics of a shard's rows under responsibilities or labels, and the sums of responsibilities.
+
+    Entities of a known class have its responsibility.
+    """
     view = shard.views[name]
     if responsibilities.ndim == 1:
         responsibilities = (np.arange(n_clusters)[:, None] == responsibilities[None, :]).T.astype(np.float64)
+    if shard.fixed_labels is not None:
+        responsibilities = clamp_posteriors(responsibilities.copy(), to_numpy(shard.fixed_labels))
     counted = np.asfortranarray(np.where(to_numpy(view.present)[:, None], responsibilities, 0.0))
     weights = asarray_like(counted, view.present)
     xp = namespace(weights)

@@ -49,7 +49,8 @@ view_centers_ : dict of str to array of shape (n_clusters, n_columns)
     It is the logarithm of the distance from the nearest cluster, standardized; the spread of each cluster counts.
     Outliers that form a cluster of their own are not found.
 %(outlier_limit_)s
-%(agreement_)s
+%(agreement_unknown_)s
+%(seed_classes_)s
 cost_ : float
     Divergence from the consensus center (squared distance, or one minus the cosine), summed over entities and views.
 history_ : Table
