@@ -20,8 +20,8 @@ def score(model, part):
     return adjusted_rand_score(classes[part.ids], model.predict(part))
 
 
-# Known classes can choose parameters. The scorer looks them up by the ids, because search.fit(views, classes) would pass
-# them on to MultiViewKMeans.fit, which learns from them. Do not choose n_clusters by the default score, which always
+# Known classes can choose parameters. The scorer looks them up by the ids, because search.fit(views, classes) would
+# give them to MultiViewKMeans.fit, which learns from them. Do not choose n_clusters by the default score, which always
 # prefers more clusters: use select_n_clusters.
 search = GridSearchCV(
     pipeline, {"multiviewkmeans__init": ["k-means++", "random"], "multiviewkmeans__n_init": [1, 5]}, scoring=score, cv=3
