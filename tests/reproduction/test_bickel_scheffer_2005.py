@@ -86,12 +86,12 @@ def test_studies_use_three_linked_or_six_plain_data_sets():
 
 
 def test_only_citeseer_and_webkb_are_the_data_of_the_paper():
-    own = {
+    panels_of_paper = {
         name: [setting["panel"] for setting in study.settings if not study.explain_other_data(setting["panel"])]
         for name, study in STUDIES.items()
     }
-    assert own.pop("figure-2-left") == []
-    assert {frozenset(panels) for panels in own.values()} == {frozenset({"Citeseer", "WebKB"})}
+    assert panels_of_paper.pop("figure-2-left") == []
+    assert {frozenset(panels) for panels in panels_of_paper.values()} == {frozenset({"Citeseer", "WebKB"})}
 
 
 def test_documents_start_in_random_clusters():
