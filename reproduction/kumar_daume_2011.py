@@ -719,7 +719,10 @@ OTHER_SYNTHETIC = (
     "no classifier reaches the printed numbers on the printed distributions (table-1-bound), so that the paper's data "
     "were drawn from others, which are not known"
 )
-OTHER_REUTERS = "another balanced sample of 1,200 documents, with 2,000 words per language; the paper's is not known"
+OTHER_REUTERS = (
+    "another balanced sample of 1,200 documents, reduced to 2,000 words per language by others; the paper's documents "
+    "are not known, and it names no such reduction"
+)
 OTHER_BBC = "2,012 of the paper's 2,225 articles, whose segments were put into views at random anew"
 OTHER_SPORT = "the 544 articles that were published as two views; the printed measures fit 737"
 SYNTHETIC_PANELS = dict.fromkeys(("as printed", "covariances halved"), OTHER_SYNTHETIC)
