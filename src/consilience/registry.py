@@ -173,6 +173,12 @@ for _declaration in (
         example="kind=centroid",
     ),
     EstimatorDeclaration(
+        "cca-k-means",
+        "k-means of canonical correlation features",
+        "consilience.baselines:CCAKMeans",
+        contract=ContractCase(is_complete=False),
+    ),
+    EstimatorDeclaration(
         "co-em",
         "co-EM",
         "consilience.methods:CoEM",

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.cross_decomposition import CCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -14,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import consilience as cs
 import dense
 from consilience.affinities import Gaussian
-from consilience.baselines import CCASpectral
+from consilience.baselines import CCAKMeans, CCASpectral
 from consilience.baselines.cca import fit_canonical, fit_kernel_components, fit_principal_components
 from consilience.datasets import make_gaussian_views
 
@@ -139,6 +140,53 @@ def test_view_labels_equal_predictions_from_one_view():
     for v, name in enumerate(views.names):
         has_view = views.present[:, v]
         assert np.array_equal(model.view_labels_[name][has_view], model.predict(views[has_view][[name]]))
+
+
+@pytest.mark.parametrize("kind", ["linear", "kernel"])
+@pytest.mark.parametrize("v", [0, 1])
+def test_kmeans_clusters_projections_of_one_view(kind, v):
+    blocks = some_blocks()
+    options, start = {"kind": kind, "n_components": 2, "random_state": 0}, np.arange(80) % 3
+    model = CCAKMeans(3, view=f"view{v}", init=start, **options).fit(blocks)
+    spectral = CCASpectral(3, **options).fit(blocks)
+    np.testing.assert_allclose(model.correlations_, spectral.correlations_, atol=1e-10)
+    other = CCAKMeans(3, view=f"view{1 - v}", **options).fit(blocks)
+    same_up_to_sign((model.features_ + other.features_) / 2, spectral.features_, atol=1e-6)
+    between = [np.corrcoef(model.features_[:, j], other.features_[:, j])[0, 1] for j in range(2)]
+    assert min(between) > 0.1  # directions of the two views belong together
+    centers = np.stack([model.features_[start == j].mean(axis=0) for j in range(3)])
+    reference = KMeans(3, init=centers, n_init=1, tol=0).fit(model.features_)
+    assert adjusted_rand_score(model.labels_, reference.labels_) == 1
+    np.testing.assert_allclose(model.cost_, reference.inertia_, rtol=1e-6)
+    np.testing.assert_allclose(model.score(blocks), -model.cost_, rtol=1e-9)
+
+
+def test_kmeans_without_a_view_clusters_the_average():
+    blocks = some_blocks()
+    model = CCAKMeans(3, random_state=0).fit(blocks)
+    np.testing.assert_allclose(model.features_, CCASpectral(3, random_state=0).fit(blocks).features_, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["linear", "kernel"])
+def test_entities_without_the_chosen_view_take_the_average_of_the_others(kind):
+    views, _ = make_gaussian_views(90, n_features=(4, 6, 3), separation=5, missing=0.3, random_state=0)
+    options = {"kind": kind, "random_state": 0}
+    average = CCAKMeans(3, **options).fit(views).features_
+    chosen = CCAKMeans(3, view="view1", **options).fit(views)
+    has_view = views.present[:, 1]
+    assert 0 < has_view.sum() < 90
+    np.testing.assert_allclose(chosen.features_[~has_view], average[~has_view], atol=1e-12)
+    alone = views[has_view][["view1"]]  # other views of these entities do not matter
+    np.testing.assert_allclose(
+        chosen._compute_features(alone)["canonical features"], chosen.features_[has_view], atol=1e-8
+    )
+    assert np.array_equal(chosen.predict(views), chosen.labels_)
+    assert np.array_equal(chosen.predict(views[~has_view]), chosen.labels_[~has_view])
+
+
+def test_unknown_view_is_refused():
+    with pytest.raises(ValueError, match="view='text' is not a view: give one of 'view0', 'view1', or None"):
+        CCAKMeans(3, view="text").fit(some_blocks())
 
 
 def test_n_components_and_rank():

@@ -14,7 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import consilience as cs
-from consilience.baselines import CCASpectral, CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
+from consilience.baselines import (
+    CCAKMeans,
+    CCASpectral,
+    CoRegularizedSpectral,
+    KernelAddition,
+    KernelProduct,
+    MinimumDisagreement,
+)
 from consilience.datasets import make_gaussian_views
 from makers import (
     ALL,
@@ -52,7 +59,9 @@ def vague_views(missing=0.0, n=90):
         KernelProduct(4, bandwidth=1.0, n_init=2, random_state=0),  # one entity has no median distance
         MinimumDisagreement(4, n_init=2, random_state=0),
         CoRegularizedSpectral(4, n_init=2, random_state=0),
+        MinimumDisagreement(4, embedding="mean", n_init=2, random_state=0),
         CCASpectral(3, n_init=2, random_state=0),
+        CCAKMeans(3, n_init=2, random_state=0),
     ]
 )
 @pytest.mark.filterwarnings(

@@ -217,8 +217,45 @@ def test_clustered_embedding_can_be_chosen(kind, embedding, width):
     model = fit(kind, views, embedding=embedding)
     assert sum(part.shape[1] for part in model._joint_embedding.joint) == width
     assert np.array_equal(model.predict(views), model.labels_)
-    with pytest.raises(ValueError, match=r"embedding='text' is not a view: give 'concat' or one of 'view0', 'view1'"):
+    with pytest.raises(ValueError, match=r"embedding='text' is not a view: give 'concat'.* or one of 'view0', 'view1'"):
         fit(kind, views, embedding="text")
+
+
+@pytest.mark.parametrize("n_views", [1, 2, 3])
+def test_mean_embedding_matches_dense_version(n_views):
+    views = some_views(n_views)
+    kernels = kernels_of(views)
+    if n_views == 1:
+        parts = [dense.compute_leading_eigenvectors(dense.normalize_kernel(kernels[0]), 3)]
+    elif n_views == 2:
+        parts = list(dense.embed_minimum_disagreement(*kernels, 3)[::2])
+    else:
+        parts = dense.embed_all_pairs(kernels, 3)
+    mean = sum(U / np.linalg.norm(U, axis=1, keepdims=True) for U in parts) / n_views
+    model = fit(MinimumDisagreement, views, embedding="mean")
+    embedding, _ = model._place(views)
+    np.testing.assert_allclose(embedding @ embedding.T, mean @ mean.T, atol=1e-7)  # columns are unique up to signs
+    assert adjusted_rand_score(model.labels_, cs.MultiViewKMeans(3, random_state=0).fit(mean).labels_) == 1
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_mean_embedding_of_views_that_an_entity_has():
+    views = some_views(3, n=60, missing=0.3)
+    model = fit(MinimumDisagreement, views, embedding="mean")
+    unit = [U / np.linalg.norm(U, axis=1, keepdims=True) for U in model.embeddings_.values()]
+    embedding, _ = model._place(views)
+    for i, has_view in enumerate(views.present):
+        expected = np.mean([unit[v][i] for v in np.flatnonzero(has_view)], axis=0)
+        np.testing.assert_allclose(embedding[i], expected, atol=1e-8)
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_views_named_like_options():
+    first, second = (block for _, block in some_views(2).items())
+    with pytest.raises(ValueError, match="embedding='mean' could mean all views or the view 'mean': rename the view"):
+        fit(MinimumDisagreement, {"mean": first, "b": second}, embedding="mean")
+    named = fit(MinimumDisagreement, {"concat": first, "mean": second})
+    assert np.array_equal(named.labels_, fit(MinimumDisagreement, {"a": first, "b": second}).labels_)
 
 
 @pytest.mark.parametrize("n_rounds", [1, 3])

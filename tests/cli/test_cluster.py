@@ -59,6 +59,7 @@ BY_HAND = {
     "spectral": lambda: cs.CoTrainedSpectral(3, random_state=0),
     "kernel-addition": lambda: cs.baselines.KernelAddition(3, random_state=0),
     "co-regularized": lambda: cs.baselines.CoRegularizedSpectral(3, random_state=0),
+    "cca-k-means": lambda: cs.baselines.CCAKMeans(3, random_state=0),
     "co-em": lambda: cs.CoEM(3, families="gaussian", eta=0.5, random_state=0),
     "spherical": lambda: cs.MultiViewSphericalKMeans(3, random_state=0),
     "k-means": lambda: cs.MultiViewKMeans(3, random_state=0),

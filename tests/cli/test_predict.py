@@ -28,7 +28,7 @@ from stage import (
 )
 from waiting import HANG_LIMIT
 
-PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
+PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized", "cca-k-means"]
 PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
 
 

@@ -62,6 +62,8 @@ CASES = {
     "MultiViewKMeans": Case(cs.MultiViewKMeans(3, n_init=2), each_view=False),  # the last vote sums distances
     "MultiViewSphericalKMeans": Case(cs.MultiViewSphericalKMeans(3, n_init=2)),
     "PCKMeans, no constraints": Case(cs.PCKMeans(3), "single"),
+    "CCAKMeans": Case(baselines.CCAKMeans(3, n_init=2), "complete"),
+    "CCAKMeans, kernel": Case(baselines.CCAKMeans(3, kind="kernel", n_init=2), "complete"),
     "CCASpectral": Case(baselines.CCASpectral(3, n_init=2), "complete"),
     "CCASpectral, kernel": Case(baselines.CCASpectral(3, kind="kernel", n_init=2), "complete"),
     "CoRegularizedSpectral": Case(baselines.CoRegularizedSpectral(3, n_init=2)),
@@ -75,6 +77,7 @@ CASES = {
         each_view=False,
     ),
     "MinimumDisagreement": Case(baselines.MinimumDisagreement(3, n_init=2)),
+    "MinimumDisagreement, mean": Case(baselines.MinimumDisagreement(3, embedding="mean", n_init=2)),
     "SingleView": Case(baselines.SingleView(KMeans(3, n_init=2), "view0"), "complete"),
     "SpectralFeatures": Case(cs.PerView(cs.SpectralFeatures(3)), "complete"),
     "PerView": Case(cs.PerView(StandardScaler()), "complete"),

@@ -23,6 +23,7 @@ MODELS = {
     "MultiViewSphericalKMeans": lambda: cs.MultiViewSphericalKMeans(3, **QUICK),
     "PCKMeans": lambda: cs.PCKMeans(3, random_state=0),
     "MPCKMeans": lambda: cs.MPCKMeans(3, random_state=0),
+    "CCAKMeans": lambda: baselines.CCAKMeans(3, **QUICK),
     "CCASpectral": lambda: baselines.CCASpectral(3, **QUICK),
     "CoRegularizedSpectral": lambda: baselines.CoRegularizedSpectral(3, **QUICK),
     "ConcatenatedViews": lambda: baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),

@@ -63,7 +63,11 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
         "sample_size": (10, 12, 20_000),
     },
     cs.CoTrainedSpectral: SPECTRAL
-    | {"n_iter": ("auto", 0, 1, 3), "n_projections": (None, 1, 2), "embedding": ("concat", "v0", "view0")},
+    | {
+        "n_iter": ("auto", "compactness", 0, 1, 3),
+        "n_projections": (None, 1, 2),
+        "embedding": ("concat", "v0", "view0"),
+    },
     cs.ConvexMixture: {
         "weights": ("learned", "uniform"),
         "divergence": ("squared-euclidean", *DIVERGENCES),
@@ -98,7 +102,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
     },
     baselines.KernelAddition: SPECTRAL,
     baselines.KernelProduct: SPECTRAL,
-    baselines.MinimumDisagreement: SPECTRAL | {"embedding": ("concat", "v0", "view0")},
+    baselines.MinimumDisagreement: SPECTRAL | {"embedding": ("concat", "mean", "v0", "view0")},
     baselines.CoRegularizedSpectral: SPECTRAL
     | {"kind": ("pairwise", "centroid"), "weight": (0.05, 0.0, 10.0), "max_iter": (1, 20), "tol": (0.0, 1e-4)},
     baselines.CCASpectral: SPECTRAL
@@ -108,6 +112,15 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
         "regularization": (0.1, 0.0, 10.0),
         "kernel": AFFINITIES,
         "rank": (None, 1, 5),
+    },
+    baselines.CCAKMeans: {
+        "n_init": (1, 2),
+        "kind": ("linear", "kernel"),
+        "n_components": (None, 1, 2),
+        "regularization": (0.1, 0.0, 10.0),
+        "kernel": AFFINITIES,
+        "rank": (None, 1, 5),
+        "view": (None, "v0", "view0"),
     },
     baselines.ConcatenatedViews: {},
     baselines.SingleView: {"view": (None, "v0", "view0")},

@@ -90,6 +90,8 @@ def draw_model(name: str, needs_views: bool = False) -> Callable[[Case, Any], An
             options = {"max_points": case.choose([20000, 5, 1, 0]), "method": case.choose(["auto", "pca", "nonsense"])}
         if name == "DendrogramDisplay":
             options = {"n_merges": case.choose([30, 1, 0, -1, 1000])}
+        if name == "RoundsDisplay":
+            options = {"y": case.choose([None, np.arange(len(views())) % 3, [1, 2], "nonsense"])}
         if name == "ConvergenceDisplay":
             options = {"columns": case.choose([None, ["cost"], ["nonsense"], []])}
         case.note(model=kind, options=options)
@@ -204,6 +206,7 @@ DRAWN: dict[str, Callable[[Case, Any], Any]] = {
     "embedding of a model": draw_model("EmbeddingDisplay", needs_views=True),
     "profile": draw_profile,
     "profile of a model": draw_model("ProfileDisplay", needs_views=True),
+    "rounds of a model": draw_model("RoundsDisplay"),
     "selection": lambda case, ax: call(plot.SelectionDisplay.from_selection, case.choose(selections()), ax=ax),
     "weights": draw_weights,
     "weights of a model": draw_model("ViewWeightsDisplay"),

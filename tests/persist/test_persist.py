@@ -664,7 +664,7 @@ DECLARED_NAMES = """
     affinity-auto affinity-chi-squared affinity-cosine affinity-gaussian affinity-histogram-intersection
     affinity-landmarks affinity-linear affinity-nearest-neighbors affinity-nystroem affinity-polynomial
     affinity-precomputed agglomerative agreement-neighbor-rule agreement-ridge-rule agreement-space-model
-    agreement-view-model assessment assessment-alternative cca-directions cca-kernel-components
+    agreement-view-model assessment assessment-alternative cca-directions cca-k-means cca-kernel-components
     cca-linear-components cca-spectral check-similarities cluster-means co-em co-regularized-eigenvectors
     co-regularized-embedding co-regularized-spectral co-regularized-view co-trained-embedding co-trained-spectral
     concatenated-views consilience constrained-k-means constrained-view constraint-links constraints convex-mixture

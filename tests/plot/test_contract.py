@@ -23,6 +23,7 @@ from consilience.plot import (
     DendrogramDisplay,
     EmbeddingDisplay,
     ProfileDisplay,
+    RoundsDisplay,
     SelectionDisplay,
     ViewWeightsDisplay,
 )
@@ -41,7 +42,7 @@ HOSTILE = (
 
 
 @pytest.fixture(params=plot.__all__)
-def draw(request, views, kmeans, tree, mixture, selection):
+def draw(request, views, kmeans, tree, mixture, selection, spectral):
     """Draw any of the displays into given axes."""
     return {
         "AgreementDisplay": lambda ax=None: AgreementDisplay.from_estimator(kmeans, ax=ax),
@@ -54,6 +55,7 @@ def draw(request, views, kmeans, tree, mixture, selection):
         "DendrogramDisplay": lambda ax=None: DendrogramDisplay.from_estimator(tree, ax=ax),
         "EmbeddingDisplay": lambda ax=None: EmbeddingDisplay.from_estimator(kmeans, views, ax=ax),
         "ProfileDisplay": lambda ax=None: ProfileDisplay.from_estimator(kmeans, views, ax=ax),
+        "RoundsDisplay": lambda ax=None: RoundsDisplay.from_estimator(spectral, ax=ax),
         "SelectionDisplay": lambda ax=None: SelectionDisplay.from_selection(selection, ax=ax),
         "ViewWeightsDisplay": lambda ax=None: ViewWeightsDisplay.from_estimator(mixture, ax=ax),
     }[request.param]
@@ -107,7 +109,9 @@ def test_axes_without_grid_cannot_be_divided(views, kmeans):
         EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().add_axes((0, 0, 1, 1)))
 
 
-@pytest.mark.parametrize("display", [AgreementDisplay, ConvergenceDisplay, ViewWeightsDisplay, DendrogramDisplay])
+@pytest.mark.parametrize(
+    "display", [AgreementDisplay, ConvergenceDisplay, ViewWeightsDisplay, DendrogramDisplay, RoundsDisplay]
+)
 def test_unfitted_model_is_refused(display):
     with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
         display.from_estimator(cs.MultiViewKMeans())
@@ -133,6 +137,8 @@ def test_message_names_estimators_with_attribute(views, kmeans, tree):
         ViewWeightsDisplay.from_estimator(kmeans)
     with pytest.raises(ValueError, match="MultiViewKMeans has no merge_views_: MultiViewAgglomerative has it"):
         DendrogramDisplay.from_estimator(kmeans)
+    with pytest.raises(ValueError, match="MultiViewKMeans has no labels_per_round_: CoTrainedSpectral has it"):
+        RoundsDisplay.from_estimator(kmeans)
     with pytest.raises(ValueError, match="MultiViewKMeans has no embeddings_: CoTrainedSpectral and the spectral"):
         EmbeddingDisplay.from_estimator(kmeans, views, method="spectral")
 
@@ -160,6 +166,7 @@ def test_any_names_are_drawn(name, views):
         CurvesDisplay({name: {name: {name: [0.1, 0.2], "1": [0.4]}, "other": {"1": [0.2]}}}, x=name, y=name).plot(),
         CurvesDisplay({name: {name: {name: [0.1, 0.2], "1": [0.4], "2": [0.3]}}}, x=name, y=name).plot(),
         DendrogramDisplay([[0, 1], [2, 3]], [name, "other"]).plot(),
+        RoundsDisplay({name: [0.4, 0.5], "other": [0.4]}, score_name=name).plot(),
         ContingencyDisplay([[3, 1], [0, 2]], [name, "other"], [0, 1]).plot(),
     ):
         assert save_figure(display) > 500

@@ -20,6 +20,7 @@ from consilience.plot import (
     DendrogramDisplay,
     EmbeddingDisplay,
     ProfileDisplay,
+    RoundsDisplay,
     SelectionDisplay,
     ViewWeightsDisplay,
 )
@@ -104,6 +105,51 @@ def test_title_tells_whether_fit_converged():
 def test_history_without_rounds_is_refused():
     with pytest.raises(ValueError, match="the history is empty"):
         ConvergenceDisplay({}).plot()
+
+
+# rounds
+
+
+@pytest.fixture(scope="module")
+def rounds(views):
+    return cs.CoTrainedSpectral(3, affinity="gaussian", n_iter=3, random_state=0).fit(views)
+
+
+def test_rounds_are_scored_against_classes(rounds, views):
+    y = np.array(["a", "b", "c"])[np.arange(120) % 3]
+    display = RoundsDisplay.from_estimator(rounds, y)
+    expected = [cs.metrics.normalized_mutual_info_score(y, labels) for labels in rounds.labels_per_round_]
+    np.testing.assert_allclose(display.lines_["model"].get_ydata(), expected)
+    assert display.lines_["model"].get_xdata().tolist() == [0, 1, 2, 3]
+    for v, name in enumerate(views.names):
+        has_view = views.present[:, v]
+        labels = rounds.view_labels_per_round_[name]
+        expected = [cs.metrics.normalized_mutual_info_score(y[has_view], row[has_view]) for row in labels]
+        np.testing.assert_allclose(display.lines_[f"view {name!r}"].get_ydata(), expected)
+    assert display.ax_.get_ylabel() == "NMI with the classes"
+    with pytest.raises(ValueError, match=r"y has shape \(50,\), but CoTrainedSpectral was fitted to 120 entities"):
+        RoundsDisplay.from_estimator(rounds, y[:50])
+
+
+def test_rounds_without_classes(rounds, views):
+    display = RoundsDisplay.from_estimator(rounds)
+    assert display.lines_["same clusters as the kept round (NMI)"].get_ydata()[-1] == 1
+    np.testing.assert_array_equal(display.lines_["alignment of the views"].get_ydata(), rounds.history_["alignment"])
+    assert len(display.lines_) == len(display.ax_.lines) == 2
+    compact = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter="compactness", random_state=0).fit(views)
+    display = RoundsDisplay.from_estimator(compact)
+    drawn = display.lines_["compactness of the clusters"].get_ydata()
+    np.testing.assert_array_equal(drawn, compact.history_["compactness"])
+    assert display.ax_.lines[-1].get_label() == "kept round"
+    assert list(display.ax_.lines[-1].get_xdata()) == [compact.n_iter_] * 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "got"), [({}, "no curves"), ({"a": []}, r"'a' of shape \(0,\)"), ({"a": 0.5}, r"'a' of shape \(\)")]
+)
+def test_rounds_without_scores_are_refused(scores, got):
+    with pytest.raises(ValueError, match=f"a curve is a list of scores, one per round from round 0, got {got}"):
+        RoundsDisplay(scores)
 
 
 # weights

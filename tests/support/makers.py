@@ -4,6 +4,7 @@ from sklearn.cluster import KMeans
 
 import consilience as cs
 from consilience.baselines import (
+    CCAKMeans,
     CCASpectral,
     ConcatenatedViews,
     CoRegularizedSpectral,
@@ -39,6 +40,10 @@ def make_disagreement(k, **options):
     return MinimumDisagreement(k, **{"random_state": 0, "affinity": "gaussian", "n_init": 3, **options})
 
 
+def make_mean_disagreement(k, **options):
+    return make_disagreement(k, embedding="mean", **options)
+
+
 def make_pairwise(k, **options):
     return CoRegularizedSpectral(k, **{"random_state": 0, "affinity": "gaussian", "n_init": 3, **options})
 
@@ -55,14 +60,20 @@ def make_kernel_cca(k, **options):
     return make_linear_cca(k, kind="kernel", **options)
 
 
+def make_cca_kmeans(k, **options):
+    return CCAKMeans(k, **{"random_state": 0, "n_init": 3, **options})
+
+
 SPECTRAL = [
     make_addition,
     make_product,
     make_disagreement,
+    make_mean_disagreement,
     make_pairwise,
     make_centroid,
     make_linear_cca,
     make_kernel_cca,
 ]
+KMEANS = [make_cca_kmeans]
 WRAPPERS = [make_concatenated, make_merged, make_single]
-ALL = WRAPPERS + SPECTRAL
+ALL = WRAPPERS + SPECTRAL + KMEANS

@@ -1,6 +1,6 @@
 """Baselines for multi-view methods: one view, views side by side, combined similarities."""
 
-from .cca import CCASpectral
+from .cca import CCAKMeans, CCASpectral
 from .co_regularized import CoRegularizedSpectral
 from .combined_kernels import KernelAddition, KernelProduct
 from .compare import compare
@@ -8,6 +8,7 @@ from .minimum_disagreement import MinimumDisagreement
 from .wrappers import ConcatenatedViews, MergedViews, SingleView
 
 __all__ = [
+    "CCAKMeans",
     "CCASpectral",
     "CoRegularizedSpectral",
     "ConcatenatedViews",

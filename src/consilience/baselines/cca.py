@@ -1,4 +1,4 @@
-"""Spectral clustering of what the views have in common, by canonical correlation analysis.
+"""Clustering of what the views have in common, by canonical correlation analysis.
 
 A view, or its kernel, is first reduced to its principal components: scores F_v with orthogonal columns. What the
 views' scores have in common are the leading eigenvectors of the matrix of blocks ``B_v^-1/2 F_v' F_w B_w^-1/2``, with
@@ -8,6 +8,7 @@ canonical correlations; for more it is the generalization that maximizes the sum
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,10 +19,13 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from .._docstrings import fill_docstrings
 from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, CrossOperator, ViewOperator
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
+from ..methods import MultiViewKMeans
+from ..methods.common.docs import PARTS
 from ..methods.common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -30,8 +34,15 @@ from ..methods.common.input_checks import (
     store_input_features,
 )
 from ..methods.common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
-from ..methods.common.validation import NON_NEGATIVE, POSITIVE_INTEGER, HasMethods, StrOptions, check_all_parameters
-from ..methods.spectral.base import AFFINITY, BANDWIDTH, BaseSpectral, share_spectral_docs
+from ..methods.common.validation import (
+    NON_NEGATIVE,
+    POSITIVE_INTEGER,
+    HasMethods,
+    StrOptions,
+    check_all_parameters,
+    share_constraints,
+)
+from ..methods.spectral.base import AFFINITY, BANDWIDTH, SPECTRAL_PARTS, BaseSpectral
 from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 from ..methods.spectral.similarities import compute_cross_similarities, compute_similarities
 from .combined_kernels import KernelAddition
@@ -41,85 +52,50 @@ ALL_COLUMNS = 1000  # all components of a view with up to this many columns are 
 DEFAULT_RANK = 100  # number of components of wider views, and of kernels
 NULL_VARIANCE = 1e-10  # a variance below this share of the largest is a rounding error
 FEATURES = "canonical features"  # name of the view that is clustered
-CLUSTERING = ("affinity", "bandwidth", "assign_labels", "n_init", "init", "random_state", "n_jobs", "verbose")
+CLUSTERING = ("n_init", "init", "random_state", "n_jobs", "verbose")  # parameters of the estimator of the features
 
 Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and a mask of these
 
 
-@save_as("cca-spectral")
-@share_spectral_docs
-class CCASpectral(ClusterMixin, BaseEstimator):
-    """Spectral clustering of canonical correlation features (Blaschko & Lampert 2008).
+CCA_PARTS = {
+    "cca_parameters": """
+kind : {'linear', 'kernel'}, default='linear'
+    Directions of the views' columns, or of their kernels.
+n_components : int, optional
+    Number of directions; if not given, `n_clusters`.
+regularization : float, default=0.1
+    What is added to the variance of every dimension of a view, as a share of their mean: units do not matter.
+    With 0 it is classical canonical correlation analysis, which finds perfect correlations if there are as many
+    columns as entities.
+kernel : str or affinity, or one per view in a dict or list, default='gaussian'
+    With ``kind='kernel'``: the kernel, any affinity of `consilience.affinities` by name or as an object, such as
+    ``Gaussian(2.0)`` or ``Polynomial()``.
+rank : int, optional
+    Number of principal components of each view, or of its kernel, that are used. If not given, all of a view with
+    up to 1,000 columns; 100 of one with more, and of kernels.
+""",
+    "correlations_": """
+correlations_ : ndarray of shape (n_components,)
+    For two views the (regularized) canonical correlations; for more, those of a view with the others on average.
+    NaN with one view.
+""",
+}
 
-    Two views that are independent given the cluster only have the cluster in common. Canonical correlation analysis
-    finds the directions of the views that are most correlated; the entities are clustered by their positions along
-    these, averaged over their views.
+share_cca_docs = fill_docstrings({**PARTS, **SPECTRAL_PARTS, **CCA_PARTS})
 
-    Parameters
-    ----------
-    %(n_clusters)s
-    kind : {'linear', 'kernel'}, default='linear'
-        Directions of the views' columns, or of their kernels.
-    n_components : int, optional
-        Number of directions; if not given, `n_clusters`.
-    regularization : float, default=0.1
-        What is added to the variance of every dimension of a view, as a share of their mean: units do not matter.
-        With 0 it is classical canonical correlation analysis, which finds perfect correlations if there are as many
-        columns as entities.
-    kernel : str or affinity, or one per view in a dict or list, default='gaussian'
-        With ``kind='kernel'``: the kernel, any affinity of `consilience.affinities` by name or as an object, such as
-        ``Gaussian(2.0)`` or ``Polynomial()``.
-    rank : int, optional
-        Number of principal components of each view, or of its kernel, that are used. If not given, all of a view with
-        up to 1,000 columns; 100 of one with more, and of kernels.
-    affinity : str or affinity, default='gaussian'
-        How similar two entities are by their features.
-    bandwidth : float, 'median' or 'local', optional
-        Width of the Gaussian kernel of the features, by default 'median'; an error with other affinities.
-    %(clustering_parameters)s
 
-    Attributes
-    ----------
-    %(labels_)s
-    correlations_ : ndarray of shape (n_components,)
-        For two views the (regularized) canonical correlations; for more, those of a view with the others on average.
-        NaN with one view.
-    features_ : ndarray of shape (n_entities, n_components)
-        What is clustered: the entities' positions along each direction, averaged over the views that they have.
-    %(view_labels_)s
-    %(agreement_)s
-    cost_ : float
-        Sum of the squared distances of the entities from their clusters in the embedding.
-    %(n_features_in_)s
-
-    Notes
-    -----
-    With more than two views the directions maximize the sum of the correlations of all pairs of views: the leading
-    eigenvectors of the views' covariances with each other, relative to their own. Covariances of two views are those
-    of the entities that have both. With one view, the features are its principal components.
-
-    References
-    ----------
-    M. B. Blaschko, C. H. Lampert: Correlational spectral clustering. CVPR 2008.
-
-    Examples
-    --------
-    >>> import consilience as cs
-    >>> views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=8, random_state=0)
-    >>> model = cs.baselines.CCASpectral(3, random_state=0).fit(views)
-    >>> bool(cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9), bool(model.correlations_[0] > 0.8)
-    (True, True)
-    """
+@share_cca_docs
+class BaseCCA(ClusterMixin, BaseEstimator, ABC):
+    """Base of estimators that cluster canonical correlation features, which differ in how these are clustered."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSpectral._parameter_constraints,
+        **share_constraints("n_clusters", "views", "n_init", "random_state", "n_jobs", "verbose"),
         "kind": [StrOptions({"linear", "kernel"})],
         "n_components": [POSITIVE_INTEGER, None],
         "regularization": [NON_NEGATIVE],
         "kernel": [*AFFINITY, dict, list, tuple],
         "rank": [POSITIVE_INTEGER, None],
-        "affinity": [StrOptions(set(AFFINITIES) - {"precomputed"}), HasMethods(["build_operator"])],
-        "bandwidth": BANDWIDTH,
+        "init": BaseSpectral._parameter_constraints["init"],
     }
 
     def __init__(
@@ -131,10 +107,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         regularization: float = 0.1,
         kernel: Any = "gaussian",
         rank: int | None = None,
-        affinity: Any = "gaussian",
-        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
         views: dict[str, Any] | None = None,
-        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
         random_state: Seed = None,
@@ -147,15 +120,20 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         self.regularization = regularization
         self.kernel = kernel
         self.rank = rank
-        self.affinity = affinity
-        self.bandwidth = bandwidth
         self.views = views
-        self.assign_labels = assign_labels
         self.n_init = n_init
         self.init = init
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @abstractmethod
+    def _fit_clustering(self, features: dict[str, np.ndarray]) -> Any:
+        """Return an estimator that is fitted to the features."""
+
+    def _choose_views(self, names: Sequence[str], present: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """Return a mask (entities, views) of the views whose positions are averaged for each entity."""
+        return present
 
     @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -186,17 +164,16 @@ class CCASpectral(ClusterMixin, BaseEstimator):
                     "correlated: leave one of them out, or use CoTrainedSpectral"
                 )
             canonical = fit_canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
-            features = canonical.compute_features(scores, present)
-            options = {name: getattr(self, name) for name in CLUSTERING}
-            clustering = KernelAddition(self.n_clusters, **options).fit({FEATURES: features})
+            features = canonical.compute_features(scores, self._choose_views(views.names, present))
+            clustering = self._fit_clustering({FEATURES: features})
         store_input_features(self, X, views)
         self.labels_, self.cost_ = clustering.labels_, clustering.cost_
         self.correlations_, self.features_ = canonical.correlations, features
         self._analysis, self._canonical, self._clustering = analysis, canonical, clustering
         view_labels = {}
         for v, (name, has_view) in enumerate(zip(views.names, present.T, strict=True)):
-            alone = [F if w == v else np.zeros_like(F) for w, F in enumerate(scores)]
-            labels = clustering.predict({FEATURES: canonical.compute_features(alone, has_view[:, None])})
+            alone = present & (np.arange(len(views.names)) == v)
+            labels = clustering.predict({FEATURES: canonical.compute_features(scores, alone)})
             view_labels[name] = np.where(has_view, labels, -1)
         store_agreement(self, view_labels)
         return self
@@ -204,8 +181,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign entities, seen before or not, to the clusters.
 
-        The views of a new entity give its positions along the directions of the fit, and the Nyström extension places
-        it among the entities of the fit.
+        The views of a new entity give its positions along the directions of the fit.
 
         %(predict_parameters)s
         %(out)s
@@ -224,7 +200,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         Returns
         -------
         float
-            Minus the sum of their squared distances from their clusters in the embedding.
+            Minus the sum of their squared distances from their clusters, as in `cost_`.
         """
         with use_threads(self.n_jobs):
             features = self._compute_features(X)
@@ -233,12 +209,218 @@ class CCASpectral(ClusterMixin, BaseEstimator):
     def _compute_features(self, X: Any) -> dict[str, np.ndarray]:
         views = check_new_views(self, X)
         scores, present = scatter_scores(self._analysis.compute_scores(views), len(views))
-        return {FEATURES: self._canonical.compute_features(scores, present)}
+        chosen = self._choose_views(list(self._analysis.components), present)
+        return {FEATURES: self._canonical.compute_features(scores, chosen)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@save_as("cca-spectral")
+@share_cca_docs
+class CCASpectral(BaseCCA):
+    """Spectral clustering of canonical correlation features (Blaschko & Lampert 2008).
+
+    Two views that are independent given the cluster only have the cluster in common. Canonical correlation analysis
+    finds the directions of the views that are most correlated; the entities are clustered by their positions along
+    these, averaged over their views.
+
+    Parameters
+    ----------
+    %(n_clusters)s
+    %(cca_parameters)s
+    affinity : str or affinity, default='gaussian'
+        How similar two entities are by their features.
+    bandwidth : float, 'median' or 'local', optional
+        Width of the Gaussian kernel of the features, by default 'median'; an error with other affinities.
+    %(clustering_parameters)s
+
+    Attributes
+    ----------
+    %(labels_)s
+    %(correlations_)s
+    features_ : ndarray of shape (n_entities, n_components)
+        What is clustered: the entities' positions along each direction, averaged over the views that they have.
+    %(view_labels_)s
+    %(agreement_)s
+    cost_ : float
+        Sum of the squared distances of the entities from their clusters in the embedding.
+    %(n_features_in_)s
+
+    Notes
+    -----
+    With more than two views the directions maximize the sum of the correlations of all pairs of views: the leading
+    eigenvectors of the views' covariances with each other, relative to their own. Covariances of two views are those
+    of the entities that have both. With one view, the features are its principal components. New entities are placed
+    among those of the fit by the Nyström extension.
+
+    References
+    ----------
+    M. B. Blaschko, C. H. Lampert: Correlational spectral clustering. CVPR 2008.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.baselines.CCASpectral(3, random_state=0).fit(views)
+    >>> bool(cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9), bool(model.correlations_[0] > 0.8)
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseCCA._parameter_constraints,
+        "assign_labels": BaseSpectral._parameter_constraints["assign_labels"],
+        "affinity": [StrOptions(set(AFFINITIES) - {"precomputed"}), HasMethods(["build_operator"])],
+        "bandwidth": BANDWIDTH,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kind: Literal["linear", "kernel"] = "linear",
+        n_components: int | None = None,
+        regularization: float = 0.1,
+        kernel: Any = "gaussian",
+        rank: int | None = None,
+        affinity: Any = "gaussian",
+        bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
+        views: dict[str, Any] | None = None,
+        assign_labels: Literal["kmeans", "cluster-qr"] = "kmeans",
+        n_init: int = 10,
+        init: Any = "k-means++",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            kind=kind,
+            n_components=n_components,
+            regularization=regularization,
+            kernel=kernel,
+            rank=rank,
+            views=views,
+            n_init=n_init,
+            init=init,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.affinity = affinity
+        self.bandwidth = bandwidth
+        self.assign_labels = assign_labels
+
+    def _fit_clustering(self, features: dict[str, np.ndarray]) -> KernelAddition:
+        spectral = ("affinity", "bandwidth", "assign_labels", *CLUSTERING)
+        return KernelAddition(self.n_clusters, **{name: getattr(self, name) for name in spectral}).fit(features)
+
+
+@save_as("cca-k-means")
+@share_cca_docs
+class CCAKMeans(BaseCCA):
+    """k-means of canonical correlation features (Blaschko & Lampert 2008; Chaudhuri et al. 2009).
+
+    Canonical correlation analysis finds the directions of the views that are most correlated, and k-means clusters the
+    entities by their positions along these directions in one view. With ``kind='kernel'`` it is the kernel CCA that
+    Tzortzis & Likas (2010) compare with.
+
+    Parameters
+    ----------
+    %(n_clusters)s
+    %(cca_parameters)s
+    view : str, optional
+        Name of the view whose positions are clustered; an entity that lacks it takes the average of the views that it
+        has. If not given, all entities take this average.
+    %(views)s
+    n_init : int, default=10
+        Number of starts of k-means.
+    init : {'k-means++', 'random'}, labels or centers, default='k-means++'
+        Where k-means starts from, in the space of the features.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of k-means, and of the search for components of kernels and wide views.
+    %(n_jobs)s
+    %(verbose)s
+
+    Attributes
+    ----------
+    %(labels_)s
+    %(correlations_)s
+    features_ : ndarray of shape (n_entities, n_components)
+        What is clustered: the entities' positions along each direction.
+    %(view_labels_)s
+    %(agreement_)s
+    cost_ : float
+        Sum of the squared distances of the entities from the centers of their clusters.
+    %(n_features_in_)s
+
+    Notes
+    -----
+    The directions, also those of more than two views or of one, are those of `CCASpectral`.
+
+    References
+    ----------
+    M. B. Blaschko, C. H. Lampert: Correlational spectral clustering. CVPR 2008.
+
+    K. Chaudhuri, S. M. Kakade, K. Livescu, K. Sridharan: Multi-view clustering via canonical correlation analysis.
+    ICML 2009.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.baselines.CCAKMeans(3, kind="kernel", view="view0", random_state=0).fit(views)
+    >>> bool(cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9), model.features_.shape
+    (True, (150, 3))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BaseCCA._parameter_constraints, "view": [str, None]}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kind: Literal["linear", "kernel"] = "linear",
+        n_components: int | None = None,
+        regularization: float = 0.1,
+        kernel: Any = "gaussian",
+        rank: int | None = None,
+        view: str | None = None,
+        views: dict[str, Any] | None = None,
+        n_init: int = 10,
+        init: Any = "k-means++",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            kind=kind,
+            n_components=n_components,
+            regularization=regularization,
+            kernel=kernel,
+            rank=rank,
+            views=views,
+            n_init=n_init,
+            init=init,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.view = view
+
+    def _choose_views(self, names: Sequence[str], present: np.ndarray) -> np.ndarray:
+        if self.view is None:
+            return present
+        if self.view not in names:
+            raise ValueError(f"view={self.view!r} is not a view: give one of {', '.join(map(repr, names))}, or None")
+        v = names.index(self.view)
+        return np.where(present[:, [v]], np.arange(len(names)) == v, present)
+
+    def _fit_clustering(self, features: dict[str, np.ndarray]) -> MultiViewKMeans:
+        return MultiViewKMeans(self.n_clusters, **{name: getattr(self, name) for name in CLUSTERING}).fit(features)
 
 
 @save_as("linear-cca")
@@ -404,8 +586,9 @@ class CanonicalCorrelations:
     weights: Sequence[np.ndarray]  # one (dimensions, components) per view
 
     def compute_features(self, scores: Sequence[np.ndarray], present: np.ndarray) -> np.ndarray:
-        """Average each entity's canonical variates over the views that it has."""
-        total = sum(F @ W for F, W in zip(scores, self.weights, strict=True))
+        """Average each entity's canonical variates over the views that are `present`."""
+        parts = zip(scores, self.weights, present.T, strict=True)
+        total = sum((F @ W) * has_view[:, None] for F, W, has_view in parts)
         return total / np.maximum(present.sum(axis=1, keepdims=True), 1)
 
 

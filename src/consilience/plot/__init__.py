@@ -8,6 +8,7 @@ from .curves import CurvesDisplay
 from .dendrogram import DendrogramDisplay
 from .embedding import EmbeddingDisplay
 from .profile import ProfileDisplay
+from .rounds import RoundsDisplay
 from .selection import SelectionDisplay
 from .view_weights import ViewWeightsDisplay
 
@@ -20,6 +21,7 @@ __all__ = [
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ProfileDisplay",
+    "RoundsDisplay",
     "SelectionDisplay",
     "ViewWeightsDisplay",
 ]

@@ -19,6 +19,7 @@ HOLDERS = {
     ),
     "view_weights_": "ConvexMixture has it",
     "embeddings_": "CoTrainedSpectral and the spectral baselines have it",
+    "labels_per_round_": "CoTrainedSpectral has it",
     "merge_views_": "MultiViewAgglomerative has it",
 }
 

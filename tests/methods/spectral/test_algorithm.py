@@ -12,6 +12,7 @@ from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.methods.spectral.algorithm import (
     compute_alignment,
+    compute_compactness,
     find_smallest_entry,
     place_entities,
     project_view,
@@ -168,6 +169,18 @@ def test_compute_alignment():
     assert 0 <= compute_alignment(first, 4) < compute_alignment(second, 4) <= 1
     assert compute_alignment([first[0], first[0]], 4) == pytest.approx(1)
     assert compute_alignment([first[0]], 4) == 1
+
+
+def test_compute_compactness():
+    rng = np.random.default_rng(0)
+    E, labels = rng.standard_normal((40, 3)), rng.integers(0, 4, 40)
+    within = sum(np.sum((E[i] - E[labels == labels[i]].mean(axis=0)) ** 2) for i in range(40))
+    total = sum(np.sum((row - E.mean(axis=0)) ** 2) for row in E)
+    assert compute_compactness(E, labels, 4) == pytest.approx(1 - within / total)
+    assert compute_compactness(E, labels, 9) == pytest.approx(1 - within / total)  # empty clusters do not count
+    assert compute_compactness(np.eye(4)[labels], labels, 4) == pytest.approx(1)
+    assert compute_compactness(E, np.zeros(40, int), 4) == pytest.approx(0)
+    assert compute_compactness(np.ones((40, 3)), labels, 4) == 0
 
 
 def test_projection_only_multiplies():

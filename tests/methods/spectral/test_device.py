@@ -76,6 +76,18 @@ def test_device_equals_numpy_and_stays_in_its_library(affinity, n_views, n_iter,
     assert np.array_equal(device_fit.predict(views[30:50]), host_fit.labels_[30:50])  # numpy rows are accepted
 
 
+def test_rounds_are_clustered_on_a_device(to_device):
+    views = some_views(("view0", "view1", "view2"))
+    host_fit, device_fit = (
+        fit_model(data, affinity="gaussian", n_iter="compactness") for data in (views, move(views, to_device))
+    )
+    assert_same(host_fit, device_fit)
+    np.testing.assert_allclose(device_fit.history_["compactness"], host_fit.history_["compactness"], atol=1e-8)
+    assert np.array_equal(device_fit.labels_per_round_, host_fit.labels_per_round_)
+    for name, labels in device_fit.view_labels_per_round_.items():
+        assert np.array_equal(labels, host_fit.view_labels_per_round_[name])
+
+
 @pytest.mark.parametrize("affinity", ["gaussian", "nystroem", "nearest-neighbors"])
 def test_missing_views_on_a_device(affinity, to_device):
     views = some_views(("view0", "view1", "view2"), missing=0.3)

@@ -46,6 +46,98 @@ def test_finds_clear_clusters(affinity, n_iter):
     assert same_clusters(y, model.predict(views))
 
 
+def make_round(model, i):
+    """Return the embedding that is clustered after round i, and that of each view, with rows of unit length."""
+    views = [normalize_rows(view.U[:, : model.n_clusters]) for view in model._joint_embedding.rounds[i]]
+    return np.hstack(views), views
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
+def test_compactness_stops_after_the_most_compact_round(affinity, seed):
+    views, _ = some_views(separation=2, seed=seed)
+    model = fit_model(views, affinity=affinity, n_iter="compactness")
+    compactness = model.history_["compactness"]
+    assert model.n_iter_ == np.argmax(compactness)
+    assert np.all(np.diff(compactness[: model.n_iter_ + 1]) > 0)
+    assert len(compactness) == min(model.n_iter_ + 2, 11)
+    fixed = fit_model(views, affinity=affinity, n_iter=model.n_iter_)
+    assert np.array_equal(model.labels_, fixed.labels_)
+    assert np.array_equal(model.predict(views), fixed.predict(views))
+    np.testing.assert_allclose(model.history_["alignment"][: model.n_iter_ + 1], fixed.history_["alignment"])
+    E, _ = make_round(model, model.n_iter_)
+    spread = np.sum((E - E.mean(axis=0)) ** 2)
+    assert compactness[model.n_iter_] == pytest.approx(1 - model.cost_ / spread)
+
+
+def test_compactness_has_a_largest_number_of_rounds(monkeypatch):
+    values = iter(np.linspace(0.1, 0.9, 20))
+    monkeypatch.setattr("consilience.methods.spectral.estimator.compute_compactness", lambda *_: float(next(values)))
+    model = fit_model(some_views()[0], n_iter="compactness")
+    assert model.n_iter_ == 10
+    assert model.history_.n_rows == 11
+
+
+def test_compactness_of_the_clustered_view():
+    views, _ = some_views(separation=2)
+    model = fit_model(views, n_iter="compactness", embedding="view1")
+    _, parts = make_round(model, model.n_iter_)
+    spread = np.sum((parts[1] - parts[1].mean(axis=0)) ** 2)
+    assert model.history_["compactness"][model.n_iter_] == pytest.approx(1 - model.cost_ / spread)
+
+
+def test_compactness_of_one_view_needs_no_round():
+    model = fit_model(some_views()[0][["view0"]], n_iter="compactness")
+    assert model.n_iter_ == 0
+    assert model.labels_per_round_.shape == (1, 200)
+
+
+@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster-qr"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_clusters_per_round(missing, assign_labels):
+    views, _ = some_views(missing, separation=2)
+    model = fit_model(views, affinity="gaussian", n_iter=3, assign_labels=assign_labels)
+    assert model.labels_per_round_.shape == (4, 200)
+    for i, labels in enumerate(model.labels_per_round_):
+        earlier = fit_model(views, affinity="gaussian", n_iter=i, assign_labels=assign_labels)
+        assert np.array_equal(labels, earlier.labels_)
+        for v, (name, view_labels) in enumerate(model.view_labels_per_round_.items()):
+            alone = fit_model(views, affinity="gaussian", n_iter=i, embedding=name, assign_labels=assign_labels)
+            assert np.array_equal(view_labels[i], np.where(views.present[:, v], alone.labels_, -1))
+
+
+def test_clusters_per_round_are_those_of_the_last_fit():
+    views, _ = some_views(separation=2)
+    model = fit_model(views, n_iter=1)
+    with pytest.raises(AttributeError, match="instance is not fitted yet"):
+        _ = cs.CoTrainedSpectral(4).labels_per_round_
+    assert len(model.labels_per_round_) == len(model.view_labels_per_round_["view0"]) == 2
+    model.set_params(n_iter=2).fit(views[:150])
+    assert model.labels_per_round_.shape == model.view_labels_per_round_["view0"].shape == (3, 150)
+    assert np.array_equal(model.labels_per_round_[-1], model.labels_)
+
+
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_saved_model_has_the_clusters_per_round(is_computed, tmp_path):
+    model = fit_model(some_views(separation=2)[0], n_iter=2)
+    expected = fit_model(some_views(separation=2)[0], n_iter=2)
+    if is_computed:
+        assert model.labels_per_round_.shape == (3, 200)
+        assert list(model.view_labels_per_round_) == ["view0", "view1", "view2"]
+    cs.save(model, tmp_path / "model.consilience")
+    loaded = cs.load(tmp_path / "model.consilience")
+    assert np.array_equal(loaded.labels_per_round_, expected.labels_per_round_)
+    assert np.array_equal(loaded.view_labels_per_round_["view1"], expected.view_labels_per_round_["view1"])
+
+
+def test_outliers_have_a_cluster_in_every_round():
+    model = fit_model(some_views(separation=4)[0], n_iter=1, outliers=0.1)
+    is_outlier = model.labels_ == -1
+    assert is_outlier.any()
+    assert model.labels_per_round_.min() == 0
+    assert np.array_equal(model.labels_per_round_[-1][~is_outlier], model.labels_[~is_outlier])
+
+
 @pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors", "landmarks", "nystroem"])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_predict_repeats_the_labels(affinity, missing):

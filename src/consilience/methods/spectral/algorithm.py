@@ -297,11 +297,27 @@ def select_pivot_rows(U: Array, number: int) -> Array:
     return xp.concat(pivots)
 
 
-def assign_nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Label each entity by the nearest mean of a cluster in this embedding; empty clusters get none."""
+def compute_cluster_means(E: Array, labels: np.ndarray, n_clusters: int) -> tuple[Array, Array]:
+    """Compute the mean of each cluster in an embedding, zeros if it is empty, and the number of its entities."""
     xp = namespace(E)
     members = labels[:, None] == np.arange(n_clusters)
     members, sizes = (xp.astype(asarray_like(array, E), E.dtype) for array in (members, members.sum(axis=0)))
-    means = (members.T @ E) / keep_where(sizes > 0, sizes, 1.0)[:, None]
+    return (members.T @ E) / keep_where(sizes > 0, sizes, 1.0)[:, None], sizes
+
+
+def assign_nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Label each entity by the nearest mean of a cluster in this embedding; empty clusters get none."""
+    xp = namespace(E)
+    means, sizes = compute_cluster_means(E, labels, n_clusters)
     score = E @ means.T - xp.sum(means**2, axis=1) / 2
     return to_numpy(xp.argmax(keep_where(sizes > 0, score, -np.inf), axis=1))
+
+
+def compute_compactness(E: Array, labels: np.ndarray, n_clusters: int) -> float:
+    """Compute the share of an embedding's variance that lies between the clusters; 0 if all entities coincide."""
+    xp = namespace(E)
+    means, sizes = compute_cluster_means(E, labels, n_clusters)
+    center = xp.mean(E, axis=0)
+    between = float(xp.sum(sizes[:, None] * (means - center) ** 2))
+    total = float(xp.sum((E - center) ** 2))
+    return min(1.0, between / total) if total > 0 else 0.0

@@ -168,13 +168,8 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
                 restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
             )
             embedding = self._embed(views.names, similarities.operators, rng)
-            E = normalize_and_concatenate(embedding.joint)
-            assigner: PointClusters | Rotation
-            if self.assign_labels == "kmeans":
-                options = {name: getattr(self, name) for name in ("n_init", "init", "n_jobs", "random_state")}
-                assigner = cluster_points(E, self.n_clusters, **options)
-            else:
-                assigner = fit_rotation(E, self.n_clusters)
+            E = self._combine(embedding.joint, similarities.present)
+            assigner = self._cluster(E)
             labels = assigner.predict(E)
         if self.assign_labels == "cluster-qr":
             remedy = "lower n_clusters, or use assign_labels='kmeans'"
@@ -210,6 +205,17 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
                 break
         self._warn(views.names, similarities.present, embedding)
         return self
+
+    def _combine(self, parts: Sequence[Array], present: np.ndarray) -> Array:  # noqa: ARG002
+        """Combine embeddings into the one that is clustered; `present` says which entities have which view."""
+        return normalize_and_concatenate(parts)
+
+    def _cluster(self, E: Array) -> PointClusters | Rotation:
+        """Cluster an embedding."""
+        if self.assign_labels == "cluster-qr":
+            return fit_rotation(E, self.n_clusters)
+        options = {name: getattr(self, name) for name in ("n_init", "init", "n_jobs", "random_state")}
+        return cluster_points(E, self.n_clusters, **options)
 
     def _store(self, embedding: Any, present: np.ndarray) -> None:  # noqa: ARG002
         """Store how far the views agree, and the attributes of a method."""
@@ -261,7 +267,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
             crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
             filled = self._similarities.fill(crosses, present)
-            E = normalize_and_concatenate(self._joint_embedding.place(filled))
+            E = self._combine(self._joint_embedding.place(filled), present)
             similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
         has_view = np.any(present, axis=1)
         similar &= to_numpy(namespace(E).any(E != 0, axis=1))
@@ -324,12 +330,13 @@ def warn_embedding_problems(name: str, embedding: EigenEmbedding, present: np.nd
         warnings.warn(f"{name} {problem}", UserWarning, stacklevel=4)
 
 
-def select_embedding_views(embedding: str, names: Sequence[str]) -> list[int]:
-    """Return the indices of the views whose embeddings are clustered."""
-    if embedding == "concat":
-        return list(range(len(names)))
-    if embedding not in names:
+def select_embedding_views(embedding: str, names: Sequence[str], options: Sequence[str] = ("concat",)) -> list[int]:
+    """Return the indices of the views whose embeddings are clustered: that of a name, or all for one of the options."""
+    if embedding not in options and embedding not in names:
+        choices = ", ".join(map(repr, options))
         raise ValueError(
-            f"embedding={embedding!r} is not a view: give 'concat' or one of {', '.join(map(repr, names))}"
+            f"embedding={embedding!r} is not a view: give {choices} or one of {', '.join(map(repr, names))}"
         )
-    return [names.index(embedding)]
+    if embedding in options and embedding in names and embedding != "concat":
+        raise ValueError(f"embedding={embedding!r} could mean all views or the view {embedding!r}: rename the view")
+    return list(range(len(names))) if embedding in options else [names.index(embedding)]

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...affinities import CrossOperator, Operator
-from ...arrays import Array, Seed
+from ...arrays import Array, Seed, normalize_rows, use_threads
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, Misfit, OutlierLabelsMixin
 from ..common.run import progress
 from ..common.validation import POSITIVE_INTEGER, Interval, StrOptions, share_constraints
-from .algorithm import Embedding, compute_alignment, first_columns, place_entities, run_co_training
-from .base import BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
+from .algorithm import Embedding, compute_alignment, compute_compactness, first_columns, place_entities, run_co_training
+from .base import (
+    BaseSpectral,
+    normalize_and_concatenate,
+    select_embedding_views,
+    share_spectral_docs,
+    warn_embedding_problems,
+)
 
 LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two clusters
+MAX_ROUNDS = 10  # most rounds of n_iter='compactness', as many as the paper's figures show
 LOW_ALIGNMENT = 0.2  # alignment below which views have very little in common
 
 
@@ -29,6 +38,10 @@ LOW_ALIGNMENT = 0.2  # alignment below which views have very little in common
 class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     """Co-trained spectral clustering for any number of views (Kumar & Daumé 2011).
 
+    With the default ``n_iter="auto"`` there is no round of co-training unless the views have nearly nothing in common:
+    the views' spectral embeddings are put side by side and clustered. The paper's setting is ``affinity="gaussian",
+    n_iter=5``.
+
     Every view embeds the entities by the eigenvectors of its similarities. In a round, each view's similarities are
     projected onto the span of the other views' eigenvectors, and embedded anew, which removes what only this view
     shows. In the end the embeddings, with rows scaled to unit length, are put side by side and clustered.
@@ -36,11 +49,11 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     Rounds are computed exactly without ever forming an n x n matrix, so that time and memory are those of products
     with the similarities: a graph of nearest neighbors, or landmarks for millions of entities.
 
-    **The defaults are not the paper's.** Its setting is ``affinity="gaussian", n_iter=5``. On fourteen real data sets,
-    with the same k-means, the graph of nearest neighbors was better than the Gaussian kernel of median bandwidth on
-    most, and rounds helped only if the views' embeddings had very little in common at the start. Otherwise, a view that
-    is projected onto the others loses what only it can see: on the included digits (views fou and fac), mutual
-    information falls from 0.89 to 0.84 with the first round. See the user guide for the table.
+    **Why the defaults are not the paper's.** On fourteen real data sets, with the same k-means, the graph of nearest
+    neighbors was better than the Gaussian kernel of median bandwidth on most, and rounds helped only if the views'
+    embeddings had very little in common at the start. Otherwise, a view that is projected onto the others loses what
+    only it can see: on the included digits (views fou and fac), mutual information falls from 0.89 to 0.84 with the
+    first round. See the user guide for the table.
 
     Parameters
     ----------
@@ -52,10 +65,11 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         similarities, dense or sparse. Or an object of `consilience.affinities`, such as
         ``NearestNeighbors(n_neighbors=15)``.
     %(bandwidth)s
-    n_iter : int or 'auto', default='auto'
+    n_iter : int, 'auto' or 'compactness', default='auto'
         Number of rounds; 0 puts the views' initial embeddings side by side. 'auto': one round if the embeddings have
-        very little in common (alignment in `history_` below 0.2), none otherwise. More rounds do not converge in
-        general.
+        very little in common (alignment in `history_` below 0.2), none otherwise. 'compactness': rounds go on as long
+        as each makes the clusters more compact, at most 10, and the most compact round is kept; every round is then
+        clustered, which takes time. More rounds do not converge in general.
     n_projections : int, optional
         Number of eigenvectors of each other view that a view is projected onto; `n_clusters` if not given.
     embedding : 'concat' or the name of a view, default='concat'
@@ -76,14 +90,27 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     %(outlier_limit_)s
     history_ : Table
         One row per round, from 0: the alignment of the views' embeddings, the mean squared cosine of the angles between
-        the spaces that they span (without the first eigenvectors, which distinguish no clusters).
+        the spaces that they span (without the first eigenvectors, which distinguish no clusters). With
+        ``n_iter='compactness'`` also the compactness of the round's clusters, and the row of the round after the one
+        that was kept.
     n_iter_, converged_ : int, bool
         Number of rounds (0 with one view), and whether the views' initial eigenvectors converged. The rounds themselves
         do not converge in general.
+    labels_per_round_ : ndarray of shape (n_iter_ + 1, n_entities)
+        The clusters before the first round and after each, found like `labels_` but without outliers. Computed when
+        first read.
+    view_labels_per_round_ : dict of str to ndarray of shape (n_iter_ + 1, n_entities)
+        Clusters of each view's own embedding in every round, which Figures 2 and 3 of the paper score and
+        `consilience.plot.RoundsDisplay` draws; -1 where the entity lacks the view. Computed when first read.
     %(common_attributes)s
 
     Notes
     -----
+    **Compactness.** The paper proposes to stop by a measure of cluster compactness, but defines none and does not try
+    it. Ours is the share of the embedding's variance that lies between the clusters, from 0 to 1. It mostly rises with
+    the first round and falls with the second: on six pairs or triples of views with two affinities each, it kept one
+    round in eleven of twelve cases, whether or not this round improved the clusters.
+
     **Missing views.** A similarity that a view lacks is the mean of those in the views that have both entities, each
     view's divided by its Frobenius norm over the number of its entities; 0 if no view has both. It is done within the
     products, entity by entity, again without an n x n matrix. By cosine, a row of zeros counts as missing.
@@ -118,7 +145,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSpectral._parameter_constraints,
         **share_constraints("outliers"),
-        "n_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "n_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto", "compactness"})],
         "n_projections": [POSITIVE_INTEGER, None],
         "embedding": [str],
     }
@@ -131,7 +158,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         *,
         affinity: Any = "auto",
         bandwidth: float | Literal["median", "local"] | dict[str, Any] | list[Any] | None = None,
-        n_iter: int | Literal["auto"] = "auto",
+        n_iter: int | Literal["auto", "compactness"] = "auto",
         n_projections: int | None = None,
         embedding: str = "concat",
         views: dict[str, Any] | None = None,
@@ -166,17 +193,27 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         clustered = select_embedding_views(self.embedding, names)
         n_projections = self.n_projections or self.n_clusters
         n_vectors = max(self.n_clusters, n_projections)
-        rounds: list[list[Embedding]] = []
-        history: list[dict[str, Any]] = []
+        by_compactness = self.n_iter == "compactness"
+        embedding = CoTrainedEmbedding([], clustered, self.n_clusters, n_projections, [])
+        rounds, history = embedding.rounds, embedding.history
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             for i, views in enumerate(run_co_training(operators, n_vectors, n_projections, rng)):
                 rounds.append(views)
-                history.append({"round": i, "alignment": compute_alignment(views, self.n_clusters)})
-                show(0, i, history[-1])
-                n_rounds = int(history[0]["alignment"] < LOW_ALIGNMENT) if self.n_iter == "auto" else self.n_iter
-                if i == n_rounds or len(operators) == 1:
+                record: dict[str, Any] = {"round": i, "alignment": compute_alignment(views, self.n_clusters)}
+                if by_compactness:
+                    E = normalize_and_concatenate(embedding.joint)
+                    record["compactness"] = compute_compactness(E, self._cluster(E).predict(E), self.n_clusters)
+                history.append(record)
+                show(0, i, record)
+                if by_compactness and i and record["compactness"] <= history[-2]["compactness"]:
+                    rounds.pop()  # the round before is the most compact
                     break
-        return CoTrainedEmbedding(rounds, clustered, self.n_clusters, n_projections, history)
+                n_rounds: Any = self.n_iter
+                if n_rounds == "auto":
+                    n_rounds = int(history[0]["alignment"] < LOW_ALIGNMENT)
+                if i == (MAX_ROUNDS if by_compactness else n_rounds) or len(operators) == 1:
+                    break
+        return embedding
 
     def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:
         for name, view, has_view in zip(names, embedding.rounds[0], present.T, strict=True):
@@ -187,6 +224,32 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         self.history_ = Table.from_rows(embedding.history)
         self.n_iter_ = len(embedding.rounds) - 1
         self.converged_ = all(view.converged for view in embedding.rounds[0])
+        for name in ("labels_per_round_", "view_labels_per_round_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def labels_per_round_(self) -> np.ndarray:
+        """Clusters before the first round and after each."""
+        check_is_fitted(self)
+        embedding, clusters = self._joint_embedding, []
+        with use_threads(self.n_jobs):
+            for i in range(len(embedding.rounds)):
+                E = normalize_and_concatenate(replace(embedding, rounds=embedding.rounds[: i + 1]).joint)
+                assigner = self._assigner if i == self.n_iter_ else self._cluster(E)
+                clusters.append(assigner.predict(E))
+        return np.stack(clusters)
+
+    @cached_property
+    def view_labels_per_round_(self) -> dict[str, np.ndarray]:
+        """Clusters of each view's own embedding before the first round and after each."""
+        check_is_fitted(self)
+        clusters: dict[str, list[np.ndarray]] = {name: [] for name in self.embeddings_}
+        with use_threads(self.n_jobs):
+            for views in self._joint_embedding.rounds:
+                for name, view, has_view in zip(clusters, views, self._similarities.present.T, strict=True):
+                    E = normalize_rows(first_columns(view.U, self.n_clusters))
+                    clusters[name].append(np.where(has_view, self._cluster(E).predict(E), -1))
+        return {name: np.stack(rounds) for name, rounds in clusters.items()}
 
     def _store_outliers(self, views: Views, E: Array) -> None:
         labels = np.asarray(self.labels_)
