@@ -77,8 +77,8 @@ def fetch_pendigits() -> Dataset:
     Returns
     -------
     Dataset
-        One view, ``strokes``: the coordinates ``x1``, ``y1`` to ``x8``, ``y8``, whole numbers from 0 to 100. The rows of
-        the training file come first, then those of the test file, which other persons wrote.
+        One view, ``strokes``: the coordinates ``x1``, ``y1`` to ``x8``, ``y8``, whole numbers from 0 to 100. Rows of
+        the training file come first, then those of the test file, by other writers.
     """
     return load_remote(PENDIGITS)
 
@@ -166,9 +166,7 @@ PENDIGITS = RemoteDataset(
     members=PEN_FILES,
     parse=parse_pendigits,
     facts=ExpectedSizes(10_992, PEN_SIZES, {"strokes": 16}),
-    description=(
-        "UCI pen-based recognition of handwritten digits: eight points of each stroke on a tablet, written by 44 persons."
-    ),
+    description=("UCI pen-based recognition of handwritten digits: eight points of each stroke, by 44 writers."),
     citation=(
         "F. Alimoglu, E. Alpaydin: Methods of combining multiple classifiers based on different representations for "
         "pen-based handwriting recognition. TAINN 1996. E. Alpaydin, F. Alimoglu: Pen-Based Recognition of "
