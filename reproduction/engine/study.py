@@ -97,6 +97,12 @@ class Unit:
         return str(self.settings.get("panel", ""))
 
     @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the data sets that the unit needs."""
+        data = self.settings.get("data", ())
+        return (data,) if isinstance(data, str) else tuple(data)
+
+    @property
     def key(self) -> str:
         """Identifier of the unit within its study."""
         return json.dumps({**self.settings, "run": self.run}, sort_keys=True)
@@ -116,8 +122,8 @@ class Study:
         ``work(run=0, **settings)`` returns the scores of one run. The run number is the seed.
     settings, runs
         The paper's protocol: each setting is run `runs` times. ``panel`` names the table that the numbers belong to,
-        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships); all other keys are arguments of
-        `work`.
+        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships, or a tuple of such names); all other
+        keys are arguments of `work`.
     quick, quick_runs
         A small version that takes seconds, on data that ships.
     claims : tuple of Claim
