@@ -268,8 +268,15 @@ def test_precision_claims(complete, half, expected):
     checks = get_study_checks("figure-7")
     assert [check(panel_of(rows)).holds for check in checks] == expected
     del rows["must-links, 20% mapped"]
-    with pytest.raises(Untestable, match="not all percentages mapped"):
+    with pytest.raises(Untestable, match="there is no number for 'must-links, 20% mapped'"):
         checks[1](panel_of(rows))
+
+
+def test_precision_of_nothing_is_left_out(monkeypatch):
+    precisions = iter([(1.0, np.nan), (0.5, np.nan)] * len(COUNTS))
+    monkeypatch.setattr(eaton.Constraints, "precision", lambda *_: next(precisions))
+    scores = list(eaton.score_precision(0, "pck", 20))
+    assert scores == [("must-links, 20% mapped", n, 0.75) for n in CURVE]
 
 
 def test_few_rounds_are_needed_in_most_trials():
@@ -292,10 +299,10 @@ def test_embedding_must_help(original, holds):
     assert check(panel_of({"spectral features": flat(0.7), "original features": flat(original)})).holds == holds
 
 
-def test_perfect_precision_is_untestable():
-    values = {(row, n): {0: 1.0} for row in ("must-links, 100% mapped", "cannot-links, 100% mapped") for n in CURVE}
-    with pytest.raises(Untestable, match="all constraints of both kinds are right"):
-        get_study_checks("figure-7")[2](Panel("", values))
+@pytest.mark.parametrize(("must", "cannot", "holds"), [(0.999, 0.998, True), (0.99, 0.98, False), (0.98, 0.99, True)])
+def test_perfect_kinds_are_not_compared(must, cannot, holds):
+    panel = panel_of({"must-links, 100% mapped": flat(must), "cannot-links, 100% mapped": flat(cannot)})
+    assert get_study_checks("figure-7")[2](panel).holds == holds
 
 
 def test_threshold_claims():
