@@ -697,10 +697,10 @@ PAPER = Paper(
             ),
             figure=Figure("constraints per view", "precision"),
             note=(
-                "20 of the trials of figure 4; what the last round propagates, in the trials that propagate anything. The "
-                "paper does not give its thresholds: above 0.5 less would be propagated, and more of it right. Given constraints between mapped instances, "
-                "and what follows from them, are among the propagated, as in algorithm 1: these are right anyway, so "
-                "that the precision of what is inferred is lower."
+                "20 of the trials of figure 4; what the last round propagates, in the trials that propagate anything. "
+                "The paper does not give its thresholds: above 0.5 less would be propagated, and more of it right. "
+                "Given constraints between mapped instances, and what follows from them, are among the propagated, as "
+                "in algorithm 1: these are right anyway, so that the precision of what is inferred is lower."
             ),
         ),
         Study(
