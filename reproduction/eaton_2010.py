@@ -325,11 +325,15 @@ def format_shares(values: np.ndarray) -> str:
 
 
 def check_above(panel: Panel, other: str, least: int = 0) -> Evidence:
-    """Check that propagation is above `other` from `least` constraints on; both being perfect counts as above."""
-    ours, theirs = panel.means(PROPAGATION), panel.means(other)
-    tested = np.array([int(column) >= least for column in panel.columns])
-    holds = (ours > theirs) | ((round_as_printed(ours, 2) == 1) & (round_as_printed(theirs, 2) == 1))
-    return Evidence(bool(holds[tested].all()), f"at {holds[tested].sum()} of {tested.sum()} numbers of constraints")
+    """Check that the curve of propagation is higher than that of `other` from `least` constraints on.
+
+    It must be higher on average, and at no number of constraints lower by what a figure can show, to two decimals.
+    """
+    tested = [int(column) >= least for column in panel.columns]
+    ours, theirs = panel.means(PROPAGATION)[tested], panel.means(other)[tested]
+    not_lower = round_as_printed(ours, 2) >= round_as_printed(theirs, 2)
+    words = f"{(ours - theirs).mean():+.3f}, lower at {(~not_lower).sum()} of {len(ours)}"
+    return Evidence(bool(not_lower.all() and ours.mean() > theirs.mean()), words)
 
 
 def check_above_membership(panel: Panel) -> Evidence:
@@ -621,7 +625,8 @@ PAPER = Paper(
             figure=Figure("constraints per view", "pairwise F"),
             note=(
                 f"100 trials, as in the paper. {SETTINGS_NOTE} Figure 5 shows the gains of these curves, which the "
-                "verdicts list. A method whose F rounds to 1.00 is not worse than another such method."
+                "verdicts list. A curve is higher than another one if it is higher on average and, to two decimals, lower "
+                "at no number of constraints."
             ),
         ),
         Study(
