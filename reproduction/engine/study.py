@@ -99,8 +99,7 @@ class Unit:
     @property
     def datasets(self) -> tuple[str, ...]:
         """Names of the data sets that the unit needs."""
-        data = self.settings.get("data", ())
-        return (data,) if isinstance(data, str) else tuple(data)
+        return tuple(self.settings["data"].split("+")) if "data" in self.settings else ()
 
     @property
     def key(self) -> str:
@@ -122,8 +121,8 @@ class Study:
         ``work(run=0, **settings)`` returns the scores of one run. The run number is the seed.
     settings, runs
         The paper's protocol: each setting is run `runs` times. ``panel`` names the table that the numbers belong to,
-        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships, or a tuple of such names); all other
-        keys are arguments of `work`.
+        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships; several are joined by ``+``); all
+        other keys are arguments of `work`.
     quick, quick_runs
         A small version that takes seconds, on data that ships.
     claims : tuple of Claim

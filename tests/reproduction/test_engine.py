@@ -75,7 +75,7 @@ def test_study_has_one_unit_per_setting_and_run():
 
 
 def test_setting_can_need_several_data_sets():
-    (unit,) = study(settings=({"panel": "A", "data": ("b", "a")}, {"panel": "B"}), runs=1).units("smith-2000")[:1]
+    (unit,) = study(settings=({"panel": "A", "data": "b+a"}, {"panel": "B"}), runs=1).units("smith-2000")[:1]
     assert unit.datasets == ("b", "a")
     assert list_datasets([unit]) == ["b", "a"]
 
