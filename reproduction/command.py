@@ -84,7 +84,7 @@ def _run_plans(
     possible = []
     for plan in plans:
         for unit in plan.left:
-            if reason := reasons.get(unit.settings.get("data", "")):
+            if reason := "; ".join(reasons[name] for name in unit.datasets if name in reasons):
                 record_missing(unit, reason)
             else:
                 possible.append((plan.paper, unit))

@@ -53,4 +53,4 @@ def choose_studies(papers: Mapping[str, Paper], paper: str | None, study: str | 
 
 def list_datasets(units: Iterable[Unit]) -> list[str]:
     """Return the names of the data sets that the units need, without repetition."""
-    return list(dict.fromkeys(unit.settings["data"] for unit in units if "data" in unit.settings))
+    return list(dict.fromkeys(name for unit in units for name in unit.datasets))

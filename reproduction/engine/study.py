@@ -97,6 +97,11 @@ class Unit:
         return str(self.settings.get("panel", ""))
 
     @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the data sets that the unit needs."""
+        return tuple(self.settings["data"].split("+")) if "data" in self.settings else ()
+
+    @property
     def key(self) -> str:
         """Identifier of the unit within its study."""
         return json.dumps({**self.settings, "run": self.run}, sort_keys=True)
@@ -116,8 +121,8 @@ class Study:
         ``work(run=0, **settings)`` returns the scores of one run. The run number is the seed.
     settings, runs
         The paper's protocol: each setting is run `runs` times. ``panel`` names the table that the numbers belong to,
-        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships); all other keys are arguments of
-        `work`.
+        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships; several are joined by ``+``); all
+        other keys are arguments of `work`.
     quick, quick_runs
         A small version that takes seconds, on data that ships.
     claims : tuple of Claim

@@ -540,6 +540,7 @@ def test_shipped_data_sets_have_card_with_source(load):
 COPIES = {
     "digits": (2000, (76, 216, 64, 240, 47, 6), (0,) * 6, (200,) * 10),
     "letters": (20000, (16,), (0,), REMOTE_DATASETS["letters"].facts.sizes),
+    "pendigits": (10992, (16,), (0,), REMOTE_DATASETS["pendigits"].facts.sizes),
     "internet-ads": (3279, (457, 472, 111), (237, 690, 1843), (2820, 459)),
     "internet-ads-998": (998, (4, 457, 495, 472, 111, 19), (250, 135, 283, 243, 522, 906), (539, 459)),
     "bbc": (685, (4659, 4633, 4665, 4684), (0,) * 4, (134, 82, 226, 70, 173)),

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from consilience.datasets.fetch.linqs import parse_linqs
 from consilience.datasets.fetch.texts import parse_cluto, parse_newsgroups, parse_reuters, parse_segments
-from consilience.datasets.fetch.uci import ADS_VIEWS, parse_ads, parse_digits, parse_letters
+from consilience.datasets.fetch.uci import ADS_VIEWS, parse_ads, parse_digits, parse_letters, parse_pendigits
 from consilience.datasets.fetch.webkb import parse_webkb, read_page
 
 
@@ -42,6 +42,19 @@ def test_letters_have_sixteen_numbers():
     assert parsed.blocks["features"].values.tolist() == [list(range(16))] * 2
     assert [parsed.names[label] for label in parsed.target] == ["T", "A"]
     assert columns(parsed, "features")[0] == "x-box"
+
+
+PEN_LINE = " 47,100, 27, 81, 57, 37, 26,  0,  0, 23, 56, 53,100, 90, 40, 98, 8"
+
+
+def test_pendigits_of_training_file_come_first():
+    other = PEN_LINE.replace(" 47", "  3").removesuffix("8") + "2"
+    parsed = parse_pendigits({"pendigits.tes": PEN_LINE.encode(), "pendigits.tra": f"{other}\n{other}\n".encode()})
+    stroke = [47, 100, 27, 81, 57, 37, 26, 0, 0, 23, 56, 53, 100, 90, 40, 98]
+    strokes = parsed.blocks["strokes"].values.tolist()
+    assert strokes == [[3, *stroke[1:]], [3, *stroke[1:]], stroke]
+    assert [parsed.names[label] for label in parsed.target] == ["2", "2", "8"]
+    assert columns(parsed, "strokes")[:3] == ["x1", "y1", "x2"]
 
 
 def ad(first, kind, columns_of_ones=()):
@@ -85,6 +98,19 @@ def test_terms_of_ads_are_0_or_1(cell):
 def test_features_of_letters_are_whole(cell):
     with pytest.raises(ValueError, match=r"features hold .*, which is not a whole number"):
         parse_letters({"letter-recognition.data": f"T,{','.join([cell] * 16)}\n".encode()})
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (PEN_LINE.replace("100", "101"), "strokes hold 101.0, which is not a whole number from 0 to 100"),
+        (PEN_LINE.replace(" 47", "nan"), "strokes hold nan, which is not a whole number"),
+        (PEN_LINE + "0", "digits hold 80.0, which is not a whole number from 0 to 9"),
+    ],
+)
+def test_coordinates_and_digits_of_pendigits_are_whole(line, message):
+    with pytest.raises(ValueError, match=message):
+        parse_pendigits({"pendigits.tra": PEN_LINE.encode(), "pendigits.tes": line.encode()})
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_folder_without_results_can_be_reused(log, tmp_path, monkeypatch):
     monkeypatch.setattr("reproduction.command.PAPERS", papers(log))
     monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: {})
     ran = run_successfully("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
-    assert read_log(log) == ["None 1 0", "nowhere 1 0"]
+    assert read_log(log) == ["None 1 0", "digits+nowhere 1 0"]
     assert "1 claim holds on the paper's own data, 0 do not; on other data 1 holds" in ran.out
 
 

@@ -74,6 +74,12 @@ def test_study_has_one_unit_per_setting_and_run():
     assert list_datasets(units) == ["a", "b"]
 
 
+def test_setting_can_need_several_data_sets():
+    (unit,) = study(settings=({"panel": "A", "data": "b+a"}, {"panel": "B"}), runs=1).units("smith-2000")[:1]
+    assert unit.datasets == ("b", "a")
+    assert list_datasets([unit]) == ["b", "a"]
+
+
 def test_scores_are_stored_by_panel_row_column_and_run(tmp_path):
     cells = Cells(tmp_path)
     _, outcome = run_plan(Plan.of(paper(study()), study(), cells, False), cells)

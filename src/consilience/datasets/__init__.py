@@ -5,7 +5,7 @@ from .digits import load_digits_views
 from .fetch.linqs import fetch_citeseer, fetch_cora, fetch_webkb_linqs
 from .fetch.registry import FETCHERS, where
 from .fetch.texts import fetch_bbc, fetch_bbcsport, fetch_cluto, fetch_newsgroups, fetch_reuters
-from .fetch.uci import fetch_digits_views, fetch_internet_ads, fetch_letters
+from .fetch.uci import fetch_digits_views, fetch_internet_ads, fetch_letters, fetch_pendigits
 from .fetch.webkb import fetch_webkb
 from .synthetic import (
     make_corrupted_views,
@@ -31,6 +31,7 @@ __all__ = [
     "fetch_internet_ads",
     "fetch_letters",
     "fetch_newsgroups",
+    "fetch_pendigits",
     "fetch_reuters",
     "fetch_webkb",
     "fetch_webkb_linqs",

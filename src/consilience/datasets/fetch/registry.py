@@ -7,13 +7,13 @@ from .linqs import CITESEER, CORA, WEBKB_LINQS
 from .load import find_files, load_remote
 from .remote import RemoteDataset
 from .texts import BBC_2, BBC_4, BBCSPORT, CLUTO, NEWSGROUPS, REUTERS_600, REUTERS_1200
-from .uci import ADS_998, ADS_FULL, DIGITS, LETTERS
+from .uci import ADS_998, ADS_FULL, DIGITS, LETTERS, PENDIGITS
 from .webkb import WEBKB
 
 REMOTE_DATASETS: dict[str, RemoteDataset] = {
     remote.name: remote
     for remote in (
-        *(DIGITS, LETTERS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
+        *(DIGITS, LETTERS, PENDIGITS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
         *(WEBKB, WEBKB_LINQS, CORA, CITESEER, NEWSGROUPS, *CLUTO.values()),
     )
 }

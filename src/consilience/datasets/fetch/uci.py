@@ -1,4 +1,4 @@
-"""Tables of the UCI Machine Learning Repository: digits, letters and advertisements."""
+"""Tables of the UCI Machine Learning Repository: digits, letters, pen strokes and advertisements."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ LETTER_SIZES = (
     *(789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792),
     *(783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734),
 )
+PEN_FILES = ("pendigits.tra", "pendigits.tes")
+PEN_COLUMNS = tuple(f"{axis}{point}" for point in range(1, 9) for axis in "xy")
+PEN_SIZES = (1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055)
 
 
 def fetch_digits_views() -> Dataset:
@@ -66,6 +69,26 @@ def parse_letters(files: Mapping[str, bytes]) -> ParsedData:
     values = to_whole_numbers("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
     target = np.array([ascii_uppercase.index(row[0]) for row in rows])
     return ParsedData({"features": ViewInput(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
+
+
+def fetch_pendigits() -> Dataset:
+    """Fetch 10,992 digits written with a pen on a tablet, described by eight points of the stroke.
+
+    Returns
+    -------
+    Dataset
+        One view, ``strokes``: the coordinates ``x1``, ``y1`` to ``x8``, ``y8``, whole numbers from 0 to 100. Rows of
+        the training file come first, then those of the test file, by other writers.
+    """
+    return load_remote(PENDIGITS)
+
+
+def parse_pendigits(files: Mapping[str, bytes]) -> ParsedData:
+    """Parse sixteen coordinates and the digit per line, separated by commas and blanks."""
+    table = np.vstack([np.loadtxt(io.BytesIO(files[name]), delimiter=",", ndmin=2) for name in PEN_FILES])
+    strokes = to_whole_numbers("strokes", table[:, :-1], maximum=100).astype(np.float64)
+    target = to_whole_numbers("digits", table[:, -1], maximum=9)
+    return ParsedData({"strokes": ViewInput(strokes, columns=np.array(PEN_COLUMNS))}, target, tuple("0123456789"))
 
 
 def fetch_internet_ads(version: str = "full") -> Dataset:
@@ -135,6 +158,23 @@ LETTERS = RemoteDataset(
     license="CC BY 4.0",
     copy="letter",
     sha256="3b5f07a334697b6cace4fbae22940393a18fee596e73f68d97ce5973d52dc60f",
+)
+PENDIGITS = RemoteDataset(
+    name="pendigits",
+    file="pen+based+recognition+of+handwritten+digits.zip",
+    url=f"{STATIC}/81/pen+based+recognition+of+handwritten+digits.zip",
+    members=PEN_FILES,
+    parse=parse_pendigits,
+    facts=ExpectedSizes(10_992, PEN_SIZES, {"strokes": 16}),
+    description=("UCI pen-based recognition of handwritten digits: eight points of each stroke, by 44 writers."),
+    citation=(
+        "F. Alimoglu, E. Alpaydin: Methods of combining multiple classifiers based on different representations for "
+        "pen-based handwriting recognition. TAINN 1996. E. Alpaydin, F. Alimoglu: Pen-Based Recognition of "
+        "Handwritten Digits, UCI Machine Learning Repository."
+    ),
+    license="CC BY 4.0",
+    copy="pendigits",
+    sha256="1e02bea023613c2b11c9492f6f34caf975420455934f3527d270cee9a1f03b64",
 )
 ADS_FULL = RemoteDataset(
     name="internet-ads",
