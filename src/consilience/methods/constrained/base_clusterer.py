@@ -20,6 +20,7 @@ from ...data import Constraints
 from ...data.links import Links
 from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric, DiagonalMetric, FullMetric
+from .cop import show_pair
 from .neighborhoods import find_neighborhoods
 from .pairwise import ConstrainedState, InfeasibleConstraintsError, LinkedView
 from .pck import compute_costs, parse_start
@@ -58,7 +59,8 @@ class BaseClusterer:
     n_clusters: int
     seed: int
     centers: Mapping[str, np.ndarray]  # starting centers from the user
-    row_names: Mapping[str, np.ndarray]  # what messages call the rows of each view
+    entities: Mapping[str, np.ndarray]  # the entity of each row of a view, and the ids of entities, for messages
+    ids: np.ndarray | None
 
     def cluster(self, name: str, view: ViewRows, trusted: Constraints, links: Constraints) -> EstimatorState:
         """Cluster one view under `links`, or as many of them as the base can satisfy; `trusted` are never left out."""
@@ -67,8 +69,9 @@ class BaseClusterer:
                 return self.read_state(name, view, links, self.fit(name, view, attempt))
             except InfeasibleConstraintsError as error:
                 failure = error
-        pairs = self.row_names[name][failure.pairs].tolist()
-        detail = f", as cannot-links {', '.join(f'({i}, {j})' for i, j in pairs)}" if pairs else f" ({failure})"
+        pairs = np.sort(self.entities[name][failure.pairs], axis=1)
+        listed = ", ".join(show_pair(pair, self.ids) for pair in pairs)
+        detail = f", as cannot-links {listed}" if listed else f" ({failure})"
         raise InfeasibleConstraintsError(
             f"view {name!r}: {type(self.base).__name__} satisfies all constraints, but cannot satisfy those of this "
             f"view and those that follow from other views{detail}. Check them, increase n_clusters, or use base='pck', "
@@ -141,9 +144,7 @@ def check_base_labels(labels: Any, n: int, n_clusters: int, what: str) -> np.nda
     """Return labels of a base as integers; refuse others than one cluster per row."""
     values = to_numpy(labels)
     if values.shape != (n,) or values.dtype.kind not in "iu" or not ((values >= 0) & (values < n_clusters)).all():
-        shown = (
-            f"shape {values.shape}" if values.shape != (n,) else f"values such as {values.max()!r}, {values.min()!r}"
-        )
+        shown = f"values from {values.min()} to {values.max()}" if values.shape == (n,) else f"shape {values.shape}"
         raise ValueError(f"{what} must be {n} whole numbers from 0 to {n_clusters - 1}, got {shown}")
     return values.astype(np.int64)
 

@@ -428,13 +428,13 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         if self.base == "cop":
             base = COPKMeans(init=start, order=self.order)
         if hasattr(base, "fit"):
-            entities = {name: instances.entity for name, instances in mapped.views.items()}
             return BaseClusterer(
                 base,
                 self.n_clusters,
                 seed=int(start_seed % 2**31),
                 centers=centers,
-                row_names=entities if ids is None else {name: ids[rows] for name, rows in entities.items()},
+                entities={name: instances.entity for name, instances in mapped.views.items()},
+                ids=ids,
             )
         return ViewClusterer(
             n_clusters=self.n_clusters,
