@@ -19,6 +19,8 @@ HOLDERS = {
     ),
     "view_weights_": "ConvexMixture has it",
     "embeddings_": "CoTrainedSpectral and the spectral baselines have it",
+    "propagated_": "MultiViewConstrainedKMeans has it",
+    "input_constraints_": "PCKMeans, MPCKMeans, COPKMeans and MultiViewConstrainedKMeans have it",
     "merge_views_": "MultiViewAgglomerative has it",
 }
 
