@@ -51,7 +51,7 @@ def constraints():
 
 @pytest.fixture(scope="session")
 def constrained(views, constraints):
-    return cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=constraints)
+    return cs.MultiViewConstrainedKMeans(3, threshold=0.9, random_state=0).fit(views, constraints=constraints)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ def count_lines(lines):
     return {kind: len(collection.get_segments()) for kind, collection in lines.items()}
 
 
-def drawn_pairs(collection, positions):
+def list_pairs(collection, positions):
     """Return the pairs of entities that lines connect, by their positions."""
     place = {tuple(point): i for i, point in enumerate(positions)}
     return {tuple(sorted(place[tuple(end)] for end in segment)) for segment in collection.get_segments()}
@@ -40,8 +40,8 @@ def test_lines_connect_ends_and_crosses_mark_violations():
     links = cs.Constraints([(0, 1), (0, 2)], [(1, 3), (2, 3)])
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], links).plot()
     lines = display.lines_["a"]
-    assert drawn_pairs(lines["must-link"], SQUARE) == {(0, 1), (0, 2)}
-    assert drawn_pairs(lines["cannot-link"], SQUARE) == {(1, 3), (2, 3)}
+    assert list_pairs(lines["must-link"], SQUARE) == {(0, 1), (0, 2)}
+    assert list_pairs(lines["cannot-link"], SQUARE) == {(1, 3), (2, 3)}
     assert sorted(map(tuple, display.crosses_["a"].get_xydata())) == [(0.5, 0.0), (1.0, 0.5)]
     assert display.ax_[0].get_title() == "a\n4 entities drawn\n4 constraints, 2 violated"
     solid, dashed = (lines[kind].get_linestyle()[0][1] for kind in ("must-link", "cannot-link"))
@@ -78,8 +78,8 @@ def test_legend_names_lines():
 def test_strongest_links_are_drawn():
     links = cs.Constraints([(0, 1, 0.1), (0, 2, 0.9)], [(1, 3, 0.5), (2, 3, 0.2)])
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], links, max_links=2).plot()
-    assert drawn_pairs(display.lines_["a"]["must-link"], SQUARE) == {(0, 2)}
-    assert drawn_pairs(display.lines_["a"]["cannot-link"], SQUARE) == {(1, 3)}
+    assert list_pairs(display.lines_["a"]["must-link"], SQUARE) == {(0, 2)}
+    assert list_pairs(display.lines_["a"]["cannot-link"], SQUARE) == {(1, 3)}
     assert "strongest 2 of 4 constraints" in display.ax_[0].get_title()
     even = cs.Constraints([(0, 1), (0, 2), (0, 3)], [(1, 3), (2, 3), (1, 2)])
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], even, max_links=4).plot()
@@ -180,11 +180,11 @@ def test_propagated_constraints_are_drawn_in_all_views():
     links = model.propagated_["b"]
     for lines in display.lines_.values():
         assert count_lines(lines) == {"must-link": len(links.must_link), "cannot-link": len(links.cannot_link)}
-    assert drawn_pairs(display.lines_["a"]["must-link"], display.embeddings["a"]) == set(
+    assert list_pairs(display.lines_["a"]["must-link"], display.embeddings["a"]) == set(
         map(tuple, links.must_link.tolist())
     )
     own_links = constraints["b"]
-    assert drawn_pairs(display.source_lines_["must-link"], display.embeddings["b"]) == set(
+    assert list_pairs(display.source_lines_["must-link"], display.embeddings["b"]) == set(
         map(tuple, own_links.must_link.tolist())
     )
     titles = [panel.get_title() for panel in display.ax_]

@@ -229,7 +229,7 @@ def mpck_means(X, centers, must, cannot, order, max_iter=100, diagonal=False, sh
     return labels, centers, metrics, mpck_objective(X, labels, centers, metrics, must, cannot)
 
 
-def allowed_clusters(i, labels, k, must, cannot):
+def list_allowed_clusters(i, labels, k, must, cannot):
     """Return the clusters in which row i violates no constraint with rows that are assigned (Wagstaff et al. 2001)."""
     return [
         h
@@ -248,9 +248,9 @@ def cop_round(X, centers, must, cannot, order, constrained_first):
     while waiting:
         i = waiting[0]
         if constrained_first:
-            i = min(waiting, key=lambda row: len(allowed_clusters(row, labels, len(centers), must, cannot)))
+            i = min(waiting, key=lambda row: len(list_allowed_clusters(row, labels, len(centers), must, cannot)))
         waiting.remove(i)
-        allowed = allowed_clusters(i, labels, len(centers), must, cannot)
+        allowed = list_allowed_clusters(i, labels, len(centers), must, cannot)
         if not allowed:
             return None
         labels[i] = min(allowed, key=lambda h: ((X[i] - centers[h]) ** 2).sum())

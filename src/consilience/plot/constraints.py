@@ -14,7 +14,7 @@ from ..methods.common.constraint_checks import resolve_constraints, split_by_vie
 from ._docs import share_docs
 from ._figure import Axes, pluralize
 from ._model import check_fitted_views, get_fitted_attribute
-from .embedding import EntityPanels, project_view
+from .embedding import EntityPanels, compute_components
 
 MAX_LINKS = 100
 KINDS = ("must-link", "cannot-link")
@@ -168,7 +168,7 @@ class ConstraintsDisplay(EntityPanels):
         if constraints is None:
             constraints = get_fitted_attribute(model, "input_constraints_")
         links = resolve_by_view(constraints, views)
-        embeddings = place_entities(views, links.values(), max_links, max_points, random_state)
+        embeddings = compute_positions(views, links.values(), max_links, max_points, random_state)
         return cls(embeddings, get_view_labels(model, views), links, max_links=max_links).plot(ax)
 
 
@@ -225,7 +225,7 @@ def resolve_by_view(constraints: Any, views: Views) -> dict[str, Constraints]:
     return {name: resolve_constraints(links, views, views.ids, name) | resolved for name, links in by_view.items()}
 
 
-def place_entities(
+def compute_positions(
     views: Views, constraints: Iterable[Constraints], max_links: int, max_points: int, random_state: int
 ) -> dict[str, np.ndarray]:
     """Compute positions: the two columns of a view, or two principal components if it has more.
@@ -243,7 +243,7 @@ def place_entities(
         if block.shape[1] == 2 and not sp.issparse(block):
             points = np.where(shown.present[:, [v]], to_numpy(block).astype(np.float64), np.nan)
         else:
-            points = project_view(shown, name, random_state)
+            points = compute_components(shown, name, random_state)
         embeddings[name][rows] = points
     return embeddings
 

@@ -124,13 +124,13 @@ def test_number_of_clusters_and_seed_are_set():
 
 
 def test_options_of_base_matter_and_can_be_searched():
-    one, many = (fit_model(cs.PCKMeans(max_iter=n), n=6)[0] for n in (1, 300))
-    assert one.cost_ != many.cost_
+    short, long = (fit_model(cs.PCKMeans(max_iter=n), n=6)[0] for n in (1, 300))
+    assert short.cost_ != long.cost_
     model = cs.MultiViewConstrainedKMeans(2, base=cs.PCKMeans()).set_params(base__max_iter=1, random_state=0)
     views, _, constraints = make_quadrants(n=6)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        assert model.fit(views, constraints=constraints).cost_ == one.cost_
+        assert model.fit(views, constraints=constraints).cost_ == short.cost_
 
 
 def test_estimator_equals_its_name_for_one_view():

@@ -64,7 +64,7 @@ class COPKMeans(PCKMeans):
     Raises
     ------
     InfeasibleConstraintsError
-        If cannot-links contradict must-links, or if in all starts an entity had cannot-links to entities in all
+        If cannot-links contradict must-links, or if in every start an entity had cannot-links to entities in all
         clusters. Whether constraints can be satisfied by more than two clusters is a hard problem (graph coloring), so
         a clustering may exist although none was found.
 
