@@ -20,10 +20,10 @@ from .constraints import (
     MAX_LINKS,
     ConstraintsDisplay,
     check_positions,
+    compute_positions,
     describe_links,
     draw_lines,
     get_view_labels,
-    compute_positions,
     resolve_by_view,
     stack_links,
 )

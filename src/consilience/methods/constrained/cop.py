@@ -64,8 +64,8 @@ class COPKMeans(PCKMeans):
     Raises
     ------
     InfeasibleConstraintsError
-        If cannot-links contradict must-links, or if in every start an entity had cannot-links to entities in all
-        clusters. Whether constraints can be satisfied by more than two clusters is a hard problem (graph coloring), so
+        If cannot-links contradict must-links, or if in no start every entity had a cluster left that satisfies its
+        constraints. Whether constraints can be satisfied by more than two clusters is a hard problem (graph coloring), so
         a clustering may exist although none was found.
 
     See Also
