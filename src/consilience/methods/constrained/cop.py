@@ -65,8 +65,8 @@ class COPKMeans(PCKMeans):
     ------
     InfeasibleConstraintsError
         If cannot-links contradict must-links, or if in no start every entity had a cluster left that satisfies its
-        constraints. Whether constraints can be satisfied by more than two clusters is a hard problem (graph coloring), so
-        a clustering may exist although none was found.
+        constraints. Whether constraints can be satisfied by more than two clusters is a hard problem (graph coloring),
+        so a clustering may exist although none was found.
 
     See Also
     --------
