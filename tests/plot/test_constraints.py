@@ -80,7 +80,7 @@ def test_strongest_links_are_drawn():
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], links, max_links=2).plot()
     assert list_pairs(display.lines_["a"]["must-link"], SQUARE) == {(0, 2)}
     assert list_pairs(display.lines_["a"]["cannot-link"], SQUARE) == {(1, 3)}
-    assert "strongest 2 of 4 constraints" in display.ax_[0].get_title()
+    assert "strongest 2 of 4 constraints, 1 of these violated" in display.ax_[0].get_title()
     even = cs.Constraints([(0, 1), (0, 2), (0, 3)], [(1, 3), (2, 3), (1, 2)])
     display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], even, max_links=4).plot()
     assert count_lines(display.lines_["a"]) == {"must-link": 2, "cannot-link": 2}, "equal ones alternate"

@@ -132,7 +132,8 @@ class ConstraintsDisplay(EntityPanels):
     def _describe_panel(self, name: str, n_drawn: int) -> str:
         drawn, n_links = self._select_links(name, self.constraints[name])
         links = describe_links(drawn, n_links, "constraint")
-        return f"{pluralize(n_drawn, 'entity')} drawn\n{links}, {int(drawn.violated.sum()):,} violated"
+        among = "" if len(drawn.weights) == n_links else "of these "
+        return f"{pluralize(n_drawn, 'entity')} drawn\n{links}, {int(drawn.violated.sum()):,} {among}violated"
 
     def _list_lines(self) -> list[Any]:
         from matplotlib.lines import Line2D
