@@ -108,7 +108,7 @@ def test_chosen_number_of_clusters(declaration):
 def test_every_multi_view_estimator_is_declared():
     """Wrappers of multi-view estimators and estimators of one view are not methods of the command line."""
     wrappers = {"MergedViews", "SingleView", "PerView"}
-    one_view = {"PCKMeans", "MPCKMeans", "SpectralFeatures"}
+    one_view = {"COPKMeans", "PCKMeans", "MPCKMeans", "SpectralFeatures"}
     public = {
         name for package in (methods, baselines) for name in package.__all__ if hasattr(getattr(package, name), "fit")
     }

@@ -14,7 +14,7 @@ WRAPPERS = [
     baselines.MergedViews(cs.MultiViewKMeans(3, random_state=0), {"both": ["view0", "view1"]}),
     baselines.SingleView(cs.MultiViewKMeans(3, random_state=0)),
 ]
-SINGLE_VIEW = [cs.PCKMeans(3, random_state=0), cs.MPCKMeans(3, random_state=0)]
+SINGLE_VIEW = [cs.PCKMeans(3, random_state=0), cs.MPCKMeans(3, random_state=0), cs.COPKMeans(3, random_state=0)]
 DECLARED = [
     declaration.estimator_class(3, **declaration.contract.options)
     for declaration in list_estimators().values()

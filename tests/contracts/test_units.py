@@ -43,6 +43,7 @@ CASES = {
     "ConvexMixture": Case(cs.ConvexMixture(3)),
     "ConvexMixture, uniform": Case(cs.ConvexMixture(3, weights="uniform")),
     "ConvexMixture, refined": Case(cs.ConvexMixture(3, refine="kernel-kmeans"), each_view=False),
+    "COPKMeans": Case(cs.COPKMeans(3), "single", constraints=True),
     "MPCKMeans": Case(cs.MPCKMeans(3), "single", constraints=True),
     "MPCKMeans, no constraints": Case(cs.MPCKMeans(3), "single"),
     "MPCKMeans, shared": Case(cs.MPCKMeans(3, shared_metric=True), "single", constraints=True),
@@ -54,6 +55,13 @@ CASES = {
     "MultiViewAgglomerative, euclidean": Case(cs.MultiViewAgglomerative(3, metric="euclidean"), "complete"),
     "MultiViewConstrainedKMeans, mpck": Case(
         cs.MultiViewConstrainedKMeans(3, base="mpck", max_iter=4), constraints=True
+    ),
+    "MultiViewConstrainedKMeans, mpck, shared": Case(
+        cs.MultiViewConstrainedKMeans(3, base="mpck", shared_metric=True, max_iter=4), constraints=True
+    ),
+    "MultiViewConstrainedKMeans, cop": Case(cs.MultiViewConstrainedKMeans(3, base="cop", max_iter=4), constraints=True),
+    "MultiViewConstrainedKMeans, estimator": Case(
+        cs.MultiViewConstrainedKMeans(3, base=cs.MPCKMeans(metric="full"), max_iter=4), constraints=True
     ),
     "MultiViewConstrainedKMeans, mpck, full": Case(
         cs.MultiViewConstrainedKMeans(3, base="mpck", metric="full", max_iter=4), constraints=True

@@ -22,6 +22,7 @@ MODELS = {
     "MultiViewKMeans": lambda: cs.MultiViewKMeans(3, **QUICK),
     "MultiViewSphericalKMeans": lambda: cs.MultiViewSphericalKMeans(3, **QUICK),
     "PCKMeans": lambda: cs.PCKMeans(3, random_state=0),
+    "COPKMeans": lambda: cs.COPKMeans(3, random_state=0),
     "MPCKMeans": lambda: cs.MPCKMeans(3, random_state=0),
     "CCAKMeans": lambda: baselines.CCAKMeans(3, **QUICK),
     "CCASpectral": lambda: baselines.CCASpectral(3, **QUICK),
@@ -33,7 +34,7 @@ MODELS = {
     "MinimumDisagreement": lambda: baselines.MinimumDisagreement(3, **QUICK),
     "SingleView": lambda: baselines.SingleView(cs.MultiViewKMeans(3, **QUICK)),
 }
-ONE_VIEW = ("PCKMeans", "MPCKMeans")
+ONE_VIEW = ("PCKMeans", "MPCKMeans", "COPKMeans")
 
 
 def make_data(kind):

@@ -84,6 +84,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
         "metric": ("cosine", "euclidean", "precomputed"),
     },
     cs.PCKMeans: CONSTRAINED | {"init": ("largest", "farthest"), "n_init": (1, 2)},
+    cs.COPKMeans: CONSTRAINED | {"init": ("largest", "farthest"), "n_init": (1, 3)},
     cs.MPCKMeans: CONSTRAINED
     | {
         "init": ("largest", "farthest"),
@@ -94,10 +95,12 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
     },
     cs.MultiViewConstrainedKMeans: CONSTRAINED
     | {
-        "base": ("pck", "mpck"),
+        "base": ("pck", "mpck", "cop", cs.PCKMeans(init="farthest"), cs.MPCKMeans(metric="full")),
         "transfer": ("propagate", "direct", "membership", "none"),
         "threshold": (0.5, 0.9, "auto"),
-        "metric": ("diagonal", "full"),
+        "metric": ("diagonal", "diagonal", "full"),
+        "shared_metric": (False, False, True),
+        "gamma": (1e-6, 1e-6, 0.1),
         "init": (None, "largest", "farthest"),
     },
     baselines.KernelAddition: SPECTRAL,
@@ -128,8 +131,8 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
     cs.SpectralFeatures: {"affinity": AFFINITIES, "bandwidth": (None, None, "median", 1.0, 1e-9, 1e9)},
     cs.PerView: {},
 }
-LINKED = (cs.PCKMeans, cs.MPCKMeans, cs.MultiViewConstrainedKMeans, cs.Consilience)
-SINGLE = (cs.PCKMeans, cs.MPCKMeans, cs.SpectralFeatures)
+LINKED = (cs.COPKMeans, cs.PCKMeans, cs.MPCKMeans, cs.MultiViewConstrainedKMeans, cs.Consilience)
+SINGLE = (cs.COPKMeans, cs.PCKMeans, cs.MPCKMeans, cs.SpectralFeatures)
 WRAPPERS = (baselines.ConcatenatedViews, baselines.SingleView, baselines.MergedViews, cs.PerView)
 SQUARE = ("affinity", "metric", "divergence", "kernel")
 REPEATED_BY_PREDICT = (cs.MultiViewKMeans, cs.MultiViewSphericalKMeans, cs.CoEM, cs.ConvexMixture)

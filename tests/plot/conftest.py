@@ -45,5 +45,15 @@ def mixture(views):
 
 
 @pytest.fixture(scope="session")
+def constraints():
+    return cs.Constraints.sample(cs.datasets.make_gaussian_views(120, n_features=(4, 3, 2), random_state=0)[1], 30, 0)
+
+
+@pytest.fixture(scope="session")
+def constrained(views, constraints):
+    return cs.MultiViewConstrainedKMeans(3, threshold=0.9, random_state=0).fit(views, constraints=constraints)
+
+
+@pytest.fixture(scope="session")
 def selection(views):
     return cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, range(1, 5), n_splits=1)

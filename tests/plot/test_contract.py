@@ -16,6 +16,7 @@ import consilience as cs
 from consilience import plot
 from consilience.plot import (
     AgreementDisplay,
+    ConstraintsDisplay,
     ContestedDisplay,
     ContingencyDisplay,
     ConvergenceDisplay,
@@ -23,6 +24,7 @@ from consilience.plot import (
     DendrogramDisplay,
     EmbeddingDisplay,
     ProfileDisplay,
+    PropagationDisplay,
     RoundsDisplay,
     SelectionDisplay,
     ViewWeightsDisplay,
@@ -42,10 +44,11 @@ HOSTILE = (
 
 
 @pytest.fixture(params=plot.__all__)
-def draw(request, views, kmeans, tree, mixture, selection, spectral):
+def draw(request, views, kmeans, tree, mixture, selection, spectral, constrained):
     """Draw any of the displays into given axes."""
     return {
         "AgreementDisplay": lambda ax=None: AgreementDisplay.from_estimator(kmeans, ax=ax),
+        "ConstraintsDisplay": lambda ax=None: ConstraintsDisplay.from_estimator(constrained, views, ax=ax),
         "ContestedDisplay": lambda ax=None: ContestedDisplay.from_estimator(kmeans, views, ax=ax),
         "ContingencyDisplay": lambda ax=None: ContingencyDisplay.from_estimator(kmeans, kmeans.labels_, ax=ax),
         "ConvergenceDisplay": lambda ax=None: ConvergenceDisplay.from_estimator(mixture, ax=ax),
@@ -55,6 +58,7 @@ def draw(request, views, kmeans, tree, mixture, selection, spectral):
         "DendrogramDisplay": lambda ax=None: DendrogramDisplay.from_estimator(tree, ax=ax),
         "EmbeddingDisplay": lambda ax=None: EmbeddingDisplay.from_estimator(kmeans, views, ax=ax),
         "ProfileDisplay": lambda ax=None: ProfileDisplay.from_estimator(kmeans, views, ax=ax),
+        "PropagationDisplay": lambda ax=None: PropagationDisplay.from_estimator(constrained, views, ax=ax),
         "RoundsDisplay": lambda ax=None: RoundsDisplay.from_estimator(spectral, ax=ax),
         "SelectionDisplay": lambda ax=None: SelectionDisplay.from_selection(selection, ax=ax),
         "ViewWeightsDisplay": lambda ax=None: ViewWeightsDisplay.from_estimator(mixture, ax=ax),
@@ -117,7 +121,10 @@ def test_unfitted_model_is_refused(display):
         display.from_estimator(cs.MultiViewKMeans())
 
 
-@pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
+WITH_VIEWS = [EmbeddingDisplay, ProfileDisplay, ContestedDisplay, ConstraintsDisplay, PropagationDisplay]
+
+
+@pytest.mark.parametrize("display", WITH_VIEWS)
 def test_unfitted_model_with_views_is_refused(display, views):
     with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
         display.from_estimator(cs.MultiViewKMeans(), views)
@@ -141,9 +148,13 @@ def test_message_names_estimators_with_attribute(views, kmeans, tree):
         RoundsDisplay.from_estimator(kmeans)
     with pytest.raises(ValueError, match="MultiViewKMeans has no embeddings_: CoTrainedSpectral and the spectral"):
         EmbeddingDisplay.from_estimator(kmeans, views, method="spectral")
+    with pytest.raises(ValueError, match="MultiViewKMeans has no input_constraints_: PCKMeans, MPCKMeans, COPKMeans"):
+        ConstraintsDisplay.from_estimator(kmeans, views)
+    with pytest.raises(ValueError, match="MultiViewKMeans has no propagated_: MultiViewConstrainedKMeans has it"):
+        PropagationDisplay.from_estimator(kmeans, views)
 
 
-@pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
+@pytest.mark.parametrize("display", WITH_VIEWS)
 def test_other_entities_than_in_fit_are_refused(display, views, kmeans):
     with pytest.raises(ValueError, match="was fitted to 120 entities, got 50: give the views that it was fitted to"):
         display.from_estimator(kmeans, views[:50])
@@ -158,6 +169,11 @@ def test_any_names_are_drawn(name, views):
         AgreementDisplay.from_estimator(model),
         EmbeddingDisplay.from_estimator(model, odd),
         ContestedDisplay.from_estimator(model, odd),
+        ConstraintsDisplay.from_estimator(model, odd, cs.Constraints([(0, 1)], [(2, 3)])),
+        ConstraintsDisplay({name: np.eye(3)[:, :2]}, [0, 0, 1], {name: cs.Constraints([(0, 2)])}).plot(),
+        PropagationDisplay(
+            {name: np.eye(3)[:, :2], "b": np.eye(3)[:, 1:]}, [0, 0, 1], cs.Constraints([(0, 2)]), cs.Constraints(), name
+        ).plot(),
         ContestedDisplay(model.view_labels_, np.zeros(len(odd)), ids=[name] * len(odd)).plot(),
         ProfileDisplay.from_estimator(model, odd),
         ViewWeightsDisplay({name: 0.4, "other": 0.6}).plot(),

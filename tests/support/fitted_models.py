@@ -136,6 +136,12 @@ MODES |= {
     "pck-means sparse": (partial(make_one_view, "sparse"), cs.PCKMeans(3, **SEEDED)),
     "mpck-means": (partial(make_one_view, "dense"), cs.MPCKMeans(3, **SEEDED)),
     "mpck-means full": (partial(make_one_view, "dense"), cs.MPCKMeans(3, metric="full", **SEEDED)),
+    "cop-means": (partial(make_one_view, "dense"), cs.COPKMeans(3, **SEEDED)),
+    "constrained cop": (dense, cs.MultiViewConstrainedKMeans(3, base="cop", **SEEDED)),
+    "constrained estimator": (
+        dense,
+        cs.MultiViewConstrainedKMeans(3, base=cs.MPCKMeans(metric="full", n_init=2), **SEEDED),
+    ),
     "features": (partial(make_one_view, "sparse"), cs.SpectralFeatures(3, **SEEDED)),
     "columns": (
         lambda: make_views("dense")["view1"],
@@ -148,7 +154,7 @@ def fit_mode(mode):
     """Return a fitted model, and new data."""
     data, model = MODES[mode]
     X = data()
-    constrained = mode.startswith(("pck", "mpck", "constrained")) or mode.endswith("constraints")
+    constrained = mode.startswith(("pck", "mpck", "cop", "constrained")) or mode.endswith("constraints")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the data is too small for good clusters
         return model.fit(X[TRAIN], **({"constraints": LINKS} if constrained else {})), X[NEW]

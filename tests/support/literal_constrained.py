@@ -229,6 +229,54 @@ def mpck_means(X, centers, must, cannot, order, max_iter=100, diagonal=False, sh
     return labels, centers, metrics, mpck_objective(X, labels, centers, metrics, must, cannot)
 
 
+def list_allowed_clusters(i, labels, k, must, cannot):
+    """Return the clusters in which row i violates no constraint with rows that are assigned (Wagstaff et al. 2001)."""
+    return [
+        h
+        for h in range(k)
+        if all(labels[j] == h for j, _ in partners(i, must, labels))
+        and all(labels[j] != h for j, _ in partners(i, cannot, labels))
+    ]
+
+
+def cop_round(X, centers, must, cannot, order, constrained_first):
+    """Assign row after row to the nearest allowed cluster; None if a row has none (Wagstaff et al. 2001, step 2).
+
+    `must` and `cannot` are closed. If `constrained_first`, the next row is the one with the fewest allowed clusters.
+    """
+    labels, waiting = np.full(len(X), -1), list(order)
+    while waiting:
+        i = waiting[0]
+        if constrained_first:
+            i = min(waiting, key=lambda row: len(list_allowed_clusters(row, labels, len(centers), must, cannot)))
+        waiting.remove(i)
+        allowed = list_allowed_clusters(i, labels, len(centers), must, cannot)
+        if not allowed:
+            return None
+        labels[i] = min(allowed, key=lambda h: ((X[i] - centers[h]) ** 2).sum())
+    return labels
+
+
+def cop_means(X, centers, must, cannot, order, max_iter):
+    """Repeat assignment and means until no row moves; (labels, centers, cost), None if that does not happen.
+
+    An assignment that fails is repeated with the most constrained rows first, which the paper leaves open.
+    """
+    pairs = closure(len(X), must, cannot)
+    must, cannot = ([(i, j, w) for (i, j), w in kind.items()] for kind in pairs)
+    labels = np.full(len(X), -1)
+    for _ in range(max_iter):
+        moved = cop_round(X, centers, must, cannot, order, False)
+        if moved is None:
+            moved = cop_round(X, centers, must, cannot, order, True)
+        if moved is None:
+            return None
+        if (moved == labels).all():
+            return labels, centers, sum(((x - centers[h]) ** 2).sum() for x, h in zip(X, labels, strict=True))
+        labels, centers = moved, means(X, moved, len(centers))
+    return None
+
+
 def covariances(X, labels, centers, gamma=1e-6):
     """Return empirical covariances about the centers, divided by the cluster sizes, plus gamma I."""
     result = []

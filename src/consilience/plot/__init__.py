@@ -1,6 +1,7 @@
 """Displays: the constructor takes the data, and ``plot`` draws it. Only this package imports matplotlib."""
 
 from .agreement import AgreementDisplay
+from .constraints import ConstraintsDisplay
 from .contested import ContestedDisplay
 from .contingency import ContingencyDisplay
 from .convergence import ConvergenceDisplay
@@ -8,12 +9,14 @@ from .curves import CurvesDisplay
 from .dendrogram import DendrogramDisplay
 from .embedding import EmbeddingDisplay
 from .profile import ProfileDisplay
+from .propagation import PropagationDisplay
 from .rounds import RoundsDisplay
 from .selection import SelectionDisplay
 from .view_weights import ViewWeightsDisplay
 
 __all__ = [
     "AgreementDisplay",
+    "ConstraintsDisplay",
     "ContestedDisplay",
     "ContingencyDisplay",
     "ConvergenceDisplay",
@@ -21,6 +24,7 @@ __all__ = [
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ProfileDisplay",
+    "PropagationDisplay",
     "RoundsDisplay",
     "SelectionDisplay",
     "ViewWeightsDisplay",

@@ -19,6 +19,20 @@ model : estimator
 views : Views, or whatever `fit` was given
     The entities that the model was fitted to.
 """,
+    "max_links": """
+max_links : int, default=100
+    Maximum number of constraints to draw per panel, the strongest first; the titles say if there are more.
+""",
+    "max_points": """
+max_points : int, default=20_000
+    Maximum number of entities to draw, besides the ends of constraints; if there are more, a random sample.
+random_state : int, default=0
+    Random seed of the sample and of the projection.
+""",
+    "view_labels": """
+labels : array-like of int, shape (n_entities,), or mapping of view to such arrays
+    Clusters of the entities, in all views or in each; -1 for none.
+""",
     "xy": """
 x, y : str
     Names of the conditions and of the values.

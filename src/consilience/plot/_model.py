@@ -11,14 +11,16 @@ from ..methods.common.input_checks import holds_views
 
 HOLDERS = {
     "labels_": "all estimators have it",
-    "view_labels_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
-    "agreement_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
+    "view_labels_": "all multi-view estimators have it, PCKMeans, MPCKMeans and COPKMeans do not",
+    "agreement_": "all multi-view estimators have it, PCKMeans, MPCKMeans and COPKMeans do not",
     "history_": (
         "Consilience, CoEM, MultiViewKMeans, MultiViewSphericalKMeans, ConvexMixture, CoTrainedSpectral, PCKMeans, "
-        "MPCKMeans, MultiViewConstrainedKMeans and CoRegularizedSpectral have it"
+        "MPCKMeans, COPKMeans, MultiViewConstrainedKMeans and CoRegularizedSpectral have it"
     ),
     "view_weights_": "ConvexMixture has it",
     "embeddings_": "CoTrainedSpectral and the spectral baselines have it",
+    "propagated_": "MultiViewConstrainedKMeans has it",
+    "input_constraints_": "PCKMeans, MPCKMeans, COPKMeans and MultiViewConstrainedKMeans have it",
     "labels_per_round_": "CoTrainedSpectral has it",
     "merge_views_": "MultiViewAgglomerative has it",
 }

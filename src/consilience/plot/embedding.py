@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,109 @@ MAX_CLUSTERS_SHOWN = 66  # in the legend, because styles repeat after them
 
 
 @share_docs
-class EmbeddingDisplay:
+class EntityPanels:
+    """Base of displays that draw the entities in the plane, with one panel per view."""
+
+    point_opacity = 1.0
+
+    def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
+        self.embeddings = {name: np.asarray(points, dtype=np.float64) for name, points in embeddings.items()}
+        self.labels = np.asarray(labels)
+        for name, points in self.embeddings.items():
+            if points.shape != (len(self.labels), 2):
+                raise ValueError(
+                    f"the embedding of view {name!r} must have shape ({len(self.labels)}, 2), one point per label, got "
+                    f"{points.shape}"
+                )
+        self.n_entities = len(self.labels) if n_entities is None else n_entities
+        self.view_labels = dict.fromkeys(self.embeddings, self.labels)  # displays of constraints have others per view
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the panels.
+
+        %(section_axes_returns_self)s
+        """
+        n = len(self.embeddings)
+        has_axes = ax is not None and np.size(ax) > 1  # one for each view
+        n_columns = n if has_axes else min(MAX_COLUMNS, n)
+        n_rows = -(-n // n_columns)
+        self.figure_, grid = get_axes_grid(ax, (n_rows, n_columns), (3.4 * n_columns + 0.9, 3.2 * n_rows + 0.3))
+        for unused in grid.ravel()[n:]:
+            unused.set_axis_off()
+        self.ax_ = grid.ravel()[:n]
+        self.points_ = {
+            name: self._draw_panel(panel, name, points)
+            for panel, (name, points) in zip(self.ax_, self.embeddings.items(), strict=True)
+        }
+        self._draw_legend(is_new_figure=ax is None)
+        return self
+
+    def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
+        """Draw one view: the points of the clusters, then their numbers."""
+        from matplotlib.patheffects import withStroke
+
+        present, labels = np.isfinite(positions).all(axis=1), self.view_labels[name]
+        clusters = np.unique(labels[present]).tolist()
+        size = float(np.clip(40 * (100 / max(present.sum(), 1)) ** 0.5, 2, 40))  # area of a marker, in points
+        members = {c: positions[present & (labels == c)] for c in clusters}
+        is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5  # pixels without edges, so that files stay small
+        edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
+        points = {}
+        for c in clusters:
+            color, marker = marker_style(c)
+            x, y = members[c].T
+            points[c] = panel.scatter(
+                x, y, s=size, c=color, marker=marker, rasterized=is_crowded, alpha=self.point_opacity, **edge
+            )
+        for c in clusters:
+            if c >= 0:
+                x, y = np.median(members[c], axis=0)
+                size_of_text = 7 if len(clusters) > 15 else 10
+                text = panel.text(x, y, str(c), ha="center", va="center", fontsize=size_of_text, weight="bold")
+                text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # legible on any color
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.set_title(f"{escape_name(name)}\n{self._describe_panel(name, int(present.sum()))}", fontsize="medium")
+        return points
+
+    def _describe_panel(self, name: str, n_drawn: int) -> str:  # noqa: ARG002
+        """Return the second line of a panel's title."""
+        n = len(self.labels)
+        if n < self.n_entities:
+            have = "" if n_drawn == n else f"{n_drawn:,} have it: "
+            return f"{have}{n:,} of {self.n_entities:,} entities, at random"
+        return f"{n_drawn:,} entities" if n_drawn == n else f"{n_drawn:,} of {n:,} entities have it"
+
+    def _draw_legend(self, *, is_new_figure: bool) -> None:
+        """Draw the legends of clusters and lines beside the panels of a new figure, otherwise in the last panel."""
+        from matplotlib.lines import Line2D
+
+        drawn = {c for points in self.points_.values() for c in points}
+        clusters = [c for c in sorted(drawn) if c < MAX_CLUSTERS_SHOWN]
+        handles = []
+        for c in clusters:
+            color, marker = marker_style(c)
+            style: dict[str, Any] = {"color": color, "marker": marker, "mec": "black", "mew": 0.4}
+            handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **style))
+        options: dict[str, Any] = {"title": "cluster", "fontsize": "small", "title_fontsize": "small"}
+        options |= {"frameon": not is_new_figure, "handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
+        if is_new_figure:
+            height = self.figure_.get_size_inches()[1]
+            rows = max(5, int((height - 0.6) / 0.21))
+            self.figure_.legend(handles=handles, loc="outside right upper", ncols=-(-len(handles) // rows), **options)
+            if lines := self._list_lines():
+                self.figure_.legend(handles=lines, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
+        else:
+            handles += self._list_lines()
+            self.ax_[-1].legend(handles=handles, loc="best", ncols=-(-len(handles) // 8), **options)
+
+    def _list_lines(self) -> list[Any]:
+        """Return the entries of lines in the legend, for displays that draw any."""
+        return []
+
+
+@share_docs
+class EmbeddingDisplay(EntityPanels):
     """The entities in the plane, with one panel per view; clusters have a color, a marker and a number at the median.
 
     Parameters
@@ -50,88 +152,6 @@ class EmbeddingDisplay:
     >>> sum(len(points.get_offsets()) for points in display.points_["view0"].values())
     100
     """
-
-    def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
-        self.embeddings = {name: np.asarray(points, dtype=np.float64) for name, points in embeddings.items()}
-        self.labels = np.asarray(labels)
-        for name, points in self.embeddings.items():
-            if points.shape != (len(self.labels), 2):
-                raise ValueError(
-                    f"the embedding of view {name!r} must have shape ({len(self.labels)}, 2), one point per label, got "
-                    f"{points.shape}"
-                )
-        self.n_entities = len(self.labels) if n_entities is None else n_entities
-
-    def plot(self, ax: Any = None) -> EmbeddingDisplay:
-        """Draw the panels.
-
-        %(section_axes_returns_self)s
-        """
-        n = len(self.embeddings)
-        has_axes = ax is not None and np.size(ax) > 1  # one for each view
-        n_columns = n if has_axes else min(MAX_COLUMNS, n)
-        n_rows = -(-n // n_columns)
-        self.figure_, grid = get_axes_grid(ax, (n_rows, n_columns), (3.4 * n_columns + 0.9, 3.2 * n_rows + 0.3))
-        for unused in grid.ravel()[n:]:
-            unused.set_axis_off()
-        self.ax_ = grid.ravel()[:n]
-        self.points_ = {
-            name: self._draw_panel(panel, name, points)
-            for panel, (name, points) in zip(self.ax_, self.embeddings.items(), strict=True)
-        }
-        self._draw_legend(is_new_figure=ax is None)
-        return self
-
-    def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
-        """Draw one view: the points of the clusters, then their numbers."""
-        from matplotlib.patheffects import withStroke
-
-        present = np.isfinite(positions).all(axis=1)
-        clusters = np.unique(self.labels[present]).tolist()
-        size = float(np.clip(40 * (100 / max(present.sum(), 1)) ** 0.5, 2, 40))  # area of a marker, in points
-        members = {c: positions[present & (self.labels == c)] for c in clusters}
-        is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5  # pixels without edges, so that files stay small
-        edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
-        points = {}
-        for c in clusters:
-            color, marker = marker_style(c)
-            x, y = members[c].T
-            points[c] = panel.scatter(x, y, s=size, c=color, marker=marker, rasterized=is_crowded, **edge)
-        for c in clusters:
-            if c >= 0:
-                x, y = np.median(members[c], axis=0)
-                size_of_text = 7 if len(clusters) > 15 else 10
-                text = panel.text(x, y, str(c), ha="center", va="center", fontsize=size_of_text, weight="bold")
-                text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # legible on any color
-        n_drawn, n = int(present.sum()), len(self.labels)
-        if n < self.n_entities:
-            have = "" if n_drawn == n else f"{n_drawn:,} have it: "
-            note = f"{have}{n:,} of {self.n_entities:,} entities, at random"
-        else:
-            note = f"{n_drawn:,} entities" if n_drawn == n else f"{n_drawn:,} of {n:,} entities have it"
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.set_title(f"{escape_name(name)}\n{note}", fontsize="medium")
-        return points
-
-    def _draw_legend(self, *, is_new_figure: bool) -> None:
-        """Draw the legend of clusters beside the panels of a new figure, otherwise in the last panel."""
-        from matplotlib.lines import Line2D
-
-        clusters = [c for c in np.unique(self.labels).tolist() if c < MAX_CLUSTERS_SHOWN]
-        handles = []
-        for c in clusters:
-            color, marker = marker_style(c)
-            style: dict[str, Any] = {"color": color, "marker": marker, "mec": "black", "mew": 0.4}
-            handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **style))
-        options: dict[str, Any] = {"title": "cluster", "fontsize": "small", "title_fontsize": "small"}
-        options |= {"frameon": not is_new_figure, "handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
-        if is_new_figure:
-            height = self.figure_.get_size_inches()[1]
-            rows = max(5, int((height - 0.6) / 0.21))
-            self.figure_.legend(handles=handles, loc="outside right upper", ncols=-(-len(handles) // rows), **options)
-        else:
-            self.ax_[-1].legend(handles=handles, loc="best", ncols=-(-len(handles) // 8), **options)
 
     @classmethod
     def from_estimator(
@@ -175,10 +195,10 @@ class EmbeddingDisplay:
 def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
     """Compute principal components of each view."""
     shown = views[rows]
-    return {name: _project_view(shown, name, random_state) for name in views.names}
+    return {name: compute_components(shown, name, random_state) for name in views.names}
 
 
-def _project_view(views: Views, name: str, random_state: int) -> np.ndarray:
+def compute_components(views: Views, name: str, random_state: int) -> np.ndarray:
     """Compute two principal components; they are 0 if fewer than two entities have the view."""
     present = views.present[:, views.names.index(name)]
     if present.sum() < 2:
@@ -194,7 +214,7 @@ def _embed_by_spectrum(model: Any, views: Views, rows: np.ndarray, random_state:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in embeddings])
     shown = Views({name: normalize_rows(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
-    return {name: _project_view(shown, name, random_state) for name in embeddings}
+    return {name: compute_components(shown, name, random_state) for name in embeddings}
 
 
 def _embed_by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001

@@ -857,7 +857,18 @@ def test_refuses_starts(init, message):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("base", "cop"), ("transfer", "some"), ("metric", "rank"), ("max_iter", 0), ("tol", -1)]
+    ("parameter", "value"),
+    [
+        ("base", "kop"),
+        ("base", 3),
+        ("gamma", -1e-6),
+        ("gamma", 0),
+        ("shared_metric", 2),
+        ("transfer", "some"),
+        ("metric", "rank"),
+        ("max_iter", 0),
+        ("tol", -1),
+    ],
 )
 def test_refuses_parameters(parameter, value):
     with pytest.raises(ValueError, match=f"The '{parameter}' parameter of MultiViewConstrainedKMeans must be"):

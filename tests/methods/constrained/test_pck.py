@@ -1,4 +1,4 @@
-"""Tests of the estimators PCKMeans and MPCKMeans: inputs, results, warnings and errors."""
+"""Tests of the estimators PCKMeans, MPCKMeans and COPKMeans: inputs, results, warnings and errors."""
 
 import pickle
 import warnings
@@ -27,7 +27,7 @@ from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
 from consilience.methods.constrained.pairwise import LinkedView, iterate_constrained_kmeans, run_until_settled
 from consilience.methods.constrained.pck import prepare_euclidean_rows
 
-ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]
+ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans, cs.COPKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 MODELS = {
@@ -38,8 +38,11 @@ MODELS = {
     "full, shared": cs.MPCKMeans(3, metric="full", shared_metric=True),
     "identity": cs.MPCKMeans(3, metric="identity"),
     "unit": cs.MPCKMeans(3, penalty="unit"),
+    "cop": cs.COPKMeans(3),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+SOFT = {name: model for name, model in MODELS.items() if name != "cop"}
+every_soft_model = pytest.mark.parametrize("model", SOFT.values(), ids=SOFT)
 every_sparse_model = pytest.mark.parametrize(
     "model",
     [model for name, model in MODELS.items() if "full" not in name],
@@ -334,7 +337,7 @@ def test_refuses_unknown_ids():
         cs.PCKMeans(2).fit(X, constraints=Constraints([("a", "d")]))
 
 
-@every_estimator
+@pytest.mark.parametrize("estimator", [cs.PCKMeans, cs.MPCKMeans])
 def test_warns_of_contradictions(estimator):
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
@@ -350,7 +353,7 @@ def test_warns_of_contradictions(estimator):
         estimator(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
 
 
-@every_model
+@every_soft_model
 def test_violations_are_counted(model):
     X, y, _ = places()
     constraints = Constraints.sample(np.random.default_rng(0).permutation(y), 60, 0) * 0.5
@@ -506,14 +509,14 @@ def test_start_from_centers(estimator):
         ({"init": np.zeros(90)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         ({"init": np.full(90, 3)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         ({"init": np.full(90, -1)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
-        ({"init": "k-means++"}, "The 'init' parameter of .*PCKMeans must be"),
-        ({"order": "sorted"}, "The 'order' parameter of .*PCKMeans must be"),
+        ({"init": "k-means++"}, "The 'init' parameter of .*KMeans must be"),
+        ({"order": "sorted"}, "The 'order' parameter of .*KMeans must be"),
         ({"n_clusters": 91}, r"n_clusters=91 is more than the 90 entities \(n_samples=90\): ask for fewer"),
-        ({"n_clusters": 0}, "The 'n_clusters' parameter of .*PCKMeans must be"),
-        ({"n_init": 0}, "The 'n_init' parameter of .*PCKMeans must be"),
-        ({"max_iter": 0}, "The 'max_iter' parameter of .*PCKMeans must be"),
-        ({"tol": -1}, "The 'tol' parameter of .*PCKMeans must be"),
-        ({"random_state": -1}, "The 'random_state' parameter of .*PCKMeans must be"),
+        ({"n_clusters": 0}, "The 'n_clusters' parameter of .*KMeans must be"),
+        ({"n_init": 0}, "The 'n_init' parameter of .*KMeans must be"),
+        ({"max_iter": 0}, "The 'max_iter' parameter of .*KMeans must be"),
+        ({"tol": -1}, "The 'tol' parameter of .*KMeans must be"),
+        ({"random_state": -1}, "The 'random_state' parameter of .*KMeans must be"),
     ],
 )
 @every_estimator
@@ -540,7 +543,7 @@ def test_refuses_other_metrics(options, message):
 def test_predict_refuses_other_columns(estimator):
     X, _, _ = places()
     model = estimator(3, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"X has 2 features, but .*PCKMeans is expecting 3 features"):
+    with pytest.raises(ValueError, match=r"X has 2 features, but .*KMeans is expecting 3 features"):
         model.predict(X[:, :2])
     named = estimator(3, random_state=0).fit({"a": X})
     with pytest.raises(ValueError, match="view 'a' has 2 columns, but had 3 in fit"):
@@ -562,7 +565,7 @@ def test_tol_stops_earlier(estimator):
     X, _, constraints = places(n=600, seed=3)
     exact, loose = (estimator(8, tol=tol, random_state=0).fit(X, constraints=constraints) for tol in (0, 0.9))
     assert loose.converged_
-    assert loose.n_iter_ <= {cs.PCKMeans: 2, cs.MPCKMeans: 11}[estimator]
+    assert loose.n_iter_ <= {cs.PCKMeans: 2, cs.MPCKMeans: 11, cs.COPKMeans: 11}[estimator]
     assert exact.n_iter_ > 2
 
 
@@ -635,7 +638,7 @@ def test_interrupt_keeps_best_start(estimator, monkeypatch):
 # --- degenerate data
 
 
-@every_model
+@every_soft_model
 def test_one_cluster(model):
     X, _, constraints = places()
     model = with_options(model, n_clusters=1).fit(X, constraints=constraints)

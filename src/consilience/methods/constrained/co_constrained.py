@@ -18,6 +18,7 @@ import numpy as np
 from ...data import Constraints
 from ...data.links import Links, label_components
 from ...rows import ViewRows
+from .base_clusterer import BaseClusterer
 from .cluster_metrics import ClusterMetric
 from .neighborhoods import choose_first_centers
 from .pairwise import ConstrainedState, LinkedView, VisitOrder, iterate_constrained_kmeans, run_until_settled
@@ -190,8 +191,11 @@ class ViewClusterer:
         return finished.state
 
 
+Clusterer = ViewClusterer | BaseClusterer
+
+
 def cluster_separately(
-    mapped: MappedViews, clusterer: ViewClusterer, constraints: Mapping[str, ClosedConstraints]
+    mapped: MappedViews, clusterer: Clusterer, constraints: Mapping[str, ClosedConstraints]
 ) -> dict[str, ConstrainedState]:
     """Cluster each view under its own constraints; the views with the most compact clusters come first.
 
@@ -236,14 +240,15 @@ class CoConstrainedState:
 
 def iterate_co_constrained(
     mapped: MappedViews,
-    clusterer: ViewClusterer,
+    clusterer: Clusterer,
     constraints: Mapping[str, ClosedConstraints],
     infer: InferConstraints,
     thresholds: Mapping[str, float],
+    gamma: float,
     tol: float,
     separate: Mapping[str, ConstrainedState],
 ) -> Iterator[CoConstrainedState]:
-    """Yield one state per round, until no view's objective changes by more than `tol` or that share of itself.
+    """Yield one state per round, settled if no view's objective changes by more than `tol` or that share of itself.
 
     Objectives are compared in units in which each view has variance 1. `separate` holds clusterings of views under
     their own constraints; they are used where a view receives no constraints.
@@ -252,7 +257,7 @@ def iterate_co_constrained(
     links: dict[str, Constraints] = {}
     propagated = {name: Constraints() for name in mapped.views}
     while True:
-        before = {name: state.standard_cost for name, state in states.items()}
+        before = dict(states)
         for name, instances in mapped.views.items():
             others = (other for other in mapped.views if other != name)
             transferred = (propagated[other].transfer(mapped.mappings[other, name]) for other in others)
@@ -264,13 +269,10 @@ def iterate_co_constrained(
             else:
                 states[name] = clusterer.cluster(name, instances.view, closed.all, links[name])  # Step 10, the M-step
             view = ClusteredView(
-                instances.view.X, states[name], closed.consistent, mapped.targets[name], thresholds[name]
+                instances.view.X, states[name], closed.consistent, mapped.targets[name], thresholds[name], gamma
             )
             propagated[name] = infer(view)  # Step 11, the E-step
-        settled = bool(before) and all(
-            abs(state.standard_cost - before[name]) <= tol * max(1.0, abs(state.standard_cost))
-            for name, state in states.items()
-        )
+        settled = bool(before) and all(state.repeats(before[name], tol) for name, state in states.items())
         yield CoConstrainedState(dict(states), dict(links), dict(propagated), settled)
 
 

@@ -50,6 +50,43 @@ def assign_linked_rows(
 
 
 @compile_kernel
+def assign_groups(
+    visits: np.ndarray,  # (n,) order in which the groups are visited
+    costs: np.ndarray,  # (n, k) cost of each group in each cluster
+    indptr: np.ndarray,  # the groups that each is separated from, with the next array
+    partners: np.ndarray,
+    constrained_first: bool,  # visit next the group that has the fewest clusters left, not the next in order
+) -> tuple[np.ndarray, int]:
+    """Assign each group in turn to its cheapest cluster without groups that it is separated from.
+
+    Return the labels, -1 for groups not visited yet, and the group for which no cluster is left; -1 if all have one.
+    """
+    n, k = costs.shape
+    labels = np.full(n, -1)
+    closed = np.zeros((n, k), np.bool_)  # clusters that contain a group from which it is separated
+    n_closed = np.zeros(n, np.int64)
+    for step in range(n):
+        group = visits[step]
+        if constrained_first:
+            most = -1
+            for candidate in visits:
+                if labels[candidate] < 0 and n_closed[candidate] > most:
+                    group, most = candidate, n_closed[candidate]
+        best = -1
+        for h in range(k):
+            if not closed[group, h] and (best < 0 or costs[group, h] < costs[group, best]):
+                best = h
+        if best < 0:
+            return labels, group
+        labels[group] = best
+        for e in range(indptr[group], indptr[group + 1]):
+            if not closed[partners[e], best]:
+                closed[partners[e], best] = True
+                n_closed[partners[e]] += 1
+    return labels, -1
+
+
+@compile_kernel
 def find_reached(
     targets: np.ndarray,  # (m, d) sorted by the first column
     sources: np.ndarray,  # (s, d)

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..._saving import save_as
 from ...arrays import Seed, is_sparse
+from ...data import Constraints
+from ...rows import ViewRows
 from ..common.docs import share_docs
 from ..common.validation import StrOptions
 from .cluster_metrics import METRICS, ClusterMetric
@@ -142,9 +144,8 @@ class MPCKMeans(PCKMeans):
             )
         return METRICS[self.metric](self.n_clusters, X.shape[1], self.shared_metric, problem.variance)
 
-    @property
-    def _uses_length(self) -> bool:
-        return self.penalty == "distance"
+    def _link_rows(self, rows: ViewRows, links: Constraints, ids: np.ndarray | None) -> LinkedView:  # noqa: ARG002
+        return LinkedView(rows, links.must, links.cannot, uses_length=self.penalty == "distance")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._numbers import is_real
 from ..._saving import save_as
-from ...arrays import Seed, is_sparse, make_generator, take_rows, use_threads
+from ...arrays import Seed, is_sparse, make_generator, take_rows, to_host, use_threads
 from ...data import Constraints, Table, Views
 from ...data.inputs import resolve_per_view
 from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
@@ -33,11 +33,13 @@ from ..common.input_checks import (
 )
 from ..common.run import LowestCostTracker, Run, announce, draws_starts, progress, run
 from ..common.starts import split_init_by_view
-from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
+from ..common.validation import HasMethods, Interval, StrOptions, check_parameters, share_constraints
+from .base_clusterer import BaseClusterer, check_base, check_base_labels
 from .cluster_metrics import METRICS, ClusterMetric
 from .co_constrained import (
     DEFAULT_THRESHOLD,
     ClosedConstraints,
+    Clusterer,
     CoConstrainedState,
     MappedViews,
     ViewClusterer,
@@ -46,6 +48,7 @@ from .co_constrained import (
     cluster_separately,
     iterate_co_constrained,
 )
+from .cop import COPKMeans
 from .neighborhoods import START_CHOICES
 from .pairwise import ConstrainedState, LinkedView
 from .pck import (
@@ -57,27 +60,44 @@ from .pck import (
     prepare_euclidean_rows,
     warn_of_inexact_farthest,
 )
-from .propagate import TRANSFERS, Transfer
+from .propagate import GAMMA, TRANSFERS, Transfer
 
-DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest"}
+DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest", "cop": "farthest"}
 
 
 @save_as("constrained-view")
 @dataclass(frozen=True, eq=False)
 class FittedView:
-    """What `predict` needs of a view: its clusters, and the squared distance that is one unit of variance."""
+    """What `predict` needs of a view: its clusters, and the squared distance that is one unit of variance.
+
+    If an estimator clustered the view, it is there as `model`, with the number that each of its clusters has here.
+    """
 
     centers: np.ndarray
     metric: ClusterMetric
     unit: float
+    model: Any = None
+    numbers: np.ndarray | None = None
 
     def compute_costs(self, X: Any) -> np.ndarray:
         """Compute the cost of each row in each cluster, in units that are the same in all views: (n, k)."""
         return compute_costs(prepare_euclidean_rows(X, self.centers), self.metric, self.centers) / self.unit
 
+    def assign(self, X: Any, costs: np.ndarray) -> np.ndarray:
+        """Return the cluster of each row: by the model's `predict` if it has one, otherwise that of lowest cost."""
+        if self.numbers is None or not hasattr(self.model, "predict"):
+            return costs.argmin(axis=1)
+        what = f"base {type(self.model).__name__}: the result of predict"
+        n, n_clusters = costs.shape
+        return self.numbers[check_base_labels(self.model.predict(to_host(X)), n, n_clusters, what)]
+
 
 @share_docs
-@save_as("constrained-k-means")
+@save_as(
+    "constrained-k-means",
+    version=2,
+    upgrade=lambda attributes, _: {"gamma": GAMMA, "shared_metric": False, **attributes},  # 1 had neither option
+)
 class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     """Constrained clustering across views that are only partly mapped to each other (Eaton, desJardins & Jacob 2010).
 
@@ -91,8 +111,9 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters, in every view.
-    base : {'pck', 'mpck'}, default='pck'
-        The algorithm for each view: `PCKMeans`, or `MPCKMeans`, which learns the metric.
+    base : {'pck', 'mpck', 'cop'} or estimator, default='pck'
+        The algorithm for each view: `PCKMeans`, `MPCKMeans`, which learns the metric, or `COPKMeans`, which satisfies
+        all constraints; or any object with ``fit(X, constraints=...)`` that stores `labels_`, see Notes.
     transfer : {'propagate', 'direct', 'membership', 'none'}, default='propagate'
         What views pass on: constraints propagated to entities with several views; only constraints between such
         entities; whether any two of these are currently in the same cluster; or nothing, each view on its own.
@@ -100,10 +121,17 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         The smallest weight of a propagated constraint; weaker ones are dropped. From about 0.9 on nothing is
         propagated. ``'auto'`` chooses one for all views by cross-validation: the one under which held-out constraints
         are satisfied best; see `thresholds_`.
+    gamma : float, default=1e-6
+        What ``transfer='propagate'`` adds to the variances of each cluster so that none is zero, in units of the mean
+        variance of the view's columns. The paper's value; larger ones let constraints reach farther in directions in
+        which a cluster is narrow.
     metric : {'diagonal', 'full'}, default='diagonal'
-        What ``base='mpck'`` learns.
+        What ``base='mpck'`` learns: a weight per column, or a matrix.
+    shared_metric : bool, default=False
+        Whether all clusters of a view share one metric with ``base='mpck'``; by default each has its own.
     init : {'largest', 'farthest'}, labels, centers, responsibilities or None, default=None
-        Where the views start, as in `PCKMeans`; None means ``'largest'`` for ``'pck'``, ``'farthest'`` for ``'mpck'``.
+        Where the views start, as in `PCKMeans`; None means ``'largest'`` for ``'pck'``, otherwise ``'farthest'``. An
+        estimator as base has its own start, so that this must be None.
         Groups that given constraints tie together are always kept; constraints received from other views enlarge them
         unless stronger ones contradict. Given labels (n_entities,), or centers (n_clusters, n_columns) or
         responsibilities (n_entities, n_clusters) per view in a dict, every round starts from these.
@@ -135,7 +163,9 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     cluster_centers_ : dict of str to ndarray of shape (n_clusters, n_columns)
         The centers in each view.
     metrics_ : dict of str to ndarray
-        The metric of each cluster in each view, as in `MPCKMeans`; all ones with ``base='pck'``.
+        The metric of each cluster in each view, as in `MPCKMeans`; all ones if the base learns none.
+    estimators_ : dict of str to estimator
+        The fitted base of each view, if it is ``'cop'`` or an estimator; its clusters have other numbers.
     propagated_ : dict of str to Constraints
         The constraints that each view passes on to the others, between entities, with weights.
         ``propagated_[view].table()`` lists them, ``propagated_[view].precision(y)`` says how many are right if the
@@ -147,7 +177,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     thresholds_ : dict of str to float
         The thresholds used.
     cost_ : float
-        Sum of the costs of all views; `history_` has them by view.
+        Sum of the costs of all views; `history_` has them by view. The cost of a view is that of the base; if it has no
+        `cost_`, the squared distances plus the weights of violated constraints.
     n_violations_ : int
         Number of constraints in `constraints_` that are violated.
     agreement_ : ndarray of shape (n_views, n_views)
@@ -170,6 +201,20 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     ``order='index'`` and ``view_order='given'`` use the order of the rows and views, and of entities that are equal in
     all their views, the first is visited first. Another seed gives another order of visits and other starts, and so may
     find other clusters.
+
+    An estimator as base is cloned for each view and round. Its `n_clusters` and `random_state` are set if it has them;
+    it keeps its other options, as in ``base=MPCKMeans(metric="full", penalty="unit", n_init=5)``. After
+    ``fit(X, constraints=...)`` it must have `labels_`, from 0 to ``n_clusters - 1``. Propagation uses its
+    `cluster_centers_` and `metrics_` (as in `MPCKMeans`) if it has them, and otherwise the means and covariances of
+    the rows with each label. Rounds end when its `cost_` no longer changes or, if it has none, its labels. `predict`
+    uses the base's `predict` if it has one, and otherwise the nearest center. Unlike ``base='pck'``, an estimator
+    cannot distinguish given constraints from received ones when it chooses its start.
+
+    ``base='cop'`` satisfies all constraints of a view, those that follow from other views included, and refuses them if
+    it cannot. Constraints received from other views may be wrong, and are satisfied as far as possible: if not all of
+    them can be, those are left out that contradict constraints of the view or stronger received ones; if that is not
+    enough, the weaker half of them, three quarters and so on. A base of your own takes part in this if it raises
+    `InfeasibleConstraintsError`.
 
     With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
     constraints are in units of squared distances (see `PCKMeans`): standardize the views.
@@ -194,10 +239,12 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **share_constraints("n_clusters", "max_iter", "tol", "views", "random_state", "n_jobs", "verbose"),
-        "base": [StrOptions(set(DEFAULT_STARTS))],
+        "base": [StrOptions(set(DEFAULT_STARTS)), HasMethods("fit")],
         "transfer": [StrOptions(set(TRANSFERS))],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
         "metric": [StrOptions({"diagonal", "full"})],
+        "shared_metric": ["boolean"],
         "init": [StrOptions(set(START_CHOICES)), dict, "array-like", None],
         "order": [StrOptions({"random", "index"})],
         "view_order": [StrOptions({"auto", "given"})],
@@ -207,10 +254,12 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        base: Literal["pck", "mpck"] = "pck",
+        base: Any = "pck",
         transfer: Literal["propagate", "direct", "membership", "none"] = "propagate",
         threshold: Any = 0.5,
+        gamma: float = GAMMA,
         metric: Literal["diagonal", "full"] = "diagonal",
+        shared_metric: bool = False,
         init: Any = None,
         order: Literal["random", "index"] = "random",
         view_order: Literal["auto", "given"] = "auto",
@@ -225,7 +274,9 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self.base = base
         self.transfer = transfer
         self.threshold = threshold
+        self.gamma = gamma
         self.metric = metric
+        self.shared_metric = shared_metric
         self.init = init
         self.order = order
         self.view_order = view_order
@@ -260,6 +311,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self
             The fitted estimator. After Ctrl-C it holds the result of the last complete round.
         """
+        self._check_options()
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
@@ -274,7 +326,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         with use_threads(self.n_jobs):
             closed = mapped.close_constraints(view_links, common)
             self._check_sparse(mapped, closed)
-            clusterer = self._make_clusterer(mapped, rng)
+            clusterer = self._make_clusterer(mapped, rng, ids)
             separate: dict[str, ConstrainedState] = {}
             if self.view_order == "auto" and len(mapped.views) > 1:
                 separate = cluster_separately(mapped, clusterer, closed)
@@ -295,6 +347,31 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     @property
     def _transfer(self) -> Transfer:
         return TRANSFERS[self.transfer]
+
+    @property
+    def _uses_estimator(self) -> bool:
+        """Whether the base is an object, not the name of one."""
+        return hasattr(self.base, "fit")
+
+    def _check_options(self) -> None:
+        """Refuse an unsuitable base, and options that would not be used."""
+        shown = f"base={self.base!r}"
+        if self._uses_estimator:
+            check_base(self.base)
+            shown = f"base={type(self.base).__name__}"
+            if self.init is not None:
+                raise ValueError(f"init is not used with {shown}, which has its own start: set it there")
+        for option, default in (("metric", "diagonal"), ("shared_metric", False)):
+            if self.base != "mpck" and (value := getattr(self, option)) != default:
+                where = "set it there" if self._uses_estimator else "use base='mpck'"
+                raise ValueError(
+                    f"{option}={value!r} is not used with {shown}, only with base='mpck': {where}, or leave it out"
+                )
+        if self.gamma != GAMMA and not self._transfer.propagates:
+            raise ValueError(
+                f"gamma={self.gamma!r} is not used with transfer={self.transfer!r}, only with transfer='propagate': "
+                "leave it out"
+            )
 
     def _map_views(self, views: Views, rng: np.random.Generator) -> MappedViews:
         """Collect the distinct rows of each view; refuse views that are too small or have no entity in common."""
@@ -333,7 +410,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
                     "reduce the view first, PerView(SpectralFeatures())"
                 )
 
-    def _make_clusterer(self, mapped: MappedViews, rng: np.random.Generator) -> ViewClusterer:
+    def _make_clusterer(self, mapped: MappedViews, rng: np.random.Generator, ids: np.ndarray | None) -> Clusterer:
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
         centers = {}
@@ -345,11 +422,25 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
                 if len(start) == n and np.shape(start) != (self.n_clusters, instances.view.X.shape[1]):
                     start = np.asarray(start)[instances.entity]  # labels or responsibilities of the view's rows
                 centers[name] = parse_start(start, instances.view, self.n_clusters, name)[0]
+        base, start = self.base, self.init
+        if not self._uses_estimator and (start is None or not is_drawn):
+            start = DEFAULT_STARTS[self.base]
+        if self.base == "cop":
+            base = COPKMeans(init=start, order=self.order)
+        if hasattr(base, "fit"):
+            return BaseClusterer(
+                base,
+                self.n_clusters,
+                seed=int(start_seed % 2**31),
+                centers=centers,
+                entities={name: instances.entity for name, instances in mapped.views.items()},
+                ids=ids,
+            )
         return ViewClusterer(
             n_clusters=self.n_clusters,
             metric=self._first_metric,
             uses_length=self.base == "mpck",
-            start=self.init if is_drawn and self.init else DEFAULT_STARTS[self.base],
+            start=start,
             order=partial(draw_order, int(order_seed)) if self.order == "random" else np.arange,
             seed=int(start_seed),
             centers=centers,
@@ -357,14 +448,10 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
 
     def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         kind = "identity" if self.base == "pck" else self.metric
-        return METRICS[kind](self.n_clusters, problem.view.X.shape[1], False, problem.variance)
+        return METRICS[kind](self.n_clusters, problem.view.X.shape[1], self.shared_metric, problem.variance)
 
     def _choose_thresholds(
-        self,
-        mapped: MappedViews,
-        clusterer: ViewClusterer,
-        view_links: Mapping[str, Constraints],
-        rng: np.random.Generator,
+        self, mapped: MappedViews, clusterer: Clusterer, view_links: Mapping[str, Constraints], rng: np.random.Generator
     ) -> dict[str, float]:
         if self.threshold != "auto":
             thresholds = resolve_per_view("threshold", self.threshold, mapped.views)
@@ -387,12 +474,14 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     def _run(
         self,
         mapped: MappedViews,
-        clusterer: ViewClusterer,
+        clusterer: Clusterer,
         closed: Mapping[str, ClosedConstraints],
         thresholds: Mapping[str, float],
         separate: Mapping[str, ConstrainedState],
     ) -> Run:
-        states = iterate_co_constrained(mapped, clusterer, closed, self._transfer.infer, thresholds, self.tol, separate)
+        states = iterate_co_constrained(
+            mapped, clusterer, closed, self._transfer.infer, thresholds, self.gamma, self.tol, separate
+        )
         watched = LowestCostTracker(states, skip=self.max_iter // 2)  # by then constraints have reached all views
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # the states decide when they are settled: objectives under different constraints are hardly comparable
@@ -410,12 +499,16 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
             order = np.argsort(numbers[name])
             costs = compute_costs(instances.view, clusters.metric, clusters.centers)
             unit = clusters.metric.variance(costs[np.arange(instances.n_rows), clusters.labels])
-            self._views[name] = FittedView(clusters.centers[order], clusters.metric.reorder(order), unit)
+            model = getattr(clusters, "model", None)
+            self._views[name] = FittedView(
+                clusters.centers[order], clusters.metric.reorder(order), unit, model, numbers[name]
+            )
             view_labels[name] = renumber_labels(labels[name], numbers[name])
             self.propagated_[name] = state.propagated[name].renumbered(instances.entity)
             self.constraints_[name] = state.links[name].renumbered(instances.entity)
         self.cluster_centers_ = {name: fitted.centers for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
+        self.estimators_ = {name: fitted.model for name, fitted in self._views.items() if fitted.model is not None}
         self.labels_ = vote_labels(view_labels, np.nansum(list(self._compute_view_costs(views).values()), axis=0))
         self.cost_ = state.objective
         self.n_violations_ = sum(clusters.n_violations for clusters in state.views.values())
@@ -459,6 +552,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Assign each entity to the cluster that most of its views are nearest to; constraints play no part.
 
+        If the base is an estimator with `predict`, that decides in each view.
+
         %(predict_parameters)s
         %(out)s
 
@@ -468,8 +563,9 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         views = check_views(self, X, reset=False)
         with use_threads(self.n_jobs):
             costs = self._compute_view_costs(views)
-        present = dict(zip(costs, views.present.T, strict=True))
-        labels = {name: np.where(present[name], table.argmin(axis=1), -1) for name, table in costs.items()}
+            labels = {name: np.full(len(views), -1) for name in costs}
+            for (name, X), present in zip(collect_present_rows(views).items(), views.present.T, strict=True):
+                labels[name][present] = self._views[name].assign(X, costs[name][present])
         return write_labels(vote_labels(labels, np.nansum(list(costs.values()), axis=0)), out)
 
     def transform(self, X: Any) -> np.ndarray:

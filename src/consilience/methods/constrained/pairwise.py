@@ -24,10 +24,24 @@ from ..common.statistics import NO_LABEL, ClusterSumCollector, ClusterSums
 from .cluster_metrics import ClusterMetric, MetricStep
 from .farthest import FarthestPair
 
-# Rounds in which the objective may fail to fall. With penalties that depend on length it may rise for a while, because
-# the farthest pair, and with it the penalty of cannot-links, changes with the metric. Otherwise no step raises it.
-PATIENCE = {True: 10, False: 1}
+PATIENCE = 10  # rounds in which an objective that steps may raise is allowed not to fall
 VisitOrder = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
+
+
+class InfeasibleConstraintsError(ValueError):
+    """Raised by clusterers that satisfy all constraints if they find no clustering that does.
+
+    Parameters
+    ----------
+    message : str
+        What could not be satisfied, and what to do.
+    pairs : array-like of int, shape (n_pairs, 2), default=()
+        Cannot-links, as positions of entities, that could not be satisfied.
+    """
+
+    def __init__(self, message: str, pairs: Any = ()) -> None:
+        super().__init__(message)
+        self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +56,15 @@ class LinkedView:
     @property
     def n_rows(self) -> int:
         return self.view.X.shape[0]
+
+    @property
+    def patience(self) -> int:
+        """Rounds in which the objective may fail to fall.
+
+        With penalties that depend on length it may rise for a while, because the farthest pair, and with it the penalty
+        of cannot-links, changes with the metric. Otherwise no step raises it.
+        """
+        return PATIENCE if self.uses_length else 1
 
     @cached_property
     def variance(self) -> float:
@@ -89,6 +112,20 @@ class LinkedView:
         """Difference of the two ends of each link; sparse if the rows are."""
         X = to_host(self.linked_rows.X)
         return X[self.pairs[:, 0]] - X[self.pairs[:, 1]]
+
+    def assign_linked_rows(
+        self, costs: np.ndarray, labels: np.ndarray, visits: np.ndarray, penalties: Penalties
+    ) -> int:
+        """Move the linked rows one by one to their cheapest clusters, in place; return how many moved.
+
+        `costs` (rows, k) are without links, `labels` are -1 before the first round.
+        """
+        from . import kernels
+
+        lengths, largest = penalties.lengths, penalties.largest
+        return kernels.assign_linked_rows(
+            visits, costs, labels, *self.link_lists, lengths, largest, not self.uses_length
+        )
 
     def penalize(self, metric: ClusterMetric, before: Penalties | None) -> Penalties:
         """Compute the penalties for violating the links under these metrics."""
@@ -177,6 +214,11 @@ class ConstrainedState:
         """Objective in units in which the data have variance 1, so that tolerances do not depend on their units."""
         return self.metric.standardize(self.cost, len(self.labels), self.penalties.problem.variance)
 
+    def repeats(self, previous: ConstrainedState, tol: float) -> bool:
+        """Whether the objective differs by no more than `tol`, or that share of itself, from that of another state."""
+        change = abs(self.standard_cost - previous.standard_cost)
+        return change <= tol * max(1.0, abs(self.standard_cost))
+
     @property
     def costs(self) -> dict[str, float]:
         return {"objective": self.standard_cost}
@@ -224,8 +266,6 @@ def assign_to_cheapest(
 
     The statistics of the new clusters are collected on the way.
     """
-    from . import kernels
-
     find_nearest = metric.nearest(problem.view, centers)
     row_costs = np.empty(problem.n_rows)
 
@@ -249,10 +289,7 @@ def assign_to_cheapest(
         linked_rows = problem.linked_rows
         costs = metric.measure(linked_rows, centers)(slice(0, len(problem.rows)))
         linked_labels, visits = labels[problem.rows], order(len(problem.rows))
-        lengths, largest = penalties.lengths, penalties.largest
-        total_moved += kernels.assign_linked_rows(
-            visits, costs, linked_labels, *problem.link_lists, lengths, largest, not problem.uses_length
-        )
+        total_moved += problem.assign_linked_rows(costs, linked_labels, visits, penalties)
         labels[problem.rows] = linked_labels
         row_costs[problem.rows] = costs[np.arange(len(linked_labels)), linked_labels]
         collector.total.include(linked_rows.X, np.where(linked_rows.present, linked_labels, NO_LABEL))
@@ -280,7 +317,7 @@ def run_until_settled(
 ) -> Run:
     """Run until no row moves; if that does not happen, take the round of lowest cost and assign its rows once more."""
     watched = LowestCostTracker(states)
-    finished = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.uses_length], report=report)
+    finished = run(watched, max_iter=max_iter, tol=tol, patience=problem.patience, report=report)
     if finished.state.settled:
         return finished
     state = watched.best

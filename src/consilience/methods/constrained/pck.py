@@ -43,7 +43,13 @@ from ..common.starts import check_init_labels
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .cluster_metrics import METRICS, ClusterMetric
 from .neighborhoods import START_CHOICES, choose_first_centers
-from .pairwise import ConstrainedState, LinkedView, iterate_constrained_kmeans, run_until_settled
+from .pairwise import (
+    ConstrainedState,
+    InfeasibleConstraintsError,
+    LinkedView,
+    iterate_constrained_kmeans,
+    run_until_settled,
+)
 
 EMPTY_REMEDY = "lower n_clusters, or check the must-links"
 
@@ -183,10 +189,9 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
         """Return the metric of all clusters before anything is learned."""
         return METRICS["identity"](self.n_clusters, problem.view.X.shape[1])
 
-    @property
-    def _uses_length(self) -> bool:
-        """Whether the penalty of a constraint depends on the distance between its ends."""
-        return False
+    def _link_rows(self, rows: ViewRows, links: Constraints, ids: np.ndarray | None) -> LinkedView:  # noqa: ARG002
+        """Return the rows with their constraints; `ids` name the entities in messages."""
+        return LinkedView(rows, links.must, links.cannot, uses_length=False)
 
     @check_parameters
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
@@ -206,7 +211,7 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, len(views))
         ids = get_entity_ids(X, views)
         links = resolve_constraints(check_constraints(constraints), views, ids, None)
-        problem = LinkedView(rows, links.must, links.cannot, self._uses_length)
+        problem = self._link_rows(rows, links, ids)
         with use_threads(self.n_jobs):
             best, interrupted = choose_best_attempt(self._attempt_starts(problem, links))
         state: ConstrainedState = best.result
@@ -230,6 +235,7 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
     def _attempt_starts(self, problem: LinkedView, links: Constraints) -> Iterator[Attempt]:
         """Run from one start after the other, each with its own random generator."""
         n_runs = self.n_init if draws_starts(self.init) else 1
+        n_infeasible = 0
         metric = self._first_metric(problem)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, rng in enumerate(make_generator(self.random_state).spawn(n_runs)):
@@ -240,7 +246,13 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
                     centers, labels = parse_start(self.init, problem.view, self.n_clusters)
                 order = rng.permutation if self.order == "random" else np.arange
                 states = iterate_constrained_kmeans(problem, metric, centers, order, labels)
-                finished = run_until_settled(problem, states, order, self.max_iter, self.tol, partial(show, i))
+                try:
+                    finished = run_until_settled(problem, states, order, self.max_iter, self.tol, partial(show, i))
+                except InfeasibleConstraintsError:
+                    n_infeasible += 1
+                    if n_infeasible == n_runs:
+                        raise
+                    continue
                 yield Attempt(finished, finished.state, finished.state.cost)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:

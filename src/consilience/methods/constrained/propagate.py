@@ -25,9 +25,7 @@ from ...families.gaussian import compute_whitening
 from .cluster_metrics import ClusterMetric
 from .pairwise import ConstrainedState
 
-# Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns,
-# because the paper standardizes its data.
-GAMMA = 1e-6
+GAMMA = 1e-6  # of the paper
 ROWS = 64  # sources or targets that a thread handles at a time
 
 
@@ -46,15 +44,21 @@ class SourceInfluence(NamedTuple):
     heights: np.ndarray
 
 
-def estimate_shapes(X: np.ndarray, labels: np.ndarray, centers: np.ndarray, metric: ClusterMetric) -> ClusterShapes:
-    """Estimate the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size."""
-    gamma = GAMMA * (float(X.var(axis=0, dtype=np.float64).mean()) or 1.0)
+def estimate_shapes(
+    X: np.ndarray, labels: np.ndarray, centers: np.ndarray, metric: ClusterMetric, gamma: float = GAMMA
+) -> ClusterShapes:
+    """Estimate the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size.
+
+    `gamma` is added to the variances so that none is zero (Eq 2), in units of the mean variance of the view's columns,
+    because the paper standardizes its data.
+    """
+    ridge = gamma * (float(X.var(axis=0, dtype=np.float64).mean()) or 1.0)
     learned = metric.covariances()
     whiteners = []
     for h, center in enumerate(centers):
         deviations = X[labels == h] - center
         covariance = deviations.T @ deviations / max(1, len(deviations))
-        covariance += gamma * np.eye(X.shape[1])
+        covariance += ridge * np.eye(X.shape[1])
         if learned is not None:
             scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
             covariance = learned[h] * scale
@@ -176,6 +180,7 @@ class ClusteredView(NamedTuple):
     constraints: Constraints  # its own, and what follows from all
     targets: np.ndarray  # sorted indices of the rows that are mapped to other views
     threshold: float  # smallest weight of a constraint that is passed on
+    gamma: float = GAMMA  # regularizer of the clusters' covariances
 
 
 InferConstraints = Callable[[ClusteredView], Constraints]  # constraints between targets
@@ -186,7 +191,7 @@ def infer_by_propagation(view: ClusteredView) -> Constraints:
     if not len(view.targets) or not view.constraints.size:
         return Constraints()
     state, links = view.state, view.constraints
-    shapes = estimate_shapes(view.X, state.labels, state.centers, state.metric)
+    shapes = estimate_shapes(view.X, state.labels, state.centers, state.metric, view.gamma)
     propagated = propagate_links(view.X, state.labels, shapes, links.must, links.cannot, view.targets, view.threshold)
     return Constraints.from_links(*propagated)
 

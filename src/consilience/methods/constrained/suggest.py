@@ -34,8 +34,8 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     Parameters
     ----------
     model : fitted estimator
-        `PCKMeans`, `MPCKMeans` or `MultiViewConstrainedKMeans`, which remember earlier answers; or another estimator of
-        consilience with `transform` or `predict_proba`.
+        `PCKMeans`, `MPCKMeans`, `COPKMeans` or `MultiViewConstrainedKMeans`, which remember earlier answers; or another
+        estimator of consilience with `transform` or `predict_proba`.
     X : Views, or whatever the model was fitted on
         The entities given to `fit`.
     n : int
