@@ -126,7 +126,7 @@ def reduce_views(views: Views, features: Mapping[str, Any]) -> Views:
         reduced = features[name].transform(views[is_present][name])
         blocks[name] = np.full((len(views), reduced.shape[1]), np.nan)
         blocks[name][is_present] = reduced
-    return Views(blocks, present=views.present, ids=views.ids)
+    return views.replace_blocks(blocks)
 
 
 def choose_k(data: LoadedData, seed: int, terminal: Terminal, small_groups: bool = False) -> Selection:
