@@ -314,7 +314,7 @@ def test_outliers_are_in_the_report(with_outliers):
 def test_outliers_form_no_cluster():
     labels = np.array([-1, -1, 0, 0, 1])
     constraints = cs.Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1), (2, 3), (3, 4)])
-    assert count_satisfied(constraints, None, labels) == {"kept": 3, "given": 5}
+    assert count_satisfied(constraints, labels) == {"kept": 3, "given": 5}
     compared = summarize_labels(np.array([0, 0, 1, 1, -1]), labels, None)
     assert compared == {"entities": 4, "same_as_all": 1.0}
 

@@ -59,6 +59,11 @@ class EncodedData:
         """Names of the entities in `views`: their ids, or the numbers of their rows in the files."""
         return np.flatnonzero(self.kept) if self.ids is None else self.ids[self.kept]
 
+    @property
+    def view_ids(self) -> dict[str, np.ndarray]:
+        """The id of each entity in `views` in each file, '' where it has none; empty if the files share their ids."""
+        return {name: ids[self.kept] for name, ids in self.entities.view_ids.items()}
+
 
 def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool, entities: Entities | None = None) -> EncodedData:
     """Fit an encoder to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more.
@@ -96,7 +101,7 @@ def _fit_links(content: ViewContent, entities: Entities, rare: bool) -> dict[str
     if not encodings:
         raise ValueError(
             f"view {content.name!r} ({content.origin}): no link starts or ends at an id of the other views. Its first "
-            f"is {content.data[0][0]!r}, theirs is {ids[0]!r}"  # type: ignore[index]
+            f"is {content.data[0][0]!r}, theirs is {ids[0]!r}"
             if len(content.data[0])
             else f"view {content.name!r} ({content.origin}) has no links"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Entities:
 
     ids: np.ndarray | None  # their names; None if rows are matched by position
     rows: dict[str, np.ndarray]  # by content: the row of each entity, -1 if it has none
-    row_ids: dict[str, np.ndarray | None]  # by content: the ids of its rows; of links: of the rows that they become
+    row_ids: dict[str, Any]  # by content: the ids of its rows; None if it has none
     is_mapped: bool = False  # whether mappings join the contents, each of which then has its own ids
 
     def __len__(self) -> int:
@@ -73,13 +74,13 @@ def join_contents(contents: Sequence[ViewContent], mappings: Sequence[IdMapping]
     n = contents[0].n_rows if ids is None else len(ids)
     rows, row_ids = {}, {}
     for content in contents:
-        has_ids = content.kind != "links" and content.ids is not None and ids is not None
-        rows[content.name] = _find_rows(content.ids, ids) if has_ids else np.arange(n)
+        by_position = content.kind == "links" or content.ids is None or ids is None
+        rows[content.name] = np.arange(n) if by_position else _find_rows(content.ids, ids)
         row_ids[content.name] = ids if content.kind == "links" else content.ids
     return Entities(ids, rows, row_ids)
 
 
-def _find_rows(row_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def _find_rows(row_ids: Any, ids: Any) -> np.ndarray:
     """Find the row of each id, -1 if it has none."""
     position = {entity_id: row for row, entity_id in enumerate(row_ids.tolist())}
     return np.array([position.get(entity_id, -1) for entity_id in ids.tolist()], dtype=np.intp)
@@ -103,6 +104,11 @@ def _join_by_mappings(contents: Sequence[ViewContent], mappings: Sequence[IdMapp
     for content in contents:
         if content.kind == "links":
             mapped = np.unique(rows[content.name][rows[content.name] >= 0])
+            if not len(mapped):
+                raise ValueError(
+                    f"view {content.name!r} ({content.origin}): no --mapping connects its ids with a view that is not "
+                    "of links"
+                )
             row_ids[content.name] = row_ids[content.name][mapped]
             rows[content.name] = np.where(rows[content.name] >= 0, np.searchsorted(mapped, rows[content.name]), -1)
     return Entities(_name_entities(rows, row_ids), rows, dict(row_ids), is_mapped=True)
