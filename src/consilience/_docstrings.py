@@ -9,11 +9,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 PLACEHOLDER = re.compile(r"^(?P<indent> *)%\((?P<name>\w+)\)s$", re.MULTILINE)
 DEFAULT = "<default>"  # in a part: stands for ", default=..." as in the signature
+FIRST_SENTENCE = re.compile(r".*?(?:\.(?= [^a-z0-9(])|$)")
+DEFAULT_TEXT = re.compile(r",? ?(?:default=.*|optional)$")  # at the end of what a parameter may be
 
 
 def fill_docstrings(parts: Mapping[str, str]) -> Callable[[T], T]:
@@ -59,3 +61,28 @@ def fill_placeholders(text: str, parts: Mapping[str, str], documented: Any) -> s
         return "\n".join(match["indent"] + line if line else line for line in part.split("\n"))
 
     return PLACEHOLDER.sub(replace, text)
+
+
+class ParameterText(NamedTuple):
+    """What a docstring says about a parameter."""
+
+    type: str  #: what it may be, without the default
+    description: str
+
+    @property
+    def summary(self) -> str:
+        """First sentence of the description."""
+        return FIRST_SENTENCE.match(self.description)[0] if self.description else ""  # type: ignore[index]
+
+
+def read_parameters(documented: Any) -> dict[str, ParameterText]:
+    """Return the parameters that the docstring of a function or class describes, in its order."""
+    _, _, section = (inspect.getdoc(documented) or "").partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n(?=\S[^\n]*\n---)", section, maxsplit=1)[0]
+    parameters: dict[str, ParameterText] = {}
+    for entry in re.split(r"\n(?=\S)", section.strip("\n")):
+        head, _, body = entry.partition("\n")
+        names, _, type_text = head.partition(" : ")
+        text = ParameterText(DEFAULT_TEXT.sub("", type_text), " ".join(body.split()))
+        parameters |= dict.fromkeys(names.split(", "), text)
+    return {name: text for name, text in parameters.items() if name}

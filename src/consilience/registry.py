@@ -15,6 +15,7 @@ from typing import Any
 
 COUNT_KINDS = ("counts", "text", "names", "links")  # kinds of views in which the direction of a row matters
 DEFAULT_METHOD = "consilience"
+TABLE_VIEW = "view0"  # what estimators call the only view if they are given a table
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,10 @@ class EstimatorDeclaration:
     takes_seeds: bool = False  #: whether `fit` takes the known classes of some entities as `y`
     takes_view_constraints: bool = False  #: whether `fit` takes constraints by view
     chooses_n_clusters: bool = False  #: whether it finds the number of clusters itself
+    is_compared: bool = True  #: whether `consilience compare` tries it
     max_compared: int | None = None  #: number of entities above which `consilience compare` leaves it out
+    wraps: EstimatorDeclaration | None = None  #: method that clusters the one view that this one makes of all
+    example: str = ""  #: an option and its value, for the help
     contract: ContractCase = field(default_factory=ContractCase)
 
     @property
@@ -63,7 +67,7 @@ class EstimatorDeclaration:
     @property
     def can_predict(self) -> bool:
         """Whether it predicts the clusters of new entities."""
-        return hasattr(self.estimator_class, "predict")
+        return hasattr(self.estimator_class, "predict") and (self.wraps is None or self.wraps.can_predict)
 
     @property
     def finds_outliers(self) -> bool:
@@ -84,7 +88,12 @@ class EstimatorDeclaration:
         """Return an unfitted estimator for views of these kinds; options that its class lacks are left out."""
         common = {"random_state": seed, "verbose": verbose}
         options = {name: value for name, value in common.items() if name in self.parameters}
-        return self.estimator_class(n_clusters, **options, **self.choose_options(kinds))
+        options |= self.choose_options(kinds)
+        if self.wraps is None:
+            return self.estimator_class(n_clusters, **options)
+        kind = "counts" if all(kind in COUNT_KINDS for kind in kinds.values()) else "numbers"
+        wrapped = self.wraps.build(n_clusters, {TABLE_VIEW: kind}, seed=seed, verbose=verbose)
+        return self.estimator_class(wrapped, **options)
 
 
 _DECLARATIONS: dict[str, EstimatorDeclaration] = {}
@@ -111,6 +120,10 @@ def _choose_affinities(kinds: Mapping[str, str]) -> dict[str, Any]:
     return {"affinity": {view: "precomputed" if kind == "similarities" else "auto" for view, kind in kinds.items()}}
 
 
+def _choose_kernels(kinds: Mapping[str, str]) -> dict[str, Any]:
+    return {"affinity": {view: "precomputed" if kind == "similarities" else "gaussian" for view, kind in kinds.items()}}
+
+
 def _choose_families(kinds: Mapping[str, str]) -> dict[str, Any]:
     families = {"numbers": "gaussian", **dict.fromkeys(COUNT_KINDS, "multinomial")}
     return {"families": {view: families[kind] for view, kind in kinds.items() if kind in families}, "eta": 0.5}
@@ -125,6 +138,15 @@ def _choose_metrics(kinds: Mapping[str, str]) -> dict[str, Any]:
     return {"metric": {view: "cosine" if kind in COUNT_KINDS else "euclidean" for view, kind in kinds.items()}}
 
 
+_K_MEANS = EstimatorDeclaration(
+    "k-means",
+    "multi-view k-means",
+    "consilience.methods:MultiViewKMeans",
+    takes_seeds=True,
+    contract=ContractCase(is_iterative=True),
+    example="n_init=20",
+)
+
 for _declaration in (
     EstimatorDeclaration(
         DEFAULT_METHOD,
@@ -132,6 +154,7 @@ for _declaration in (
         "consilience.methods:Consilience",
         _choose_affinities,
         takes_similarities=True,
+        example="penalty=0.1",
     ),
     EstimatorDeclaration(
         "spectral",
@@ -139,6 +162,7 @@ for _declaration in (
         "consilience.methods:CoTrainedSpectral",
         _choose_affinities,
         takes_similarities=True,
+        example="n_iter=5",
     ),
     EstimatorDeclaration(
         "kernel-addition",
@@ -147,6 +171,7 @@ for _declaration in (
         _choose_affinities,
         takes_similarities=True,
         contract=ContractCase(is_complete=False),
+        example="affinity=gaussian",
     ),
     EstimatorDeclaration(
         "co-regularized",
@@ -156,6 +181,7 @@ for _declaration in (
         takes_similarities=True,
         max_compared=5000,
         contract=ContractCase(is_complete=False),
+        example="kind=centroid",
     ),
     EstimatorDeclaration(
         "co-em",
@@ -165,6 +191,7 @@ for _declaration in (
         takes_raw_counts=True,
         takes_seeds=True,
         contract=ContractCase({"eta": 0.25}, is_iterative=True),  # with eta=1 overlapping clusters become uniform
+        example="eta=1",
     ),
     EstimatorDeclaration(
         "spherical",
@@ -172,14 +199,9 @@ for _declaration in (
         "consilience.methods:MultiViewSphericalKMeans",
         takes_seeds=True,
         contract=ContractCase(is_iterative=True),
+        example="n_init=20",
     ),
-    EstimatorDeclaration(
-        "k-means",
-        "multi-view k-means",
-        "consilience.methods:MultiViewKMeans",
-        takes_seeds=True,
-        contract=ContractCase(is_iterative=True),
-    ),
+    _K_MEANS,
     EstimatorDeclaration(
         "convex",
         "convex mixture",
@@ -188,6 +210,7 @@ for _declaration in (
         takes_similarities=True,
         chooses_n_clusters=True,
         max_compared=1000,
+        example="weights=uniform",
     ),
     EstimatorDeclaration(
         "agglomerative",
@@ -196,6 +219,7 @@ for _declaration in (
         _choose_metrics,
         max_compared=5000,
         contract=ContractCase(is_complete=False),
+        example="linkage=complete",
     ),
     EstimatorDeclaration(
         "constrained",
@@ -204,6 +228,44 @@ for _declaration in (
         lambda _: {"init": "farthest"},
         takes_few_columns=True,
         takes_view_constraints=True,
+        example="base=mpck",
+    ),
+    EstimatorDeclaration(
+        "kernel-product",
+        "spectral clustering of the multiplied similarities",
+        "consilience.baselines:KernelProduct",
+        _choose_kernels,
+        takes_similarities=True,
+        is_compared=False,
+        contract=ContractCase(is_complete=False),
+        example="bandwidth=local",
+    ),
+    EstimatorDeclaration(
+        "cca",
+        "spectral clustering of canonical correlation features",
+        "consilience.baselines:CCASpectral",
+        is_compared=False,
+        contract=ContractCase(is_complete=False),
+        example="kind=kernel",
+    ),
+    EstimatorDeclaration(
+        "minimum-disagreement",
+        "spectral clustering that minimizes the disagreement of the views",
+        "consilience.baselines:MinimumDisagreement",
+        _choose_affinities,
+        takes_similarities=True,
+        is_compared=False,
+        contract=ContractCase(is_complete=False),
+        example="affinity=gaussian",
+    ),
+    EstimatorDeclaration(
+        "concatenation",
+        "clustering of all columns side by side, by another method",
+        "consilience.baselines:ConcatenatedViews",
+        is_compared=False,
+        wraps=_K_MEANS,
+        contract=ContractCase(is_complete=False),
+        example="estimator=co-em",
     ),
 ):
     declare_estimator(_declaration)

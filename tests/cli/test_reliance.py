@@ -211,7 +211,7 @@ def test_failed_assessment_is_a_note(k, reason, ab, tmp_path):
 
 
 def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypatch):
-    """Constraints by id, and the reduced features of a wide view."""
+    """Constraints between entities, and the reduced features of a wide view."""
     calls = []
 
     def record(model, X, **options):
@@ -225,7 +225,7 @@ def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypa
     ran = run_successfully("cluster", *arguments, "--out", tmp_path / "out")
     ((X, options),) = calls
     assert X["wide"].shape == (N, 5)
-    assert options["constraints"].positions(np.array(IDS)).must_link.tolist() == [[0, 1]]
+    assert options["constraints"].must_link.tolist() == [[0, 1]]
     assert (options["refit"], options["random_state"]) == (True, 4)
     assert "note: Not assessed: recorded" in ran.err
 

@@ -7,6 +7,7 @@ from math import log
 
 import numpy as np
 
+from .._numbers import is_real
 from .._saving import save_as
 from ..arrays import (
     Array,
@@ -150,6 +151,8 @@ class Polynomial(KernelAffinity):
         check_positive("degree", self.degree, whole=True)
         if self.gamma is not None:
             check_positive("gamma", self.gamma)
+        if not is_real(self.offset):
+            raise NoAffinityError(f"offset={self.offset!r} must be a number")
 
     def learn(self, X: Array) -> Polynomial:
         gamma = 1 / X.shape[1] if self.gamma is None else self.gamma

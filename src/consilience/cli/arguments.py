@@ -23,7 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add_command in (_add_cluster, _add_compare, _add_predict, _add_report, _add_datasets):
+    for add_command in (_add_cluster, _add_methods, _add_compare, _add_predict, _add_report, _add_datasets):
         add_command(commands)
     return parser
 
@@ -170,6 +170,7 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         "  consilience cluster --view text=papers.csv:abstract --view links=citations.csv --id paper -k 7\n"
         "  consilience cluster --view clinic=clinic.csv --view genes=genes.parquet --id patient --out run1\n"
         "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* --labels class --method co-em\n"
+        "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* -k 3 --method co-em --set eta=1\n"
         "  consilience cluster --view cells.h5mu --labels cell_type -k 9\n"
         "  consilience cluster --view text=text.npz --view same=similarity.npy --kind same=similarities -k 5",
     )
@@ -182,6 +183,15 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         choices=["auto", *methods],
         default="auto",
         help=f"{titles} (default: auto, which is {DEFAULT_METHOD})",
+    )
+    subparser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the method, or NAME.VIEW=VALUE for one view; repeat --set for more options (`consilience "
+        "methods METHOD` lists them)",
     )
     subparser.add_argument(
         "--constraints",
@@ -216,6 +226,16 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
     )
 
 
+def _add_methods(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "methods",
+        "list the methods, or the options of one method for --set",
+        "  consilience methods\n  consilience methods co-em",
+    )
+    subparser.add_argument("method", nargs="?", choices=list(list_estimators()), metavar="METHOD", help="the method")
+
+
 def _add_compare(commands: argparse._SubParsersAction) -> None:
     subparser = _add_command(
         commands,
@@ -236,7 +256,7 @@ def _add_compare(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="assess how reliable each result is, which takes further fits of each method",
     )
-    subparser.set_defaults(method="auto", constraints=None, seeds=None)
+    subparser.set_defaults(method="auto", settings=[], constraints=None, seeds=None)
     _add_output_options(subparser, None, "JSON file for the table and its description")
 
 

@@ -40,6 +40,7 @@ from .outputs import (
 )
 from .reliance import assess_fit, name_column, spread_labels
 from .seeds import build_seeds_section
+from .settings import check_settings
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
 from .terminal import Terminal
@@ -56,6 +57,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     check_outliers(options)
     check_seeds(options)
     check_small_groups(options)
+    check_settings(options)
     data = load_data(options, terminal)
     terminal.print_result(describe_data(data))
     fitted = fit_model(data, options, terminal)
@@ -115,6 +117,8 @@ def _compare_alternatives(
         return None
     if data.fit_arguments or data.method == "constrained" or data.views.n_views < 2:
         return None
+    if data.declaration.wraps is not None:  # it has clustered the columns of all views
+        return None
     if len(data.views) > MAX_COMPARED:
         terminal.note(
             f"More than {MAX_COMPARED:,} entities: not compared with single views. Use `consilience compare` for that."
@@ -170,7 +174,11 @@ def build_report(
         command=options.command_line,
         notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
-        settings={"method": f"{data.method} ({data.declaration.title}; {data.reason})", "seed": options.seed},
+        settings={
+            "method": f"{data.method} ({data.declaration.title}; {data.reason})",
+            "seed": options.seed,
+            **({"--set": ", ".join(options.settings)} if options.settings else {}),
+        },
         confidence=entity_confidence if fitted.features else None,  # otherwise the report computes and explains it
         assessment=assessment,
         selection=fitted.selection,

@@ -81,7 +81,7 @@ def list_candidates(
     kinds, all_entities = data.prepared.kinds, np.arange(len(data.views))
     has_similarities = "similarities" in kinds.values()
     for name, method in list_estimators().items():
-        if method.takes_few_columns or (has_similarities and not method.takes_similarities):
+        if not method.is_compared or method.takes_few_columns or (has_similarities and not method.takes_similarities):
             continue
         if method.max_compared is not None and len(data.views) > method.max_compared:
             terminal.note(f"{name} is left out: more than {method.max_compared:,} entities.")

@@ -29,6 +29,7 @@ from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, lis
 from .constraints import FileConstraints, read_constraints
 from .mapping import describe_mapping
 from .seeds import SeedClasses, read_seeds
+from .settings import read_settings
 from .terminal import Terminal, UsageError, count_noun
 
 MAX_CONSTRAINED = 20_000  # entities up to which the default method takes constraints: it clusters a sample of more
@@ -46,14 +47,11 @@ class LoadedData:
     seeds: SeedClasses | None
     method: str
     reason: str  # why this method was chosen
+    declaration: EstimatorDeclaration  # of the method, with the options that the user set
 
     @property
     def views(self) -> Views:
         return self.prepared.views
-
-    @property
-    def declaration(self) -> EstimatorDeclaration:
-        return find_estimator(self.method)
 
     @property
     def constraints(self) -> Constraints | dict[str, Constraints] | None:
@@ -112,16 +110,19 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         has_constraints = options.constraints is not None
         method, reason = choose_method(options.method, reading.contents, has_constraints)
         with terminal.step("preparing the views", "prepared the views"):
+            settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
-            rare = not find_estimator(method).takes_raw_counts
+            rare = not settings.declaration.takes_raw_counts
             prepared = fit_and_encode(reading.contents, rare=rare, entities=entities)
-        needs_constraints = has_constraints or (bool(reading.seed_classes) and not find_estimator(method).takes_seeds)
-        method, reason = check_n_entities(options.method, method, reason, len(prepared.views), needs_constraints)
+        settings.check_views(prepared.views.names)
+        requested = method if options.settings else options.method  # options are those of one method
+        needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
+        method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, terminal)
         classes = _read_classes(reading, prepared)
         seeds = read_seeds(reading, prepared)
         file_constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
-    declaration = find_estimator(method)
+    declaration = settings.declaration if options.settings else find_estimator(method)
     if file_constraints is not None:
         for note in file_constraints.list_notes(declaration):
             terminal.note(note)
@@ -131,7 +132,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         for note in seeds.list_notes(declaration):
             terminal.note(note)
         classes = _leave_out_seeds(classes, seeds, terminal)
-    return LoadedData(reading, prepared, classes, file_constraints, seeds, method, reason)
+    return LoadedData(reading, prepared, classes, file_constraints, seeds, method, reason, declaration)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: Terminal) -> np.ndarray | None:

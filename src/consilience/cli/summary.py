@@ -21,13 +21,14 @@ from .loading import LoadedData
 from .mapping import summarize_mapping
 from .reliance import describe_reliance
 from .seeds import describe_seeds
+from .settings import describe_parameters
 from .single_views import SCORES, score_labels
 from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "delimiter", "labels", "constraints", "seeds"),
-    *("method", "k", "seed", "outliers", "title"),
+    *("method", "settings", "k", "seed", "outliers", "title"),
 )
 
 
@@ -63,6 +64,7 @@ def summarize_run(
         "method": data.method,
         "method_chosen": data.reason,
         "estimator": type(model).__name__,
+        "settings": {"given": options.settings, "resolved": describe_parameters(model)},
         "seed": options.seed,
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),

@@ -549,8 +549,8 @@ def test_sparse_similarities_with_an_isolated_entity():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"predictors": ("components", "kernel")}, "no predictor 'kernel': choose from 'components', 'graph', 'neigh"),
-        ({"predictors": ()}, "predictors is empty: give one or more of 'components', 'graph', 'neighbors'"),
+        ({"predictors": ("components", "kernel")}, "The 'predictors' parameter of Consilience must be a sequence"),
+        ({"predictors": ()}, "The 'predictors' parameter of Consilience must be a sequence, not empty"),
         ({"predictors": "graph"}, "'predictors' parameter"),
         ({"affinity": "gaussian"}, "'affinity' parameter"),
         ({"affinity": {"view0": "gaussian", "view1": "auto"}}, "view 'view0': affinity=.* must be 'auto' or 'precom"),

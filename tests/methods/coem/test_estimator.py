@@ -96,8 +96,8 @@ def test_probabilities_sum_to_one_with_missing_views():
         ({"eta": 1.5}, r"'eta' parameter .* in the range \[0.0, 1.0\]"),
         ({"eta": -0.1}, "'eta' parameter"),
         ({"anneal": "slowly"}, "'anneal' parameter .*'geometric'"),
-        ({"anneal": []}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1, one per round"),
-        ({"anneal": [1, 2]}, "anneal must be"),
+        ({"anneal": []}, "a sequence, not empty, each item a float in the range"),
+        ({"anneal": [1, 2]}, "The 'anneal' parameter of CoEM must be"),
         ({"priors": "flat"}, "'priors' parameter"),
         ({"assignment": "vote"}, "'assignment' parameter"),
         (
@@ -132,8 +132,8 @@ def test_probabilities_sum_to_one_with_missing_views():
             {"init": {"tags": {"probabilities": np.full((4, 12), 0.5), "weights": [np.inf, 1, 1, 1]}}},
             "init for view 'tags': 'weights' holds NaN or infinity",
         ),
-        ({"anneal": ["a"]}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1"),
-        ({"anneal": np.ones((2, 2))}, "anneal must be"),
+        ({"anneal": ["a"]}, "The 'anneal' parameter of CoEM must be"),
+        ({"anneal": np.ones((2, 2))}, "The 'anneal' parameter of CoEM must be"),
         ({"families": {"tags": ["gaussian"]}}, "view 'tags': no family .'gaussian'."),
         (
             {"init": {"tags": {"probabilities": np.full((4, 12), 0.5), "weights": [1, 2]}}},

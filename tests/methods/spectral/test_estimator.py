@@ -299,7 +299,7 @@ def test_interrupt_leaves_the_model_unchanged(monkeypatch):
             "view 'view0': no affinity 'sausage'; choose",
         ),
         ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
-        ({"affinity": "gaussian", "bandwidth": "mean"}, "no bandwidth 'mean': give a number above 0, or one of"),
+        ({"affinity": "gaussian", "bandwidth": "mean"}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),
         ({"bandwidth": "median"}, "view 'view0': affinity='auto' does not use bandwidth; the options"),
         (
             {"affinity": "gaussian", "bandwidth": {"view0": 1.0, "view1": 0, "view2": 1.0}},

@@ -46,7 +46,7 @@ from ..common.membership import (
 )
 from ..common.run import Attempt, Run, choose_best_attempt, draws_starts, progress, run
 from ..common.similarities import resolve_affinities, restrict_columns, select_rows
-from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
+from ..common.validation import Interval, SequenceOf, StrOptions, check_parameters, share_constraints
 from .ensemble import Ensemble, balance_votes, choose_clusters, encode_labels, mutual_information
 from .inputs import (
     PREDICTORS,
@@ -188,7 +188,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         **share_constraints("n_clusters", "views", "n_init", "max_iter"),
         **share_constraints("outliers", "random_state", "n_jobs", "verbose"),
         "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
-        "predictors": [list, tuple],
+        "predictors": [SequenceOf(StrOptions(set(PREDICTORS)))],
         "init": [StrOptions({"auto"}), "array-like"],
         "tol": [Interval(Real, 0, 1, closed="left")],
         "penalty": [Interval(Real, 0, None, closed="neither")],
@@ -247,12 +247,6 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         views = check_views(self, X, reset=True)
         init = None if draws_starts(self.init) else check_start_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
-        unknown = [name for name in self.predictors if name not in PREDICTORS]
-        if unknown or not len(self.predictors):
-            problem = (
-                f"no predictor {unknown[0]!r}: choose from" if unknown else "predictors is empty: give one or more of"
-            )
-            raise ValueError(f"{problem} {', '.join(map(repr, PREDICTORS))}")
         precomputed = self._find_precomputed(views.names)
         columns = find_similarity_columns(views, precomputed, source=X)
         ids = get_entity_ids(X, views)

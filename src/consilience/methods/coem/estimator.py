@@ -46,7 +46,7 @@ from ..common.run import announce, draws_starts, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import STRATEGIES, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
-from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
+from ..common.validation import Interval, SequenceOf, StrOptions, check_parameters, share_constraints
 from .algorithm import Model, co_em
 from .assign import (
     ASSIGNMENTS,
@@ -171,7 +171,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         ),
         "families": [str, Family, dict, list, tuple],
         "eta": [Interval(Real, 0, 1, closed="both")],
-        "anneal": [StrOptions(set(SCHEDULES)), "array-like", None],
+        "anneal": [StrOptions(set(SCHEDULES)), SequenceOf(Interval(Real, 0, 1, closed="both")), None],
         "priors": [StrOptions(set(PRIORS))],
         "assignment": [StrOptions(set(ASSIGNMENTS))],
         "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
@@ -320,12 +320,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             return [self.eta]
         if isinstance(self.anneal, str):
             return [self.eta * factor for factor in SCHEDULES[self.anneal]]
-        etas = np.asarray(self.anneal)
-        if etas.ndim != 1 or not len(etas) or etas.dtype.kind not in "iuf" or not ((etas >= 0) & (etas <= 1)).all():
-            raise ValueError(
-                f"anneal must be 'linear', 'geometric' or numbers from 0 to 1, one per round, got {self.anneal!r}"
-            )
-        return etas.tolist()
+        return np.asarray(self.anneal).tolist()
 
     def _prepare(self, views: Views) -> tuple[Shards, dict[str, Family]]:
         """Prepare the rows for a fit, and choose the family of each view."""

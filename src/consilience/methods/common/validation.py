@@ -12,12 +12,13 @@ have; functions are decorated with `validate_params`::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, make_constraint, validate_params
 
 __all__ = [
     "NON_NEGATIVE",
@@ -26,12 +27,30 @@ __all__ = [
     "RANDOM_STATE",
     "HasMethods",
     "Interval",
+    "SequenceOf",
     "StrOptions",
     "check_all_parameters",
     "check_parameters",
+    "is_satisfied",
     "share_constraints",
     "validate_params",
 ]
+
+
+class SequenceOf(HasMethods):
+    """Constraint: a sequence that is not empty and whose items satisfy a constraint."""
+
+    def __init__(self, item: Interval | StrOptions) -> None:
+        super().__init__(["__len__", "__iter__"])
+        self.item = item
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value satisfies the constraint."""
+        return super().is_satisfied_by(val) and len(val) > 0 and all(map(self.item.is_satisfied_by, val))
+
+    def __str__(self) -> str:
+        return f"a sequence, not empty, each item {self.item}"
+
 
 POSITIVE_INTEGER = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -58,3 +77,8 @@ check_all_parameters = _fit_context(prefer_skip_nested_validation=False)
 def share_constraints(*names: str) -> dict[str, list[Any]]:
     """Return the constraints of some of the parameters that many estimators have."""
     return {name: CONSTRAINTS[name] for name in names}
+
+
+def is_satisfied(constraints: Sequence[Any], value: Any) -> bool:
+    """Whether a value satisfies one of the constraints of a parameter."""
+    return any(make_constraint(constraint).is_satisfied_by(value) for constraint in constraints)

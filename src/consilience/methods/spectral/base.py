@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from ..._docstrings import fill_docstrings
 from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
+from ...affinities.gaussian import BANDWIDTHS
 from ...arrays import (
     Array,
     Seed,
@@ -51,7 +52,7 @@ DISCONNECTED = 1e-6  # an eigenvalue this near to 1 belongs to a component that 
 REMEDY = "use affinity='landmarks', fewer entities at a time (views[rows]), or numbers in float32"
 
 AFFINITY = [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"])]
-BANDWIDTH = [Interval(Real, 0, None, closed="neither"), str, None]
+BANDWIDTH = [Interval(Real, 0, None, closed="neither"), StrOptions(set(BANDWIDTHS)), None]
 
 SPECTRAL_PARTS = {
     "affinity": """

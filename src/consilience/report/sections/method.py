@@ -32,7 +32,7 @@ def build_method(facts: ReportFacts) -> Section:
     settings = [
         [
             tag("th", tag("code", mark_user_text(name)), scope="row"),
-            tag("td", tag("code", mark_user_text(_write_value(value), MAX_VALUE))),
+            tag("td", tag("code", mark_user_text(write_value(value), MAX_VALUE))),
             tag("td", origin, class_="changed" if origin == "changed" else None),
         ]
         for name, value, origin in _list_settings(facts)
@@ -76,7 +76,7 @@ def _is_default(value: Any, default: Any) -> bool:
     return bool(value == default)
 
 
-def _write_value(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Write a value as in code; an array as its shape."""
     match value:
         case np.ndarray() | sp.sparray() | sp.spmatrix():
@@ -84,7 +84,7 @@ def _write_value(value: Any) -> str:
         case np.random.Generator() | np.random.RandomState():
             return type(value).__name__
         case dict():
-            return "{" + ", ".join(f"{clean_text(name)}: {_write_value(item)}" for name, item in value.items()) + "}"
+            return "{" + ", ".join(f"{clean_text(name)}: {write_value(item)}" for name, item in value.items()) + "}"
         case str():
             return truncate(clean_text(value), 2000)
     return truncate(clean_text(ADDRESS.sub("", repr(value))), 2000)

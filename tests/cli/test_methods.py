@@ -1,0 +1,85 @@
+"""consilience methods: the list of methods and of their options, from the docstrings."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from consilience._docstrings import read_parameters
+from consilience.cli.methods import WIDTH, write_default
+from consilience.cli.settings import FLAGS, list_options, read_settings
+from consilience.registry import list_estimators
+from stage import run_command, run_successfully
+
+DECLARATIONS = list_estimators()
+every_method = pytest.mark.parametrize("name", DECLARATIONS)
+
+
+def test_list_has_every_method_with_title_and_first_line():
+    text = run_successfully("methods").out
+    words = " ".join(text.split())
+    for name, declaration in DECLARATIONS.items():
+        assert f"{name}: {declaration.title} {inspect.getdoc(declaration.estimator_class).splitlines()[0]}" in words
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@every_method
+def test_every_option_has_default_and_line(name):
+    declaration = DECLARATIONS[name]
+    text = run_successfully("methods", name).out
+    assert max(map(len, text.splitlines())) <= WIDTH
+    words = " ".join(text.split())
+    texts = read_parameters(declaration.estimator_class)
+    parameters = set(inspect.signature(declaration.estimator_class).parameters)
+    assert set(list_options(declaration)) | (parameters & set(FLAGS)) == parameters
+    for option in list_options(declaration):
+        assert len(texts[option].summary) > 10
+        assert f" {option}={write_default(declaration, option)}" in words
+        assert " ".join(texts[option].summary.split()) in words
+    for option in parameters & set(FLAGS):
+        assert f" {option}: {FLAGS[option]}." in words
+    assert f"--method {name} --set {declaration.example}" in words
+
+
+@every_method
+def test_shown_defaults_and_examples_are_valid_settings(name):
+    declaration = DECLARATIONS[name]
+    defaults = {option: write_default(declaration, option) for option in list_options(declaration)}
+    shown = [f"{option}={text}" for option, text in defaults.items() if not text.startswith("(")]
+    kinds = {"a": "numbers"}
+    built, default = (method.build(3, kinds) for method in (read_settings(name, shown).declaration, declaration))
+    for option in list_options(declaration):
+        expected = getattr(default, option)
+        expected = list(expected) if type(expected) is tuple else expected
+        assert str(getattr(built, option)) == str(expected)
+    assert read_settings(name, [declaration.example]).declaration.build(3, kinds)
+
+
+def test_values_of_options_are_shown():
+    text = " ".join(run_successfully("methods", "spectral").out.split())
+    assert "affinity=(by the kind of the view), or affinity.VIEW=VALUE for one view" in text
+    assert "Values: auto, chi2, cosine, gaussian, intersection, landmarks, linear, nearest-neighbors, nystroem" in text
+    assert "nearest-neighbors(n_neighbors=..., metric=..., approximate=...)" in text
+    assert "Values: an int in the range [0, inf) or auto" in text
+    text = " ".join(run_successfully("methods", "concatenation").out.split())
+    assert "estimator=k-means" in text
+    assert "Options of it: estimator.NAME=VALUE" in text
+
+
+def test_unknown_method_is_refused_with_the_names():
+    ran = run_command("methods", "magic")
+    assert ran.code == 2
+    for name in DECLARATIONS:
+        assert name in ran.error_line
+
+
+def test_list_goes_through_a_pipe_that_is_closed_early():
+    command = f"{sys.executable} -m consilience methods co-em | head -1"
+    ran = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert ran.stdout == "co-em: co-EM\n"
+    assert ran.stderr == ""
+
+
+def test_quiet_still_prints_the_list():
+    assert run_successfully("methods", "--quiet").out == run_successfully("methods").out

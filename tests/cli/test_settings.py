@@ -1,0 +1,286 @@
+"""--set: options reach the estimator, and bad ones are refused in one sentence before any file is read."""
+
+import json
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli.settings import read_settings
+from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
+from stage import CLASSES, assert_refused, list_folder, read_labels, read_summary, run_command, run_successfully
+
+EVERY_FAMILY = (
+    "auto, multinomial, bernoulli, poisson, categorical, gaussian, gaussian-full, gaussian-tied, gaussian-spherical or "
+    "von-mises-fisher"
+)
+LIST_OF_SHARES = "a list, separated by commas, of a float in the range [0.0, 1.0]"
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def cluster(*arguments, out, method="co-em", settings=(), k=3):
+    options = [part for setting in settings for part in ("--set", setting)]
+    return run_successfully("cluster", *arguments, "-k", k, "--method", method, *options, "--no-assess", "--out", out)
+
+
+def load_estimator(folder):
+    return cs.load(folder / "model.zip")["estimator"]
+
+
+BAD = [
+    ("co-em", "eta=2", "--set eta=2: eta must be a float in the range [0.0, 1.0]"),
+    ("co-em", "eta=much", "eta must be a float in the range [0.0, 1.0]"),
+    ("co-em", "eta=true", "eta must be a float in the range [0.0, 1.0]"),
+    ("co-em", "eta=nan", "eta must be a float in the range [0.0, 1.0]"),
+    ("co-em", "n_init=1.5", "n_init must be an int in the range [1, inf)"),
+    ("co-em", "n_init=0", "n_init must be an int in the range [1, inf)"),
+    ("co-em", "priors=none", "priors must be global, uniform or view"),
+    ("co-em", "Eta=1", "--method co-em has no option 'Eta': choose from families, eta, anneal, priors, assignment"),
+    ("co-em", "eta", "--set needs the form NAME=VALUE, got 'eta'"),
+    ("co-em", "eta=", "--set needs the form NAME=VALUE, got 'eta='"),
+    ("co-em", "=1", "--set needs the form NAME=VALUE, got '=1'"),
+    ("co-em", "anneal=soon", f"anneal must be geometric, linear, {LIST_OF_SHARES} or none"),
+    ("co-em", "anneal=0.5,2", LIST_OF_SHARES),
+    ("co-em", "anneal=0.5,x", LIST_OF_SHARES),
+    ("co-em", "families=normal", f"families must be {EVERY_FAMILY}, also with options: multinomial(smoothing=...)"),
+    ("co-em", "families=normal(smoothing=1)", "there is no 'normal': choose from multinomial, bernoulli"),
+    ("co-em", "families=multinomial(floor=1)", "multinomial has no option 'floor': choose from smoothing"),
+    ("co-em", "families=multinomial(smoothing=-1)", "smoothing"),
+    ("co-em", "families=gaussian(floor=x)", "floor must be a share of the variance, above 0 and below 1, got 'x'"),
+    ("co-em", "families.=gaussian", "name the view after the dot, as in families.VIEW=VALUE"),
+    ("co-em", "families=gaussian,gaussian", f"families must be {EVERY_FAMILY}"),
+    ("co-em", "eta.a=1", "eta takes no value for a single view; options per view are families"),
+    ("k-means", "tol.a=1", "tol takes no value for a single view; the method has no options per view"),
+    ("co-em", "init=0,1,2", "init must be k-means++ or random"),
+    ("co-em", "init.a=random", "init takes no value for a single view"),
+    ("co-em", "n_clusters=3", "n_clusters is not set by --set: use -k N"),
+    ("co-em", "random_state=1", "random_state is not set by --set: use --seed N"),
+    ("co-em", "views=a", "views is not set by --set: use --view NAME=FILE"),
+    ("co-em", "verbose=true", "verbose is not set by --set: a terminal shows progress unless --quiet is given"),
+    ("spherical", "outliers=0.1", "outliers is not set by --set: use --outliers SHARE"),
+    ("auto", "eta=1", "--method consilience has no option 'eta': choose from affinity, predictors, init"),
+    ("auto", "affinity=cosine", "affinity must be auto or precomputed"),
+    ("auto", "predictors=magic", "predictors must be a list, separated by commas, of components, graph, neighbors"),
+    ("spectral", "affinity=near", "affinity must be auto, chi2, cosine, gaussian, intersection, landmarks, linear"),
+    ("spectral", "affinity.a=near", "affinity must be auto, chi2"),
+    ("spectral", "affinity=gaussian(width=1)", "gaussian has no option 'width': choose from bandwidth"),
+    ("spectral", "affinity=nearest-neighbors(n_neighbors=0)", "n_neighbors=0 must be a whole number, 1 or more"),
+    ("spectral", "affinity=polynomial(offset=x)", "offset='x' must be a number"),
+    ("spectral", "affinity=cosine(gamma=1)", "cosine has no option 'gamma': it has none"),
+    ("spectral", "affinity=nystroem(kernel=landmarks)", "is not a kernel: give a kernel"),
+    ("spectral", "bandwidth=wide", "bandwidth must be a float in the range (0.0, inf), local, median or none"),
+    ("convex", "normalizer=1", "normalizer must be true or false"),
+    ("convex", "divergence=far", "divergence must be bernoulli, cosine, itakura-saito, kernel, kl, mahalanobis"),
+    ("convex", "divergence=kl(smoothing=x)", "kl(smoothing=x): "),
+    ("convex", "divergence=mahalanobis(covariance=1)", "mahalanobis has no option 'covariance': it has none"),
+    ("convex", "init=0.5,0.5", "init must be none"),
+    ("constrained", "transfer=all", "transfer must be direct, membership, none or propagate"),
+    ("constrained", "threshold=-1", "threshold must be a float in the range (0.0, inf) or auto"),
+    ("agglomerative", "linkage=ward", "linkage must be average, complete or single"),
+    ("concatenation", "estimator=kmeans", "estimator must be a method: consilience, spectral,"),
+    ("concatenation", "estimator=concatenation", "estimator must be a method: consilience, spectral,"),
+    ("concatenation", "estimator.eta=1", "--set estimator.eta=1: --method k-means has no option 'eta'"),
+    ("concatenation", "estimator.n_clusters=2", "n_clusters is not set by --set: use -k N"),
+    ("concatenation", "eta=1", "--method concatenation has no option 'eta': choose from estimator"),
+]
+
+
+@pytest.mark.parametrize(("method", "setting", "words"), BAD, ids=lambda part: str(part)[:40])
+def test_bad_setting_is_refused_before_any_file_is_read(method, setting, words, out, tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.cli.cluster.load_data", None)
+    ran = run_command("cluster", "--view", "a=none.csv", "--method", method, "--set", setting, "--out", out)
+    assert_refused(ran, words, code=2)
+    assert ran.error_line.startswith("consilience: --set ")
+    assert list_folder(tmp_path) == []
+
+
+def test_option_given_twice_is_refused(out):
+    views = "--view", "a=none.csv"
+    ran = run_command("cluster", *views, "--method", "co-em", "--set", "eta=1", "--set", "eta=0.5", "--out", out)
+    assert_refused(ran, "--set eta is given twice: 1 and 0.5", code=2)
+
+
+def test_option_of_one_view_is_refused_on_concatenated_views(out):
+    settings = "--set", "estimator=co-em", "--set", "estimator.families.a=gaussian"
+    ran = run_command("cluster", "--view", "a=none.csv", "--method", "concatenation", *settings, "--out", out)
+    assert_refused(ran, "the columns of all views are one view: use estimator.families=VALUE", code=2)
+
+
+def test_unknown_view_is_refused_before_any_file_is_read(out):
+    views = "--view", "a=none.csv", "--view", "folder/b.csv"
+    for setting, view in (("affinity.c=cosine", "c"), ("affinity.a.x=cosine", "a.x"), ("affinity.b-up=cosine", "b-up")):
+        ran = run_command("cluster", *views, "--method", "spectral", "--set", setting, "--out", out)
+        assert_refused(ran, f"--set {setting}: there is no view {view!r}; the views are 'a', 'b'", code=2)
+
+
+def test_views_of_links_are_known_once_the_file_is_read(data, ab, out):
+    views = *ab, "--view", f"links={data / 'links.csv'}", "-k", 3
+    options = "--method", "spectral", "--no-assess", "--out", out
+    ran = run_command("cluster", *views, *options, "--set", "affinity.links=cosine")
+    assert_refused(ran, "there is no view 'links'; the views are 'a', 'b', 'links-out', 'links-in'", code=2)
+    run_successfully("cluster", *views, *options, "--set", "affinity.links-out=cosine")
+    expected = {"a": "auto", "b": "auto", "links-out": "cosine", "links-in": "auto"}
+    assert load_estimator(out).affinity == expected
+
+
+def test_views_of_single_cells_are_known_once_the_file_is_read(cells, out):
+    options = "--method", "spectral", "-k", 3, "--no-assess", "--out", out
+    ran = run_command("cluster", "--view", cells, *options, "--set", "affinity.dna=cosine")
+    assert_refused(ran, "there is no view 'dna'; the views are 'rna', 'atac'", code=2)
+    run_successfully("cluster", "--view", cells, *options, "--set", "affinity.rna=cosine")
+    assert load_estimator(out).affinity == {"rna": "cosine", "atac": "auto"}
+
+
+def test_settings_are_in_model_summary_and_report(ab, out):
+    settings = ["eta=1", "anneal=0.9,0.5,0", "families.b=gaussian-full(floor=1e-3)", "n_init=2", "priors=uniform"]
+    cluster(*ab, out=out, settings=settings)
+    estimator = load_estimator(out)
+    assert (estimator.eta, estimator.anneal, estimator.n_init, estimator.priors) == (1, [0.9, 0.5, 0], 2, "uniform")
+    assert estimator.families["a"] == "gaussian"
+    assert estimator.families["b"].floor == 1e-3
+    assert type(estimator.families_["b"]) is cs.families.GaussianFull
+    facts = read_summary(out)
+    assert facts["settings"]["given"] == facts["inputs"]["settings"] == settings
+    resolved = facts["settings"]["resolved"]
+    assert (resolved["eta"], resolved["anneal"], resolved["max_iter"]) == (1, [0.9, 0.5, 0], 200)
+    assert resolved["families"]["a"] == "gaussian"
+    assert resolved["families"]["b"].startswith("GaussianFull(floor=0.001")
+    assert [row["method"] for row in facts["comparison"]] == [
+        "all views together",
+        "views side by side",
+        "a alone",
+        "b alone",
+    ]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert ", ".join(settings) in page
+    assert "--set anneal=0.9,0.5,0" in page  # the command
+
+
+def test_report_and_predict_of_a_run_with_settings(data, ab, out, tmp_path):
+    cluster(*ab, out=out, settings=["eta=0.75", "families.b=gaussian-full"])
+    page = (out / "report.html").read_bytes()
+    run_successfully("report", out, "--force")
+    assert (out / "report.html").read_bytes() == page
+    run_successfully("predict", out, "--view", f"a={data / 'a.csv'}", "--out", tmp_path / "placed.csv")
+    clusters = {row["id"]: row["cluster"] for row in read_labels(out)}
+    placed = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "placed.csv")}
+    assert np.mean([clusters[entity] == cluster for entity, cluster in placed.items()]) > 0.95
+
+
+def test_report_of_an_older_run_without_settings(ab, out):
+    cluster(*ab, out=out)
+    facts = read_summary(out)
+    del facts["settings"], facts["inputs"]["settings"]
+    (out / "summary.json").write_text(json.dumps(facts))
+    run_successfully("report", out, "--force")
+
+
+def test_settings_with_default_method_are_those_of_consilience(ab, out):
+    cluster(*ab, out=out, method="auto", settings=["predictors=graph", "balance=0", "n_init=1"])
+    estimator = load_estimator(out)
+    assert type(estimator) is cs.Consilience
+    assert (estimator.predictors, estimator.balance, estimator.n_init) == (["graph"], 0, 1)
+
+
+def test_settings_keep_the_default_method_with_many_constrained_entities(ab, out, tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.cli.loading.MAX_CONSTRAINED", 10)
+    (tmp_path / "pairs.csv").write_text("first,second,type\ne00,e01,must\n")
+    options = *ab, "-k", 3, "--constraints", tmp_path / "pairs.csv", "--no-assess", "--out", out
+    ran = run_command("cluster", *options, "--set", "n_init=1")
+    assert_refused(ran, "--method consilience takes --constraints for up to 10 entities, got 60: use constrained")
+    run_successfully("cluster", *options)
+    assert read_summary(out)["method"] == "constrained"
+
+
+def test_words_numbers_and_strings(ab, out):
+    cluster(*ab, out=out, method="constrained", settings=["transfer=none", "init=None", "tol=1E-4", "threshold.a=0.25"])
+    estimator = load_estimator(out)
+    assert (estimator.transfer, estimator.init, estimator.tol) == ("none", None, 1e-4)
+    assert estimator.threshold == {"a": 0.25, "b": 0.5}
+    cluster(*ab, out=out / "convex", method="convex", settings=["normalizer=TRUE", "beta=auto", "refine=kernel-kmeans"])
+    estimator = load_estimator(out / "convex")
+    assert (estimator.normalizer, estimator.beta, estimator.refine) == (True, "auto", "kernel-kmeans")
+
+
+def test_objects_within_objects():
+    settings = read_settings(
+        "spectral", ["affinity=nystroem(kernel=polynomial(degree=2, gamma=0.5), n_landmarks=20)", "affinity.b=linear"]
+    )
+    chosen = settings.declaration.build(3, {"a": "numbers", "b": "numbers"}).affinity
+    polynomial = cs.affinities.Polynomial(degree=2, gamma=0.5)
+    assert chosen == {"a": cs.affinities.Nystroem(polynomial, n_landmarks=20), "b": "linear"}
+
+
+def test_value_for_all_views_overrides_what_kinds_choose_except_for_similarities():
+    declaration = read_settings("convex", ["divergence=kl(smoothing=0.5)"]).declaration
+    kl = cs.divergences.KullbackLeibler(smoothing=0.5)
+    assert declaration.build(3, {"a": "numbers", "b": "text"}).divergence == kl
+    kinds = {"a": "numbers", "b": "similarities"}
+    assert declaration.build(3, kinds).divergence == {"a": kl, "b": "kernel"}
+    declaration = read_settings("convex", ["divergence.b=precomputed"]).declaration
+    assert declaration.build(3, kinds).divergence == {"a": "squared-euclidean", "b": "precomputed"}
+
+
+def test_value_for_one_view_overrides_that_for_all_in_any_order():
+    kinds = {"a": "numbers", "b": "counts"}
+    for settings in (["beta.a=2", "beta=3"], ["beta=3", "beta.a=2"]):
+        declaration = read_settings("convex", settings).declaration
+        assert declaration.build(3, kinds).beta == {"a": 2, "b": 3}
+        assert declaration.build(3, {"b": "counts"}).beta == 3  # a view alone, to compare with
+
+
+def test_class_without_constraints_takes_any_value(monkeypatch):
+    class Loose(cs.MultiViewKMeans):
+        _parameter_constraints: ClassVar = {}
+
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", list_estimators())
+    declare_estimator(EstimatorDeclaration("loose", "a class of others", Loose))
+    built = read_settings("loose", ["tol=tight", "n_init=3"]).declaration.build(2, {"a": "numbers"})
+    assert (built.tol, built.n_init) == ("tight", 3)
+
+
+@pytest.mark.parametrize("method", ["kernel-product", "cca", "minimum-disagreement", "concatenation"])
+def test_baselines_of_the_papers_run(method, clustered):
+    folder = clustered(method)
+    clusters = [int(row["cluster"]) for row in read_labels(folder)]
+    classes = [CLASSES[int(row["id"][1:])] for row in read_labels(folder)]
+    assert cs.metrics.adjusted_rand_score(classes, clusters) > 0.9
+    facts = read_summary(folder)
+    assert facts["assessment"]["verdict"] == "stable"
+    assert (facts["comparison"] is None) == (method == "concatenation")
+
+
+def test_concatenation_with_co_em_is_em_on_one_table(data, out):
+    views = "--view", f"near={data / 'near-raw.npy'}", "--view", f"like={data / 'like-raw.npy'}"
+    cluster(*views, out=out, method="concatenation", settings=["estimator=co-em", "estimator.n_init=2"])
+    X = np.hstack([np.load(data / f"{name}-raw.npy") for name in ("near", "like")])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    expected = cs.CoEM(3, families="gaussian", n_init=2, random_state=0).fit(X)
+    assert [int(row["cluster"]) for row in read_labels(out)] == expected.labels_.tolist()
+    wrapped = load_estimator(out).estimator_
+    np.testing.assert_allclose(wrapped.cost_, expected.cost_)
+    resolved = read_summary(out)["settings"]["resolved"]["estimator"]
+    assert (resolved["class"], resolved["n_init"], resolved["families"]) == ("CoEM", 2, {"view0": "gaussian"})
+
+
+def test_concatenation_prepares_counts_as_the_method_within_takes_them():
+    for method, raw in (("co-em", True), ("spherical", False)):
+        declaration = read_settings("concatenation", [f"estimator={method}"]).declaration
+        assert declaration.takes_raw_counts == raw
+    kinds = {"a": "counts", "b": "text"}
+    chosen = read_settings("concatenation", ["estimator=co-em"]).declaration.build(3, kinds, seed=7)
+    assert chosen.estimator.families == {"view0": "multinomial"}
+    assert (chosen.estimator.n_clusters, chosen.estimator.random_state) == (3, 7)
+    assert read_settings("concatenation", ["estimator=convex"]).declaration.chooses_n_clusters
+
+
+def test_concatenation_of_a_method_that_cannot_predict_is_not_assessed(ab, out):
+    options = "--method", "concatenation", "--set", "estimator=agglomerative", "--set", "estimator.linkage=complete"
+    ran = run_successfully("cluster", *ab, "-k", 3, *options, "--out", out)
+    assert "Not assessed: --method concatenation cannot predict the clusters of new entities." in ran.err
+    assert load_estimator(out).estimator.linkage == "complete"
