@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import count
 from operator import add
 from typing import Any, TypeVar
@@ -209,8 +209,9 @@ class DaskShards(Shards):
         }
         return replace(shards, views=views)
 
-    def with_labels(self, labels: np.ndarray) -> DaskShards:
-        return replace(self, futures=self._submit(Shard.with_labels, (), self.split(labels)))
+    def with_labels(self, labels: np.ndarray, kind: str = "start_labels") -> DaskShards:
+        task = partial(Shard.with_labels, kind=kind)
+        return replace(self, futures=self._submit(task, (), self.split(labels)))
 
     def take(self, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Mapping[str, ViewRows]:
         rows = np.arange(len(self)) if rows is None else rows

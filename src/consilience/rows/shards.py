@@ -121,6 +121,7 @@ class Shard:
 
     views: Mapping[str, ViewRows]
     start_labels: Array | None = None  # (n,) the label that each entity starts with
+    fixed_labels: Array | None = None  # (n,) the label that each entity keeps, -1 if it may change; None: all may
     cache: ShardCache = field(default_factory=ShardCache)
 
     def __len__(self) -> int:
@@ -135,10 +136,14 @@ class Shard:
         for rows in split_slice(slice(0, n), max(1, min(n, n // max(1, n_rows)))):
             yield rows, {name: X[rows, ...] for name, X in arrays.items()}
 
-    def with_labels(self, labels: np.ndarray) -> Shard:
-        """Return the shard with start labels and an empty cache."""
+    def with_labels(self, labels: np.ndarray, kind: str = "start_labels") -> Shard:
+        """Return the shard with start labels, or with `fixed_labels`, and an empty cache."""
         present = next(iter(self.views.values())).present
-        return Shard(self.views, asarray_like(labels, present), ShardCache(spills=self.cache.spills))
+        return replace(self, **{kind: asarray_like(labels, present)}, cache=ShardCache(spills=self.cache.spills))
+
+    def fixed(self, rows: slice) -> Array | None:
+        """Return the fixed labels of some rows; None if all labels may change."""
+        return None if self.fixed_labels is None else self.fixed_labels[rows]
 
 
 class Shards(ABC):
@@ -159,8 +164,8 @@ class Shards(ABC):
         """Return the shards that ``task(shard, *common)`` makes of each shard."""
 
     @abstractmethod
-    def with_labels(self, labels: np.ndarray) -> Shards:
-        """Return the shards with the labels that their entities start with."""
+    def with_labels(self, labels: np.ndarray, kind: str = "start_labels") -> Shards:
+        """Return the shards with the labels that their entities start with, or keep (`fixed_labels`)."""
 
     @abstractmethod
     def take(self, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Mapping[str, ViewRows]:
@@ -206,8 +211,9 @@ class LocalShards(Shards):
     def transform(self, task: Callable[..., Shard], *common: Any) -> LocalShards:
         return LocalShards(task(Shard(self.views), *common).views)
 
-    def with_labels(self, labels: np.ndarray) -> LocalShards:
-        return LocalShards(self.views, list(map(Shard.with_labels, self.shards, self.split(labels))))
+    def with_labels(self, labels: np.ndarray, kind: str = "start_labels") -> LocalShards:
+        pairs = zip(self.shards, self.split(labels), strict=True)
+        return LocalShards(self.views, [shard.with_labels(part, kind) for shard, part in pairs])
 
     def take(self, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Mapping[str, ViewRows]:
         views = {name: self.views[name] for name in names or self.views}

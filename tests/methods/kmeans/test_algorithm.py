@@ -16,8 +16,8 @@ from consilience.arrays import use_threads
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import (
-    assign_to_nearest_seed,
     compute_seed_divergences,
+    find_nearest_seed,
     make_seeder,
     partition_from_init,
 )
@@ -110,6 +110,17 @@ def test_responsibilities_as_init(estimator):
     other = np.random.default_rng(1).dirichlet(np.ones(3), 80)
     for init in (responsibilities, {"view1": responsibilities}, {"view0": other, "view1": responsibilities}):
         assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
+
+
+@every_estimator
+def test_random_responsibilities_are_a_random_partition(estimator):
+    views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, missing=0.2, random_state=0)
+    partition = np.random.default_rng(7).spawn(1)[0].integers(3, size=80)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 2 rounds"):
+        model = estimator(3, init="random-responsibilities", n_init=1, max_iter=2, patience=10**6, random_state=7).fit(
+            views
+        )
+    assert_equals_literal(model, views, partition, 3, 2)
 
 
 def test_init_of_one_view_starts_its_entities():
@@ -309,9 +320,9 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
 
 def test_nearest_of_many_seeds():
     divergences = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
-    assert np.array_equal(
-        assign_to_nearest_seed(lambda seeds: divergences[:, seeds], np.arange(29)), divergences.argmin(axis=1)
-    )
+    nearest, divergence = find_nearest_seed(lambda seeds: divergences[:, seeds], np.arange(29))
+    assert np.array_equal(nearest, divergences.argmin(axis=1))
+    assert np.array_equal(divergence, divergences.min(axis=1))
 
 
 def test_consensus_of_one_entity_counts():

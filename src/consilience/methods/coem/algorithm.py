@@ -11,6 +11,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import device
 
 from ...arrays import (
     Array,
@@ -175,7 +176,8 @@ def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality:
             if row_term is not None:
                 quality[f"log_likelihood_{name}"] += xp.sum(keep_where(view.present, row_term[rows], 0.0))
         quality |= compute_disagreement_terms(posteriors, model.weights)
-        return replace(sums, quality=quality | count_posterior_agreement(list(posteriors.values())))
+        agreement = count_posterior_agreement(list(posteriors.values()), shard.fixed(rows))
+        return replace(sums, quality=quality | agreement)
 
     return reduce(add, starmap(sum_span, iterate_posteriors(shard, model, [target])))
 
@@ -191,6 +193,9 @@ def sum_posteriors(
 ) -> Sums:
     """Compute the sums for the M-step of one view, of some rows."""
     blend = blend_posteriors(shard.views, posteriors, target, eta, rows)  # Eq 13
+    fixed_labels, present = shard.fixed(rows), shard.views[target].present[rows]
+    if fixed_labels is not None and target not in posteriors:  # else known classes are in the posteriors
+        blend = clamp_posteriors(blend + 0, fixed_labels) * namespace(present).astype(present, blend.dtype)[:, None]
     totals = {name: sum_clusters(view.posterior) for name, view in posteriors.items()}
     return Sums(collect_statistics(model.families[target], X[target], blend), sum_clusters(blend), totals)
 
@@ -265,7 +270,8 @@ def compute_log_prob(family: Family, X: Array, density: Density, log_prob: Array
 def get_posterior(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior:
     """Compute the posteriors of some entities in one view from the cached log-densities."""
     view, log_prob = shard.views[name], shard.cache.arrays[name].T[rows, :]
-    posterior, evidence = compute_posteriors(log_prob, safe_log(model.weights[name], log_prob.dtype))
+    log_prior = safe_log(model.weights[name], log_prob.dtype)
+    posterior, evidence = compute_posteriors(log_prob, log_prior, shard.fixed(rows))
     present = view.present[rows]
     if not view.complete:
         posterior *= namespace(present).astype(present, posterior.dtype)[:, None]
@@ -273,11 +279,12 @@ def get_posterior(shard: Shard, model: Model, name: str, rows: slice) -> ViewPos
     return ViewPosterior(log_prob, posterior, evidence, present, view.complete)
 
 
-def compute_posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
+def compute_posteriors(log_prob: Array, log_prior: Array, fixed_labels: Array | None = None) -> tuple[Array, Array]:
     """Compute Eq 14 for some rows, and the logarithm of its denominator.
 
     The posterior of a row that is impossible in every cluster is the prior. Subnormal numbers become zero, because
-    arithmetic with them is slow and they change nothing.
+    arithmetic with them is slow and they change nothing. If the class of an entity is known, its posterior is 1 in that
+    cluster, which alone counts in the denominator: this is the likelihood of the row and its class.
     """
     xp = namespace(log_prob)
     log_prior = xp.astype(log_prior, log_prob.dtype, copy=False)[None, :]
@@ -296,7 +303,23 @@ def compute_posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]
     if joint.shape[0] and true_unless_known_false(xp.min(joint) < log(smallest) + log(log_prob.shape[1])):
         posterior *= xp.astype(posterior >= smallest, posterior.dtype)
     evidence = xp.astype(top, xp.float64) + xp.astype(xp.log(total), xp.float64)
-    return posterior, keep_where(~impossible, evidence, -inf) if any_impossible else evidence
+    evidence = keep_where(~impossible, evidence, -inf) if any_impossible else evidence
+    if fixed_labels is None:
+        return posterior, evidence
+    is_fixed = fixed_labels >= 0
+    columns = keep_where(is_fixed, fixed_labels, 0)[:, None]
+    joint = xp.take_along_axis(log_prob + log_prior, columns, axis=1)[:, 0]
+    joint = keep_where(joint > log_zero(joint.dtype) / 2, xp.astype(joint, xp.float64), -inf)
+    return clamp_posteriors(posterior, fixed_labels), xp.where(is_fixed, joint, evidence)
+
+
+def clamp_posteriors(posteriors: Array, fixed_labels: Array) -> Array:
+    """Set the posteriors of entities of a known class, in place: 1 in its cluster, 0 in the others."""
+    xp = namespace(posteriors)
+    clusters = xp.arange(posteriors.shape[1], dtype=fixed_labels.dtype, device=device(fixed_labels))
+    posteriors *= xp.astype(fixed_labels < 0, posteriors.dtype)[:, None]
+    posteriors += xp.astype(fixed_labels[:, None] == clusters[None, :], posteriors.dtype)
+    return posteriors
 
 
 def blend_posteriors(
@@ -380,8 +403,11 @@ def compute_log_posteriors(view: ViewPosterior, log_prior: Array) -> Array:
     return logs
 
 
-def count_posterior_agreement(views: Sequence[ViewPosterior]) -> dict[str, Array]:
-    """Count the entities with two views or more, and those of them whose views find the same cluster most likely."""
+def count_posterior_agreement(views: Sequence[ViewPosterior], fixed_labels: Array | None = None) -> dict[str, Array]:
+    """Count the entities with two views or more, and those of them whose views find the same cluster most likely.
+
+    Entities of a known class do not count.
+    """
     xp = namespace(views[0].posterior)
     labels = [find_most_likely(view.posterior) for view in views]
     n_present = labels[0] * 0
@@ -391,6 +417,8 @@ def count_posterior_agreement(views: Sequence[ViewPosterior]) -> dict[str, Array
         highest = xp.where(view.present, xp.maximum(highest, view_labels), highest)
         n_present = n_present + xp.astype(view.present, n_present.dtype)
     counted = n_present >= 2
+    if fixed_labels is not None:
+        counted = xp.logical_and(counted, fixed_labels < 0)
     agreed = xp.logical_and(counted, lowest == highest)
     return {"counted": xp.sum(xp.astype(counted, xp.float64)), "agreed": xp.sum(xp.astype(agreed, xp.float64))}
 

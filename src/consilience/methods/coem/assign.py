@@ -10,6 +10,7 @@ from typing import Any
 from ...arrays import Array, keep_where, namespace
 from ...families.base import log_zero, safe_log
 from ...rows import Shard, join_blocks
+from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL
 from .algorithm import (
     Model,
@@ -39,14 +40,14 @@ def combine_views(posteriors: Posteriors, prior: Array, assignment: str) -> Arra
     return xp.where((n_views > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
 
 
-def join_views(posteriors: Posteriors, prior: Array) -> tuple[Array, Array]:
+def join_views(posteriors: Posteriors, prior: Array, fixed_labels: Array | None = None) -> tuple[Array, Array]:
     """Compute the posterior given all views of an entity (Eq 19), and its log-density without the row terms."""
     first = next(iter(posteriors.values()))
     xp, total = namespace(first.log_prob), first.posterior * 0
     for view in posteriors.values():
         total = total + view.log_prob * xp.astype(view.present, view.log_prob.dtype)[:, None]
     total = xp.where(total < log_zero(total.dtype) / 2, xp.full_like(total, log_zero(total.dtype)), total)
-    return compute_posteriors(total, safe_log(prior, total.dtype))
+    return compute_posteriors(total, safe_log(prior, total.dtype), fixed_labels)
 
 
 def compute_shard_probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
@@ -60,7 +61,7 @@ def compute_log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[A
     """Compute the log-density of a shard's entities under the joint model, and which have a view."""
     log_likelihoods, present = [], []
     for rows, _, posteriors in iterate_posteriors(shard, model):
-        _, evidence = join_views(posteriors, prior)
+        _, evidence = join_views(posteriors, prior, shard.fixed(rows))
         for name, view in posteriors.items():
             row_term = shard.views[name].row_term
             evidence = evidence if row_term is None else evidence + keep_where(view.present, row_term[rows], 0.0)
@@ -86,7 +87,8 @@ def conclude_posteriors(shard: Shard, model: Model, prior: Array, assignment: st
     sums: dict[str, Sums] = {}
     read = [] if eta is None else list(shard.views)
     for rows, X, posteriors in iterate_posteriors(shard, model, read):
-        labels.append(namespace(prior).argmax(combine_views(posteriors, prior, assignment), axis=1))
+        most_likely = namespace(prior).argmax(combine_views(posteriors, prior, assignment), axis=1)
+        labels.append(clamp_labels(most_likely, shard.fixed(rows)))
         for name, view in posteriors.items():
             view_labels[name].append(keep_where(view.present, find_most_likely(view.posterior), NO_LABEL))
             blocks[name].append(view.posterior)

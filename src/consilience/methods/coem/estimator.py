@@ -10,7 +10,7 @@ from operator import add
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,9 +42,10 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
+from ..common.known_classes import KnownClassesMixin, check_classes
 from ..common.run import announce, draws_starts, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
-from ..common.starts import STRATEGIES, sample_seed_entities
+from ..common.starts import NAMED_STARTS, count_starts, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
 from ..common.validation import Interval, SequenceOf, StrOptions, check_parameters, share_constraints
 from .algorithm import Model, co_em
@@ -71,7 +72,7 @@ SCHEDULES = {  # factors of eta per round (Bickel & Scheffer 2005, step 2b of Ta
 
 @save_as("co-em")
 @share_stream_docs
-class CoEM(ClusterMixin, BaseEstimator):
+class CoEM(KnownClassesMixin, BaseEstimator):
     """Mixture model over any number of views, each with a distribution of its own, estimated by co-EM.
 
     Each view has parameters for every cluster. In turn, each view estimates them from the posteriors of the *other*
@@ -111,12 +112,14 @@ class CoEM(ClusterMixin, BaseEstimator):
     patience : int, default=5
         Stop after this many rounds in which no view's log-likelihood reached a new maximum. It may fall now and then,
         so do not stop at the first fall.
-    init : {'k-means++', 'random'}, labels, responsibilities or parameters, default='k-means++'
-        Where to start. Both strategies choose entities by all their views and start from one partition for all views.
-        With labels (n_entities,), or responsibilities (n_entities, n_clusters) for all views or in a dict by view, the
-        run starts from one M-step on them. With parameters, in a dict by view of dicts like those of `params_`, it
-        starts from these; ``init=model.params_`` continues where a model stopped. A view may be left out: the others
-        determine it in the first round.
+    init : {'k-means++', 'random', 'random-responsibilities'}, array-like or dict, default='k-means++'
+        Where to start. 'k-means++' and 'random' choose an entity per cluster, assign the others to the nearest by all
+        their views, and start from this partition in all views. 'random-responsibilities' starts as the papers do, from
+        posteriors drawn at random, the same in all views: uniformly from all that sum to 1. With labels (n_entities,),
+        or responsibilities (n_entities, n_clusters) for all views or in a dict by view, the run starts from one M-step
+        on them. With parameters, in a dict by view of dicts like those of `params_`, it starts from these;
+        ``init=model.params_`` continues where a model stopped. A view may be left out: the others determine it in the
+        first round.
     %(random_state)s
     %(n_jobs)s
     %(verbose)s
@@ -134,9 +137,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         The prior of each cluster; with ``priors='view'`` the mean over the views.
     families_ : dict of str to Family
         The family of each view.
-    %(agreement_)s
+    %(agreement_unknown_)s
+    %(seed_classes_)s
     cost_ : float
-        Minus the log-likelihood of all entities under the joint model.
+        Minus the log-likelihood of all entities under the joint model; that of an entity of known class is the density
+        of its views and its class.
     history_ : Table
         One row per round: `q` (the criterion Q^MV at the round's parameters), `delta` (its disagreement term), each
         view's log-likelihood, agreement, eta. After `partial_fit` one row per batch.
@@ -174,7 +179,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         "anneal": [StrOptions(set(SCHEDULES)), SequenceOf(Interval(Real, 0, 1, closed="both")), None],
         "priors": [StrOptions(set(PRIORS))],
         "assignment": [StrOptions(set(ASSIGNMENTS))],
-        "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
+        "init": [StrOptions(NAMED_STARTS), dict, "array-like"],
     }
 
     def __init__(
@@ -235,21 +240,25 @@ class CoEM(ClusterMixin, BaseEstimator):
         return cls(n_clusters, **{**settings, **options})
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the model.
 
-        %(fit_parameters)s
+        %(fit_parameters_classes)s
 
         %(returns_self_interruptible)s
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
+        fixed_labels, seed_classes = check_classes(y, len(views), self.n_clusters)
         etas = self._make_etas()
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards, families = self._prepare(views)
+            if fixed_labels is not None:
+                shards = shards.with_labels(fixed_labels, "fixed_labels")
             best, interrupted = run_starts(
                 self,
-                self._make_starts(shards, families),
+                self._make_starts(shards, families, fixed_labels),
+                count_starts(self, fixed_labels),
                 lambda start: co_em(shards, start, etas, PRIORS[self.priors]),
                 lambda _, state: (state.model, self._compute_cost(shards, state.model)),
             )
@@ -258,10 +267,10 @@ class CoEM(ClusterMixin, BaseEstimator):
             sums = {name: reduce(add, (result["sums"][name] for result in results)) for name in families}
             memories = remember_sums(shards, sums)
         store_input_features(self, X, views)
-        self.families_ = families
+        self.families_, self.seed_classes_ = families, seed_classes
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
-        self._store(state.model.params, state.model.weights, best.cost, results)
+        self._store(state.model.params, state.model.weights, best.cost, results, fixed_labels)
         self.statistics_, self.n_batches_ = memories, 1
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
@@ -276,7 +285,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         return self
 
     @check_parameters
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
         %(partial_fit)s
@@ -292,22 +301,25 @@ class CoEM(ClusterMixin, BaseEstimator):
         (6, True)
         """
         if not hasattr(self, "statistics_"):
-            self.fit(X)
+            self.fit(X, y)
             self.history_ = append_batch(self.history_, 1)
             return self
         views = check_views(self, X, reset=False)
         views = views[[name for name in self.view_n_features_ if name in views]]
         check_same_clusters(self.n_clusters, self.cluster_weights_.shape[0])
+        fixed_labels, _ = check_classes(y, len(views), self.n_clusters, self)
         eta = self._make_etas()[-1]
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards, model = self._prepare_new(views)
+            if fixed_labels is not None:
+                shards = shards.with_labels(fixed_labels, "fixed_labels")
             reference = next(iter(shards.views.values())).present
             params, memories = (convert_arrays(tree, reference) for tree in (self.params_, self.statistics_))
             state, memories = co_em_step(shards, model, memories, eta, PRIORS[self.priors])
             results = self._conclude(shards, state.model)
             cost = self._compute_cost(shards, state.model)
         params = {name: _drop_weights(values) for name, values in params.items()} | state.model.params
-        self._store(params, state.model.weights, cost, results)
+        self._store(params, state.model.weights, cost, results, fixed_labels)
         self.statistics_ = memories
         self.history_ = append_batch(self.history_, self.n_batches_, state.record)
         self.n_batches_ += 1
@@ -345,15 +357,20 @@ class CoEM(ClusterMixin, BaseEstimator):
         """
         return self._prepare(check_views(clone(self), X, reset=True))[1]
 
-    def _make_starts(self, shards: Shards, families: Mapping[str, Family]) -> Iterator[Model]:
+    def _make_starts(
+        self, shards: Shards, families: Mapping[str, Family], fixed_labels: np.ndarray | None
+    ) -> Iterator[Model]:
         """Yield the model that each run starts from."""
         prior = PRIORS[self.priors]
         if not draws_starts(self.init):
             return iter([start_from_init(self.init, shards, families, self.n_clusters, prior)])
         rng = make_generator(self.random_state)
         generators, (sample_rng,) = rng.spawn(self.n_init), rng.spawn(1)
-        views, _ = sample_seed_entities(shards, self.n_clusters, sample_rng)
-        return start_from_seeds(views, families, self.n_clusters, self.init, prior, generators)
+        generators = generators[: count_starts(self, fixed_labels)]
+        views, rows = sample_seed_entities(shards, self.n_clusters, sample_rng, fixed_labels)
+        if fixed_labels is not None and rows is not None:
+            fixed_labels = fixed_labels[rows]
+        return start_from_seeds(views, families, self.n_clusters, self.init, prior, generators, fixed_labels)
 
     def _compute_cost(self, shards: Shards, model: Model) -> float:
         return -float(sum(shards.map(sum_log_likelihoods, model, _average_priors(model.weights))))
@@ -371,7 +388,12 @@ class CoEM(ClusterMixin, BaseEstimator):
         return results
 
     def _store(
-        self, params: Mapping[str, Any], weights: Mapping[str, Array], cost: float, results: Sequence[dict[str, Any]]
+        self,
+        params: Mapping[str, Any],
+        weights: Mapping[str, Array],
+        cost: float,
+        results: Sequence[dict[str, Any]],
+        fixed_labels: np.ndarray | None,
     ) -> None:
         """Store the model, and the results of the entities that it was fitted on."""
         self.params_ = {name: {"weights": weights[name], **values} for name, values in params.items()}
@@ -383,7 +405,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.labels_ = np.concatenate([to_numpy(result["labels"]) for result in results])
         self.cost_ = cost
         view_labels = [result["view_labels"] for result in results]
-        store_agreement(self, join_view_labels(view_labels, self.families_, len(self.labels_)))
+        store_agreement(self, join_view_labels(view_labels, self.families_, len(self.labels_)), fixed_labels)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Return the cluster of each entity, by the views that it has.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -14,13 +14,15 @@ from ...families import Family
 from ...families.base import Params, Statistics
 from ...rows import LocalShards, Shard, Shards, ViewRows
 from ..common.starts import (
+    RANDOM_RESPONSIBILITIES,
     assign_to_nearest_center,
     contains_centers,
+    draw_responsibilities,
     make_empty_init_error,
     make_seeder,
     split_init_by_view,
 )
-from .algorithm import Model, add_statistics, choose_posterior_span, collect_statistics
+from .algorithm import Model, add_statistics, choose_posterior_span, clamp_posteriors, collect_statistics
 from .priors import Prior
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
@@ -33,22 +35,30 @@ def start_from_seeds(
     strategy: str,
     prior: Prior,
     generators: list[np.random.Generator],
+    fixed_labels: np.ndarray | None = None,
 ) -> Iterator[Model]:
-    """Yield one start per generator, each from one partition for all views, so that cluster j is the same in each.
+    """Yield one start per generator, each from labels or responsibilities that all views share.
 
-    All partitions are made first, so that the rows prepared for that (unit rows, for instance) need not be kept.
+    So cluster j is the same in each view. All partitions are made first, so that the rows prepared for that (unit rows,
+    for instance) need not be kept.
     """
-    divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
-    rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
-    seed = make_seeder(rows, divergences, n_clusters, strategy)
-    partitions = [to_numpy(seed(rng)) for rng in generators]
-    del rows, seed
     shards = LocalShards(views).cut()
-    for labels in partitions:
+    if fixed_labels is not None:
+        shards = shards.with_labels(fixed_labels, "fixed_labels")
+    draws: Iterable[np.ndarray]
+    if strategy == RANDOM_RESPONSIBILITIES:
+        draws = (draw_responsibilities(len(shards), n_clusters, rng) for rng in generators)
+    else:
+        divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
+        rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
+        seed = make_seeder(rows, divergences, n_clusters, strategy, fixed_labels)
+        draws = [to_numpy(seed(rng)) for rng in generators]
+        del rows, seed
+    for start in draws:
         params, totals = {}, {}
         for name, view in views.items():
             if bool(namespace(view.present).any(view.present)):  # the others determine a view that the sample lacks
-                params[name], totals[name] = estimate_params(shards, name, families[name], labels, n_clusters)
+                params[name], totals[name] = estimate_params(shards, name, families[name], start, n_clusters)
         yield Model(families, params, prior.initialize(list(views), totals))
 
 
@@ -64,10 +74,15 @@ def estimate_params(
 def weight_shard(
     shard: Shard, name: str, family: Family, n_clusters: int, responsibilities: np.ndarray
 ) -> tuple[Statistics, Array]:
-    """Collect the statistics of a shard's rows under responsibilities or labels, and the sums of responsibilities."""
+    """Collect the statistics of a shard's rows under responsibilities or labels, and the sums of responsibilities.
+
+    Entities of a known class have its responsibility.
+    """
     view = shard.views[name]
     if responsibilities.ndim == 1:
         responsibilities = (np.arange(n_clusters)[:, None] == responsibilities[None, :]).T.astype(np.float64)
+    if shard.fixed_labels is not None:
+        responsibilities = clamp_posteriors(responsibilities.copy(), to_numpy(shard.fixed_labels))
     counted = np.asfortranarray(np.where(to_numpy(view.present)[:, None], responsibilities, 0.0))
     weights = asarray_like(counted, view.present)
     xp = namespace(weights)

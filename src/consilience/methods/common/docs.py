@@ -83,6 +83,12 @@ X [X_new] : Views, mapping or sequence of blocks, or array-like
 y : ignored
     Present for compatibility with scikit-learn.
 
+y [y_classes] : array-like of shape (n_entities,), default=None
+    Classes of the entities that are known: whole numbers from 0 on, and -1 where the class is unknown. The i-th
+    smallest class becomes cluster i, and entities of a known class stay in its cluster in every round and in `labels_`.
+    If there are more clusters than classes, the others are found among the entities of unknown class. scikit-learn's
+    `cross_validate`, `GridSearchCV` and pipelines pass y on, so do not give them classes that are meant for scoring.
+
 constraints : Constraints<default>
     Pairs of entities that must, or cannot, be in the same cluster.
 
@@ -104,6 +110,12 @@ view_labels_ : dict of str to ndarray of shape (n_entities,)
 
 agreement_ : ndarray of shape (n_views, n_views)
     Share of entities that two views put into the same cluster.
+
+agreement_ [agreement_unknown_] : ndarray of shape (n_views, n_views)
+    Share of entities that two views put into the same cluster, among those of unknown class if there are any.
+
+seed_classes_ : ndarray of shape (n_classes,) or None
+    The classes of y in the order of their clusters; None if no class was known.
 
 temperature_ : float
     Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
@@ -143,6 +155,7 @@ def write_section(title: str, *parts: str) -> str:
 
 PARTS |= {
     "fit_parameters": write_section("Parameters", PARTS["X"], PARTS["y"]),
+    "fit_parameters_classes": write_section("Parameters", PARTS["X"], PARTS["y_classes"]),
     "predict_parameters": write_section("Parameters", PARTS["X_new"]),
     "score_parameters": write_section("Parameters", PARTS["X_new"], PARTS["y"]),
     "returns_self": write_section("Returns", "self", "    The fitted estimator."),

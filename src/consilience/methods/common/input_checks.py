@@ -275,9 +275,14 @@ def check_n_clusters(n_clusters: int, n_entities: int) -> None:
         )
 
 
-def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
-    """Store the labels per view, and the share of entities on which each pair of views agrees."""
+def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray], fixed_labels: np.ndarray | None = None) -> None:
+    """Store the labels per view, and the share of entities on which each pair of views agrees.
+
+    Entities whose labels are fixed, on which all views agree, do not count if there are others.
+    """
     estimator.view_labels_ = view_labels
+    if fixed_labels is not None and (fixed_labels < 0).any():
+        view_labels = {name: labels[fixed_labels < 0] for name, labels in view_labels.items()}
     estimator.agreement_ = agreement_matrix(view_labels)
 
 

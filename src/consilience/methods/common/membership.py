@@ -165,12 +165,16 @@ class OutlierLabelsMixin:
         raise NotImplementedError
 
     def _mark_outliers(
-        self, misfit: Misfit, by_view: Mapping[str, Sequence[np.ndarray]], least: Sequence[float] = (LEAST_DEVIATION,)
+        self,
+        misfit: Misfit,
+        by_view: Mapping[str, Sequence[np.ndarray]],
+        least: Sequence[float] = (LEAST_DEVIATION,),
+        fixed_labels: np.ndarray | None = None,
     ) -> None:
         """Store the scores of the entities of the fit, and label outliers.
 
         `by_view` has the quantities of entities that are judged by a single view, and `least` the least deviation of
-        each quantity.
+        each quantity. Entities that have a fixed label keep it.
         """
         n_views = misfit.present.sum(axis=1)
         self._usual_views = int(np.bincount(n_views[n_views > 0], minlength=2).argmax())
@@ -181,11 +185,12 @@ class OutlierLabelsMixin:
         largest = scores.max(where=np.isfinite(scores), initial=FAR)
         self.outlier_scores_ = np.where(np.isfinite(scores), scores, largest + 1)  # entities that have no view
         self._outlier_quantiles = summarize(self.outlier_scores_)
+        may_change = np.ones(len(scores), bool) if fixed_labels is None else fixed_labels < 0
         if isinstance(self.outliers, str):
-            rows = np.flatnonzero(self.outlier_scores_ > FAR)
+            rows = np.flatnonzero((self.outlier_scores_ > FAR) & may_change)
         else:
             order = np.argsort(-self.outlier_scores_, kind="stable")
-            rows = np.sort(order[: round((self.outliers or 0.0) * len(scores))])
+            rows = np.sort(order[may_change[order]][: round((self.outliers or 0.0) * len(scores))])
         labels = np.asarray(self.labels_)  # type: ignore[has-type]
         self._unassigned = np.stack([rows, labels[rows]])
         if len(rows):

@@ -142,18 +142,18 @@ def draws_starts(init: Any) -> bool:
 def run_starts(
     estimator: Any,
     starts: Iterable[T],
+    n_starts: int,
     iterate: Callable[[T], Iterator[State]],
     finish: Callable[[T, Any], tuple[Any, float]],
 ) -> tuple[Attempt, bool]:
-    """Run an estimator from each start, and choose the best attempt.
+    """Run an estimator from each of `n_starts` starts, and choose the best attempt.
 
     ``iterate(start)`` yields the states of a run, and ``finish(start, state)`` returns its result and cost.
     """
 
     def attempt_all() -> Iterator[Attempt]:
-        n_runs = estimator.n_init if draws_starts(estimator.init) else 1
         options = {name: getattr(estimator, name) for name in ("max_iter", "tol", "patience")}
-        with progress(type(estimator).__name__, n_runs, bool(estimator.verbose)) as show:
+        with progress(type(estimator).__name__, n_starts, bool(estimator.verbose)) as show:
             for i, start in enumerate(starts):
                 finished = run(iterate(start), **options, report=partial(show, i))
                 yield Attempt(finished, *finish(start, finished.state))

@@ -25,7 +25,8 @@ from ...arrays import (
 from ...data.inputs import resolve_per_view
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows
-from .statistics import NO_LABEL, ClusterSums, compute_divergences
+from .run import draws_starts
+from .statistics import NO_LABEL, ClusterSumCollector, ClusterSums, compute_divergences
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and each seed takes a pass over them
 MOST_VALUES = 1 << 27  # numbers that the rows of these entities may have
@@ -35,22 +36,72 @@ Measure = Callable[[np.ndarray], Array]  # positions of seeds -> divergence of a
 
 
 def make_seeder(
-    views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], n_clusters: int, strategy: str
+    views: Mapping[str, ViewRows],
+    divergences: Mapping[str, Divergence],
+    n_clusters: int,
+    strategy: str,
+    fixed_labels: np.ndarray | None = None,
 ) -> Callable[[np.random.Generator], Array]:
-    """Return a function that draws k seeds and assigns every entity to the nearest of them by all its views."""
+    """Return a function that draws k seeds and assigns every entity to the nearest of them by all its views.
+
+    The means of classes that are known (`fixed_labels`) are the first seeds, and the others are drawn from the entities
+    of unknown class.
+    """
     scales = {name: compute_mean_divergence(view, divergences[name]) for name, view in views.items()}
     measure = partial(compute_seed_divergences, views, divergences, scales)
     has_any = np.any([to_numpy(view.present) for view in views.values()], axis=0)
-    entities = np.flatnonzero(has_any) if has_any.sum() >= n_clusters else np.arange(len(has_any))
+    n_drawn, nearest_class, from_class = n_clusters, None, None
+    if fixed_labels is not None:
+        n_classes = int(fixed_labels.max()) + 1
+        n_drawn -= n_classes
+        measure_means = make_class_measure(views, divergences, scales, fixed_labels, n_classes)
+        nearest_class, from_class = find_nearest_seed(measure_means, np.arange(n_classes))
+        if (has_any & (fixed_labels < 0)).sum() >= n_drawn:
+            has_any &= fixed_labels < 0
+    entities = np.flatnonzero(has_any) if has_any.sum() >= n_drawn else np.arange(len(has_any))
 
     def draw_partition(rng: np.random.Generator) -> Array:
-        return assign_to_nearest_seed(measure, STRATEGIES[strategy](measure, entities, n_clusters, rng))
+        if not n_drawn:
+            return nearest_class
+        partition, divergence = find_nearest_seed(
+            measure, STRATEGIES[strategy](measure, entities, n_drawn, rng, from_class)
+        )
+        if from_class is None:
+            return partition
+        return namespace(partition).where(divergence < from_class, partition + n_clusters - n_drawn, nearest_class)
 
     return draw_partition
 
 
-def assign_to_nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
-    """Return the nearest seed of each entity, a few seeds at a time so that no (entities, clusters) array is needed."""
+def make_class_measure(
+    views: Mapping[str, ViewRows],
+    divergences: Mapping[str, Divergence],
+    scales: Mapping[str, float],
+    fixed_labels: np.ndarray,
+    n_classes: int,
+) -> Measure:
+    """Return a function for the divergences of all entities from the means of known classes."""
+    means: dict[str, tuple[Array, Array]] = {}
+    for name, view in views.items():
+        sums = ClusterSumCollector(view, n_classes).collect(asarray_like(fixed_labels, view.row_term))
+        means[name] = divergences[name].centers(sums.sums, sums.counts), sums.counts > 0
+
+    def measure(classes: np.ndarray) -> Array:
+        at = asarray_like(classes, next(iter(views.values())).row_term)
+        chosen = {
+            name: (namespace(values).take(values, at, axis=0), namespace(values).take(has_mean, at))
+            for name, (values, has_mean) in means.items()
+        }
+        return compute_mean_over_views(views, divergences, scales, chosen)
+
+    return measure
+
+
+def find_nearest_seed(measure: Measure, seeds: np.ndarray) -> tuple[Array, Array]:
+    """Return the nearest seed of each entity, and the divergence from it.
+
+    A few seeds are compared at a time, so that no (entities, clusters) array is needed.
+    """
     divergence = measure(seeds[:N_SEEDS])
     xp = namespace(divergence)
     partition, least = xp.argmin(divergence, axis=1), xp.min(divergence, axis=1)
@@ -59,7 +110,7 @@ def assign_to_nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
         closer = xp.min(divergence, axis=1) < least
         partition = xp.where(closer, xp.argmin(divergence, axis=1) + first, partition)
         least = xp.where(closer, xp.min(divergence, axis=1), least)
-    return partition
+    return partition, least
 
 
 def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
@@ -79,21 +130,35 @@ def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
 def compute_seed_divergences(
     views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], scales: Mapping[str, float], seeds: np.ndarray
 ) -> Array:
-    """Return the divergence of all entities from seeds: the mean over the views that both have, in units of `scales`.
+    """Return the divergence of all entities from the entities at `seeds`, (n, n_seeds)."""
+    centers = {}
+    for name, view in views.items():
+        at = asarray_like(seeds, view.row_term)
+        centers[name] = take_dense_rows(view.X, at), namespace(view.present).take(view.present, at)
+    return compute_mean_over_views(views, divergences, scales, centers)
 
-    Two entities without a common view count as being at the average distance. A view whose rows are all alike is
-    ignored.
+
+def compute_mean_over_views(
+    views: Mapping[str, ViewRows],
+    divergences: Mapping[str, Divergence],
+    scales: Mapping[str, float],
+    centers: Mapping[str, tuple[Array, Array]],
+) -> Array:
+    """Return the divergence of all entities from centers: the mean over the views that both have, in units of `scales`.
+
+    `centers` has the rows of each view, and which of the centers have the view. An entity and a center without a common
+    view count as being at the average distance. A view whose rows are all alike is ignored.
     """
-    first = next(iter(views.values())).row_term
-    total = float64_zeros((first.shape[0], len(seeds)), first)
-    n_shared = float64_zeros((first.shape[0], len(seeds)), first)
+    first, n_centers = next(iter(views.values())).row_term, next(iter(centers.values()))[0].shape[0]
+    total = float64_zeros((first.shape[0], n_centers), first)
+    n_shared = float64_zeros((first.shape[0], n_centers), first)
     for name, view in views.items():
         if scales[name] == 0:
             continue
         xp = namespace(view.row_term)
-        at = asarray_like(seeds, view.row_term)
-        divergence = compute_divergences(view, divergences[name], take_dense_rows(view.X, at)) / scales[name]
-        both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
+        rows, has_view = centers[name]
+        divergence = compute_divergences(view, divergences[name], rows) / scales[name]
+        both = xp.logical_and(view.present[:, None], has_view[None, :])
         total = total + keep_where(both, divergence, 0.0)
         n_shared = n_shared + xp.astype(both, xp.float64)
     if not any(scales.values()):
@@ -101,19 +166,24 @@ def compute_seed_divergences(
     return keep_where(n_shared > 0, total / keep_where(n_shared > 0, n_shared, 1.0), 1.0)
 
 
-def draw_random_seeds(_: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def draw_random_seeds(
+    _measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, _closest: Array | None = None
+) -> np.ndarray:
     """Draw different entities, all equally likely."""
     return rng.choice(entities, n_clusters, replace=False)
 
 
 def draw_plus_plus_seeds(
-    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator
+    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, closest: Array | None = None
 ) -> np.ndarray:
     """Draw seeds by greedy k-means++ (Arthur & Vassilvitskii 2007) over several views.
 
     Each seed is drawn with a probability in proportion to the divergence from the seeds so far; of a few draws the one
-    that lowers the total most is kept.
+    that lowers the total most is kept. `closest` is each entity's divergence from the nearest of the seeds that there
+    are already.
     """
+    if closest is not None:
+        return np.array(draw_further_seeds(measure, entities, n_clusters, rng, closest, set()))
     first = int(rng.choice(entities))
     closest = measure(np.array([first]))[:, 0]
     return np.array([first, *draw_further_seeds(measure, entities, n_clusters, rng, closest, {first})])
@@ -143,18 +213,38 @@ def draw_further_seeds(
 
 
 STRATEGIES = {"k-means++": draw_plus_plus_seeds, "random": draw_random_seeds}
+RANDOM_RESPONSIBILITIES = "random-responsibilities"
+NAMED_STARTS = {*STRATEGIES, RANDOM_RESPONSIBILITIES}
+
+
+def draw_responsibilities(n: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the responsibilities of n entities, uniformly from all that sum to 1 (the flat Dirichlet distribution)."""
+    responsibilities = rng.standard_exponential((n, n_clusters))
+    responsibilities /= responsibilities.sum(axis=1)[:, None]
+    return responsibilities
+
+
+def count_starts(options: Any, fixed_labels: np.ndarray | None) -> int:
+    """Return the number of starts of an estimator: one if `init`, or the known classes, leave nothing to draw."""
+    n_classes = 0 if fixed_labels is None else int(fixed_labels.max()) + 1
+    is_drawn = draws_starts(options.init) and (options.init not in STRATEGIES or n_classes < options.n_clusters)
+    return options.n_init if is_drawn else 1
 
 
 def sample_seed_entities(
-    shards: Shards, n_clusters: int, rng: np.random.Generator
+    shards: Shards, n_clusters: int, rng: np.random.Generator, fixed_labels: np.ndarray | None = None
 ) -> tuple[Mapping[str, ViewRows], np.ndarray | None]:
     """Return the rows that seeds are chosen from, in memory, and their positions: None for all, else a random sample.
 
-    The size of the sample depends on the shape of the data alone.
+    The size of the sample depends on the shape of the data alone. Entities of known class are added, as many as the
+    sample has, and at least one per class.
     """
     n, n_values = len(shards), sum(count_stored(view.X) for view in shards.views.values())
     wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     rows = None if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
+    if rows is not None and fixed_labels is not None:
+        labelled = rng.permutation(np.flatnonzero(fixed_labels >= 0))[:wanted]
+        rows = np.unique(np.concatenate([rows, labelled, np.unique(fixed_labels, return_index=True)[1]]))
     return shards.take(rows), rows
 
 

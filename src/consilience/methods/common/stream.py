@@ -37,8 +37,8 @@ Parameters
 ----------
 X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
     The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
-y : ignored
-    Present for compatibility with scikit-learn.
+y : array-like of shape (n_entities,), default=None
+    Classes of the entities of the batch that are known, -1 where unknown: those of `fit` at first, then no others.
 
 Returns
 -------

@@ -20,6 +20,7 @@ from ...arrays import (
     asarray_like,
     build_scorer,
     choose_block_size,
+    compute_scores,
     count_stored,
     keep_where,
     namespace,
@@ -30,6 +31,7 @@ from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version
+from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
 
 
@@ -85,7 +87,7 @@ class Sweep:
     sums: ClusterSums  # of the next view, under the labels that are handed over
     cost: Array  # of the view whose turn it was
     n_several: Array  # number of entities with two views or more
-    n_agreed: Array  # number of those with the same label in all views
+    n_agreed: Array  # number of those with the same label in all views; both without entities of known class
 
     def __add__(self, other: Sweep) -> Sweep:
         return Sweep(*(getattr(self, term.name) + getattr(other, term.name) for term in fields(self)))
@@ -173,7 +175,9 @@ def sweep_shard(
         sweep.cost = sweep.cost + cost
         if with_agreement:
             lowest, highest, n_present = find_label_range(shard, turns, rows)
-            several = n_present >= 2
+            several, fixed_labels = n_present >= 2, shard.fixed(rows)
+            if fixed_labels is not None:
+                several = xp.logical_and(several, fixed_labels < 0)
             agreed = xp.logical_and(several, lowest == highest)
             sweep.n_several = sweep.n_several + xp.sum(xp.astype(several, xp.float64))
             sweep.n_agreed = sweep.n_agreed + xp.sum(xp.astype(agreed, xp.float64))
@@ -193,7 +197,7 @@ def iterate_labels(
             total = 0.0
             for name in outdated:
                 view = views[name]
-                labels, score = argmax_scores(X[name], centers.scorer(name, view))
+                labels, score = find_clusters(X[name], centers.scorer(name, view), shard.fixed(rows))
                 present, xp = view.present[rows], namespace(labels)
                 cached = shard.cache.get(name, (len(shard),), labels.dtype, labels)
                 cached[rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
@@ -201,6 +205,16 @@ def iterate_labels(
                     cost = view.row_term[rows] - centers.divergence.scale * xp.astype(score, xp.float64)
                     total = xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
             yield rows, X, total
+
+
+def find_clusters(X: Array, scorer: Scorer, fixed_labels: Array | None) -> tuple[Array, Array]:
+    """Return the cluster of the largest score of each row, or that of its class if it is known, and this score."""
+    labels, score = argmax_scores(X, scorer)
+    if fixed_labels is None:
+        return labels, score
+    xp, labels = namespace(labels), clamp_labels(labels, fixed_labels)
+    fixed_score = xp.take_along_axis(compute_scores(X, scorer), labels[:, None], axis=1)[:, 0]
+    return labels, xp.where(fixed_labels >= 0, fixed_score, score)
 
 
 def choose_row_span(views: Iterable[ViewRows], n: int) -> int:
@@ -261,7 +275,8 @@ def find_farthest(
     candidates = np.flatnonzero(to_numpy(view.present))
     divergences = to_numpy(compute_divergences(view, centers.divergence, values))
     costs = divergences[np.arange(len(labels)), np.maximum(labels, 0)]
-    costs = np.where(labels[candidates] >= 0, costs[candidates], -1.0)
+    may_move = labels >= 0 if shard.fixed_labels is None else (labels >= 0) & (to_numpy(shard.fixed_labels) < 0)
+    costs = np.where(may_move[candidates], costs[candidates], -1.0)
     farthest = np.argsort(-costs, kind="stable")[:n]
     rows = asarray_like(candidates[farthest], view.row_term)
     return costs[farthest], to_numpy(take_dense_rows(view.X, rows))

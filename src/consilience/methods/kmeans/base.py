@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ...arrays import Seed, asarray_like, explain_out_of_memory, to_numpy, use_threads
 from ...data import Table, Views
@@ -25,6 +25,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_if_not_converged,
 )
+from ..common.known_classes import KnownClassesMixin, check_classes, clamp_labels
 from ..common.membership import (
     ClusterScores,
     MembershipMixin,
@@ -36,7 +37,7 @@ from ..common.membership import (
     score_distances,
 )
 from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
-from ..common.starts import STRATEGIES
+from ..common.starts import NAMED_STARTS
 from ..common.statistics import NO_LABEL, ClusterSums
 from ..common.stream import (
     POWER,
@@ -68,7 +69,7 @@ class BaseMultiViewKMeans(
     OutlierLabelsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    ClusterMixin,
+    KnownClassesMixin,
     BaseEstimator,
     ABC,
 ):
@@ -77,7 +78,7 @@ class BaseMultiViewKMeans(
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **share_constraints("n_clusters", "views", "n_init", "max_iter", "tol", "patience", "outliers"),
         **share_constraints("random_state", "n_jobs", "verbose"),
-        "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
+        "init": [StrOptions(NAMED_STARTS), dict, "array-like"],
     }
 
     def __init__(
@@ -113,46 +114,51 @@ class BaseMultiViewKMeans(
         """The divergence of rows from centers."""
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the entities.
 
-        %(fit_parameters)s
+        %(fit_parameters_classes)s
 
         %(returns_self_interruptible)s
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
+        fixed_labels, seed_classes = check_classes(y, len(views), self.n_clusters)
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards = prepare_kmeans(views, self._divergence)
-            best, interrupted = fit_shards(shards, self._divergence, self)
+            if fixed_labels is not None:
+                shards = shards.with_labels(fixed_labels, "fixed_labels")
+            best, interrupted = fit_shards(shards, self._divergence, self, fixed_labels)
             view_centers = best.run.state.centers
             labels, centers, agreed = best.result
             results = list(shards.map(conclude_partition, view_centers, centers, True))
             handed = reduce(add, (result["sums"] for result in results))
             memories = remember_clusters(shards, handed.by_view, agreed)
         store_input_features(self, X, views)
-        self.labels_ = labels
+        self.labels_, self.seed_classes_ = labels, seed_classes
         self.cluster_centers_ = centers
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
         self.view_centers_, self.statistics_, self.n_batches_ = view_centers.values, memories, 1
         self._reset_probabilities()
-        self._store_results(results, views.names, 1.0)
+        self._store_results(results, views.names, 1.0, fixed_labels)
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         warn_if_not_converged(self)
         warn_about_empty_clusters(labels, self.n_clusters)
         return self
 
-    def _store_results(self, results: Sequence[dict[str, Any]], names: Sequence[str], weight: float) -> None:
+    def _store_results(
+        self, results: Sequence[dict[str, Any]], names: Sequence[str], weight: float, fixed_labels: np.ndarray | None
+    ) -> None:
         """Store the labels per view, the usual distance from the clusters, and the outliers.
 
         `results` has those of each shard, with the named views; `weight` is the weight of these entities among all that
         the model has seen.
         """
         view_labels = [result["view_labels"] for result in results]
-        store_agreement(self, join_view_labels(view_labels, self.view_n_features_, len(self.labels_)))
+        store_agreement(self, join_view_labels(view_labels, self.view_n_features_, len(self.labels_)), fixed_labels)
         distances, present = (np.concatenate([result[key] for result in results]) for key in ("distances", "present"))
         units = dict(getattr(self, "_units", {})) if weight < 1 else {}
         for name, view_distances, has_view in zip(names, distances.T, present.T, strict=True):
@@ -174,7 +180,7 @@ class BaseMultiViewKMeans(
         for name, view_distances, view_unit, has_view in zip(names, distances.T, view_units, present.T, strict=True):
             alone = measure_log_ratio(view_distances / (view_unit or 1), labels, self._spreads)
             by_view[name] = [alone[has_view]]
-        self._mark_outliers(Misfit([values], present, list(names)), by_view)
+        self._mark_outliers(Misfit([values], present, list(names)), by_view, fixed_labels=fixed_labels)
         self._view_scales = {**earlier, **self._view_scales}  # the batch may lack views
 
     def _leave_out(self, distances: np.ndarray, present: np.ndarray, names: list[str], weight: float) -> np.ndarray:
@@ -198,7 +204,7 @@ class BaseMultiViewKMeans(
         return result
 
     @check_parameters
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
         %(partial_fit)s
@@ -219,15 +225,18 @@ class BaseMultiViewKMeans(
                 f"outliers={self.outliers!r}, and use score_outliers"
             )
         if not hasattr(self, "statistics_"):
-            self.fit(X)
+            self.fit(X, y)
             self.history_ = append_batch(self.history_, 1)
             return self
         views = check_views(self, X, reset=False)
         views = views[[name for name in self.view_n_features_ if name in views]]
         check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
+        fixed_labels, _ = check_classes(y, len(views), self.n_clusters, self)
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
-            shards = shards.with_labels(np.full(len(shards), NO_LABEL))
+            if fixed_labels is not None:
+                shards = shards.with_labels(fixed_labels, "fixed_labels")
+            shards = shards.with_labels(clamp_labels(np.full(len(shards), NO_LABEL), fixed_labels))
             reference = next(iter(shards.views.values())).present
             values, memories = (convert_arrays(tree, reference) for tree in (self.view_centers_, self.statistics_))
             state, memories = kmeans_step(shards, Centers(self._divergence, values), memories)
@@ -240,7 +249,7 @@ class BaseMultiViewKMeans(
         self.history_ = append_batch(self.history_, self.n_batches_, state.record)
         self.n_batches_ += 1
         self.n_iter_, self.converged_ = 1, False
-        self._store_results(results, list(shards.views), self.n_batches_**-POWER)
+        self._store_results(results, list(shards.views), self.n_batches_**-POWER, fixed_labels)
         return self
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:

@@ -13,8 +13,16 @@ import numpy as np
 from ...arrays import Array, keep_where, make_generator, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
+from ..common.known_classes import clamp_labels
 from ..common.run import Attempt, draws_starts, run_starts
-from ..common.starts import expand_labels, make_seeder, partition_from_init, sample_seed_entities
+from ..common.starts import (
+    RANDOM_RESPONSIBILITIES,
+    count_starts,
+    expand_labels,
+    make_seeder,
+    partition_from_init,
+    sample_seed_entities,
+)
 from ..common.statistics import NO_LABEL, ClusterSums, make_divergence
 from .algorithm import Centers, KMeansState, choose_row_span, find_label_range, iterate_labels, multi_view_kmeans
 
@@ -75,10 +83,10 @@ def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> 
     Return the labels and their cost: the divergence of each entity from its cluster, summed over entities and views.
     """
     labels, costs = [], []
-    for _, divergences in iterate_divergences(shard, divergence, centers):
+    for rows, divergences in iterate_divergences(shard, divergence, centers):
         distance = reduce(add, map(divergence.distance, divergences))
         xp = namespace(distance)
-        labels.append(xp.argmin(distance, axis=1))
+        labels.append(clamp_labels(xp.argmin(distance, axis=1), shard.fixed(rows)))
         costs.append(xp.sum(xp.take_along_axis(reduce(add, divergences), labels[-1][:, None], axis=1)))
     return join_blocks(labels), reduce(add, costs)
 
@@ -89,21 +97,28 @@ def vote_all(shards: Shards, divergence: Divergence, centers: Mapping[str, Array
     return np.concatenate([to_numpy(labels) for labels, _ in votes]), float(sum(cost for _, cost in votes))
 
 
-def fit_shards(shards: Shards, divergence: Divergence, options: Any) -> tuple[Attempt, bool]:
+def fit_shards(
+    shards: Shards, divergence: Divergence, options: Any, fixed_labels: np.ndarray | None = None
+) -> tuple[Attempt, bool]:
     """Run k-means from each start and choose the best, with the parameters of an estimator as `options`.
 
     The result of an attempt is its labels, the consensus centers, and the sums of the rows on which all views agree.
+    `fixed_labels` are those of the shards.
     """
-    n_clusters = options.n_clusters
+    n_clusters, n_starts = options.n_clusters, count_starts(options, fixed_labels)
 
     def make_starts() -> Iterator[np.ndarray]:
         if not draws_starts(options.init):
             yield partition_from_init(options.init, shards, divergence, n_clusters)
             return
         rng = make_generator(options.random_state)
-        generators, (sample_rng,) = rng.spawn(options.n_init), rng.spawn(1)
-        views, rows = sample_seed_entities(shards, n_clusters, sample_rng)
-        seed = make_seeder(views, dict.fromkeys(views, divergence), n_clusters, options.init)
+        generators, (sample_rng,) = rng.spawn(options.n_init)[:n_starts], rng.spawn(1)
+        if options.init == RANDOM_RESPONSIBILITIES:
+            yield from (generator.integers(n_clusters, size=len(shards)) for generator in generators)
+            return
+        views, rows = sample_seed_entities(shards, n_clusters, sample_rng, fixed_labels)
+        fixed_sample = fixed_labels if fixed_labels is None or rows is None else fixed_labels[rows]
+        seed = make_seeder(views, dict.fromkeys(views, divergence), n_clusters, options.init, fixed_sample)
         for generator in generators:
             yield expand_labels(to_numpy(seed(generator)), rows, len(shards))
 
@@ -113,8 +128,8 @@ def fit_shards(shards: Shards, divergence: Divergence, options: Any) -> tuple[At
         labels, cost = vote_all(started, divergence, centers)
         return (labels, centers, agreed), cost
 
-    starts = map(shards.with_labels, make_starts())
-    return run_starts(options, starts, lambda start: multi_view_kmeans(start, divergence, n_clusters), finish)
+    starts = (shards.with_labels(clamp_labels(labels, fixed_labels)) for labels in make_starts())
+    return run_starts(options, starts, n_starts, lambda start: multi_view_kmeans(start, divergence, n_clusters), finish)
 
 
 def compute_distances(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> Array:
@@ -155,7 +170,7 @@ def conclude_partition(
         ]
         total = reduce(add, by_view)
         xp = namespace(total)
-        labels = xp.argmin(total, axis=1)[:, None]
+        labels = clamp_labels(xp.argmin(total, axis=1), shard.fixed(rows))[:, None]
         distances.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
         for i, name in enumerate(names if with_sums else []):
             handed = shard.cache.arrays[name][rows]
