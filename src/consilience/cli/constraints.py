@@ -80,7 +80,9 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
     for row, (view, *cells) in enumerate(zip(views, *table.values(), strict=True), 1):
         link = dict(zip(table, cells, strict=True))
         ends = [_find_entities(path, row, link[end], view, prepared) for end in COLUMNS[:2]]
-        name = None if view is None else _find_view_with(path, row, view, [position[end] for end in ends], prepared)
+        name = (
+            None if view is None else _find_view_with(path, row, view, [position[list(end)] for end in ends], prepared)
+        )
         pairs = [(first, second) for first in ends[0] for second in ends[1]]
         rows_by_view.setdefault(name, []).extend({**link, "first": a, "second": b} for a, b in pairs)
     links = {name: _build(path, rows, table, prepared) for name, rows in rows_by_view.items()}

@@ -88,6 +88,8 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
     ):
         if k == SMALL_GROUPS:  # small groups are wanted here, and must-links keep them
             warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
+        if data.seeds is not None:  # a note says it in the terms of the command
+            warnings.filterwarnings("ignore", message="y gives one of .* to every entity")
         estimator.fit(views, **arguments)
     check_fitted(data.method, estimator)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
