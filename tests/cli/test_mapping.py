@@ -452,7 +452,7 @@ def test_constraints_of_one_view_help_the_other(tmp_path):
 
 
 def test_encoded_rows_are_those_of_the_files(collections):
-    """Entities that share a row of a file are one row of the view."""
+    """The rows of the views are rows of the files, so that entities with the same row are one point of the view."""
     with InputFiles() as inputs:
         specs = [parse_view(f"page={collections / 'pages.csv'}:a"), parse_view(f"image={collections / 'images.csv'}:d")]
         reading = read_files(specs, mappings=[str(collections / "map.csv")], inputs=inputs)

@@ -255,6 +255,17 @@ def test_report_shows_the_seeds_again(views, tmp_path):
     assert "Scores leave out the seeds" in page
 
 
+def test_changed_seeds_are_noticed(views, tmp_path):
+    file = write_csv(tmp_path / "seeds.csv", ["id", "seed"], [("e00", "river"), ("e25", "sea")])
+    run_successfully(
+        "cluster", *views, "--seeds", file, "--method", "k-means", "-k", 3, *FEW, "--out", tmp_path / "out"
+    )
+    write_csv(file, ["id", "seed"], [("e00", "sea"), ("e25", "sea")])
+    assert_refused(
+        run_command("report", tmp_path / "out", "--force"), "the files have changed since the model was fitted"
+    )
+
+
 def test_seeds_are_never_overwritten(views, tmp_path):
     file = write_csv(tmp_path / "labels.csv", ["id", "seed"], [("e00", "river"), ("e25", "sea")])
     ran = run_command("cluster", *views, "--seeds", file, "-k", 3, "--out", tmp_path, "--force")

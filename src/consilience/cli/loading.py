@@ -201,6 +201,8 @@ def compute_digest(reading: InputData) -> str:
             _update_digest(digest, part)
     for mapping in reading.mappings:
         _update_digest(digest, (mapping.views, mapping.pairs))
+    for source in reading.seed_classes:
+        _update_digest(digest, (source.ids, source.classes))
     return digest.hexdigest()
 
 

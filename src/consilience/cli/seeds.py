@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -108,21 +109,20 @@ class SeedClasses:
 
 
 def read_seeds(reading: InputData, prepared: EncodedData) -> SeedClasses | None:
-    """Return the classes that --seeds names for the entities that are clustered, None without --seeds."""
+    """Return the classes that --seeds names for the entities that are clustered, None without --seeds.
+
+    Classes that are numbers are ordered by value, before the others by name.
+    """
     if not reading.seed_classes:
         return None
     classes = match_classes(reading.seed_classes, prepared.entities)[prepared.kept]
-    names = sorted({name for name in classes.tolist() if name}, key=_order_class)
+    is_number = re.compile(r"-?\d+(\.\d*)?").fullmatch
+    names = sorted(set(classes.tolist()) - {""}, key=lambda name: (float(name) if is_number(name) else np.inf, name))
     origin = " and ".join(source.origin for source in reading.seed_classes)
     if not names:
         raise ValueError(f"{origin} (--seeds) has no class for an entity with data: check the ids")
     position = {name: number for number, name in enumerate(names)}
     return SeedClasses(origin, names, np.array([position.get(name, -1) for name in classes.tolist()]))
-
-
-def _order_class(name: str) -> tuple[float, str]:
-    """Order classes that are numbers by value, before the others by name."""
-    return (float(name) if name.lstrip("-").replace(".", "", 1).isdecimal() else np.inf), name
 
 
 def describe_seeds(described: list[dict[str, Any]]) -> str:

@@ -228,7 +228,14 @@ def _match_mapped_classes(sources: Sequence[KnownClasses], entities: Entities) -
                 f"{source.origin} ({source.option}) has no ids, but --mapping joins views by ids: add them"
             )
         for entity_id, text in zip(source.ids.tolist(), format_classes(source).tolist(), strict=True):
-            for entity in _find_labeled(source, entity_id, entities) if text else ():
+            try:
+                entities_of_id = {
+                    entity for view in source.views or (None,) for entity in entities.find(entity_id, view)
+                }
+            except ValueError as error:
+                remedy = "Give the classes in a column of a view's file"
+                raise ValueError(f"{source.origin} ({source.option}): {error}. {remedy}") from error
+            for entity in entities_of_id if text else ():
                 earlier = origins.setdefault(entity, source)
                 if matched[entity] not in ("", text):
                     raise ValueError(
@@ -240,13 +247,3 @@ def _match_mapped_classes(sources: Sequence[KnownClasses], entities: Entities) -
         origin = " and ".join(source.origin for source in sources)
         raise ValueError(f"{origin} ({sources[0].option}) has no label for any of the entities: do the ids match?")
     return matched
-
-
-def _find_labeled(source: KnownClasses, entity_id: str, entities: Entities) -> set[int]:
-    """Find the entities of an id: an id of the views that the file holds, or of any view if it holds none."""
-    try:
-        return {entity for view in source.views or (None,) for entity in entities.find(entity_id, view)}
-    except ValueError as error:
-        raise ValueError(
-            f"{source.origin} ({source.option}): {error}. Give the classes in a column of a view's file"
-        ) from error
