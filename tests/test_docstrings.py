@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import consilience as cs
-from consilience._docstrings import PLACEHOLDER, fill_docstrings
+from consilience._docstrings import PLACEHOLDER, fill_docstrings, read_parameters
 
 PARTS = {"n_clusters": "n_clusters : int<default>\n    Number of clusters.", "returns": "Returns\n-------\nself"}
 
@@ -75,3 +75,39 @@ def test_no_placeholder_is_left(documented):
     members = [member for _, member in inspect.getmembers(documented)] if inspect.isclass(documented) else []
     for text in (getattr(member, "__doc__", None) for member in [documented, *members]):
         assert not PLACEHOLDER.search(str(text))
+
+
+def test_parameters_are_read_with_type_and_first_sentence():
+    def function():
+        """Do.
+
+        Parameters
+        ----------
+        first : {'a', 'b'}, default='a'
+            What is done, as in Eq. 2 or by Function.of(x). More
+            about it.
+        second, third : int, optional
+            Numbers.
+        fourth : bool
+
+        Returns
+        -------
+        other : int
+            Not a parameter.
+        """
+
+    parameters = read_parameters(function)
+    assert {name: text.type for name, text in parameters.items()} == {
+        "first": "{'a', 'b'}",
+        "second": "int",
+        "third": "int",
+        "fourth": "bool",
+    }
+    assert parameters["first"].summary == "What is done, as in Eq. 2 or by Function.of(x)."
+    assert parameters["first"].description.endswith(" More about it.")
+    assert parameters["third"].summary == "Numbers."
+    assert parameters["fourth"].summary == ""
+
+
+def test_function_without_docstring_has_no_parameters():
+    assert read_parameters(lambda: None) == {}

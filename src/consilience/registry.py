@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -116,12 +117,8 @@ def find_estimator(name: str) -> EstimatorDeclaration:
     return _DECLARATIONS[name]
 
 
-def _choose_affinities(kinds: Mapping[str, str]) -> dict[str, Any]:
-    return {"affinity": {view: "precomputed" if kind == "similarities" else "auto" for view, kind in kinds.items()}}
-
-
-def _choose_kernels(kinds: Mapping[str, str]) -> dict[str, Any]:
-    return {"affinity": {view: "precomputed" if kind == "similarities" else "gaussian" for view, kind in kinds.items()}}
+def _choose_affinities(kinds: Mapping[str, str], default: str = "auto") -> dict[str, Any]:
+    return {"affinity": {view: "precomputed" if kind == "similarities" else default for view, kind in kinds.items()}}
 
 
 def _choose_families(kinds: Mapping[str, str]) -> dict[str, Any]:
@@ -234,7 +231,7 @@ for _declaration in (
         "kernel-product",
         "spectral clustering of the multiplied similarities",
         "consilience.baselines:KernelProduct",
-        _choose_kernels,
+        partial(_choose_affinities, default="gaussian"),
         takes_similarities=True,
         is_compared=False,
         contract=ContractCase(is_complete=False),

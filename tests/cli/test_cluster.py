@@ -223,7 +223,8 @@ def test_refused_similarities_name_suitable_methods(method, data, tmp_path):
     ran = run_command("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
     assert ran.code == 1
     wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
-    takers = "consilience or spectral or kernel-addition or co-regularized or convex"
+    takers = ["consilience", "spectral", "kernel-addition", "co-regularized", "convex", "kernel-product"]
+    takers = " or ".join([*takers, "minimum-disagreement"])
     assert ran.error_line == f"consilience: {wanted}{takers}"
 
 

@@ -9,7 +9,7 @@ import pytest
 from consilience._docstrings import read_parameters
 from consilience.cli.methods import WIDTH, write_default
 from consilience.cli.settings import FLAGS, list_options, read_settings
-from consilience.registry import list_estimators
+from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
 from stage import run_command, run_successfully
 
 DECLARATIONS = list_estimators()
@@ -61,7 +61,7 @@ def test_values_of_options_are_shown():
     assert "affinity=(by the kind of the view), or affinity.VIEW=VALUE for one view" in text
     assert "Values: auto, chi2, cosine, gaussian, intersection, landmarks, linear, nearest-neighbors, nystroem" in text
     assert "nearest-neighbors(n_neighbors=..., metric=..., approximate=...)" in text
-    assert "Values: an int in the range [0, inf) or auto" in text
+    assert "Values: an int in the range [1, inf) or none" in text
     text = " ".join(run_successfully("methods", "concatenation").out.split())
     assert "estimator=k-means" in text
     assert "Options of it: estimator.NAME=VALUE" in text
@@ -83,3 +83,15 @@ def test_list_goes_through_a_pipe_that_is_closed_early():
 
 def test_quiet_still_prints_the_list():
     assert run_successfully("methods", "--quiet").out == run_successfully("methods").out
+
+
+def test_method_without_options_or_docstring(monkeypatch):
+    class Plain:
+        def __init__(self, n_clusters, random_state=None):
+            pass
+
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", list_estimators())
+    declare_estimator(EstimatorDeclaration("plain", "a method without options", Plain))
+    text = run_successfully("methods", "plain").out
+    assert "It has no options for --set." in text
+    assert text.endswith("--method plain\n")

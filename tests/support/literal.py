@@ -33,17 +33,19 @@ GEOMETRY = {
 }
 
 
-def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry):
+def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry, fixed=None):
     """Bickel & Scheffer 2004, Table 1 and Eqs 8 to 12, on complete or incomplete views.
 
     `partition` is the one that the last view hands to the first. Returns what the estimator calls labels_,
     view_labels_, cluster_centers_, cost_ and the per-view costs of the last round. Assumes that no cluster empties.
+    Entities with a label in `fixed` (-1: none) keep it.
     """
     centre, cost, distance = GEOMETRY[geometry]
     if "Spherical" in geometry:
         blocks = [block / np.linalg.norm(block, axis=1, keepdims=True) for block in blocks]
     n, n_views = present.shape
-    newest = np.array(partition)
+    fixed = np.full(n, -1) if fixed is None else fixed
+    newest = np.where(fixed >= 0, fixed, partition)
     view_labels = np.full((n_views, n), -1)
     for _ in range(n_rounds):
         costs, centres = [], []
@@ -55,8 +57,8 @@ def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry):
             for i in range(n):
                 if present[i, v]:
                     all_costs = [cost(block[i], c) for c in centres[v]]  # Eq 8
-                    view_labels[v, i] = newest[i] = int(np.argmin(all_costs))
-                    costs[v] += min(all_costs)  # Eq 10
+                    view_labels[v, i] = newest[i] = int(np.argmin(all_costs)) if fixed[i] < 0 else fixed[i]
+                    costs[v] += all_costs[newest[i]]  # Eq 10
     consensus = []
     for v, block in enumerate(blocks):  # Eq 11
         consensus.append(list(centres[v]))
@@ -72,6 +74,7 @@ def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry):
     for i in range(n):  # Eq 12
         views = np.flatnonzero(present[i])
         labels[i] = np.argmin([sum(distance(blocks[v][i], consensus[v][j]) for v in views) for j in range(k)])
+        labels[i] = labels[i] if fixed[i] < 0 else fixed[i]
         total += sum(cost(blocks[v][i], consensus[v][labels[i]]) for v in views)
     return labels, view_labels, [np.array(c) for c in consensus], total, costs
 
@@ -128,12 +131,12 @@ def blend_posteriors(posteriors, v, i, eta):
     return (1 - eta) * posteriors[v][i] + eta / len(others) * sum(others)
 
 
-def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, parallel=False):
+def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, parallel=False, fixed=None):
     """Bickel & Scheffer 2005, Table 1: one round for each of `etas`, from responsibilities (n, k) per view.
 
     `families` has one name per view. Returns the parameters, the priors of each view, the local posteriors
     {entity: (k,)} of each view and, for each round, (Q^MV, Delta, log-likelihoods). With `parallel` all E-steps come
-    before all M-steps.
+    before all M-steps. Entities of a known class (`fixed`, -1: unknown) have its posterior in every E-step.
     """
     views = range(len(blocks))
     log_prob, m_step = zip(*(FAMILIES[name] for name in families), strict=True)
@@ -147,7 +150,13 @@ def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, p
         alpha = [np.concatenate([start[v][entities[v]] for v in views]).mean(axis=0)] * len(blocks)
 
     def e_steps():
-        return [local_posteriors(blocks[v], present[:, v], alpha[v], theta[v], log_prob[v]) for v in views]
+        steps = [local_posteriors(blocks[v], present[:, v], alpha[v], theta[v], log_prob[v]) for v in views]
+        for v, (posterior, evidence) in enumerate(steps):
+            for i in posterior if fixed is not None else ():
+                if (j := fixed[i]) >= 0:
+                    posterior[i] = np.eye(k)[j]
+                    evidence[i] = np.log(alpha[v][j]) + log_prob[v](blocks[v][i], theta[v][j])
+        return steps
 
     history = []
     for eta in etas:

@@ -35,7 +35,7 @@ def describe_method(declaration: EstimatorDeclaration) -> str:
     name, options = declaration.name, list_options(declaration)
     parameters = read_parameters(declaration.estimator_class)
     lines = [*textwrap.wrap(f"{name}: {declaration.title}", WIDTH), *wrap_indented(get_first_line(declaration))]
-    lines += ["", "Options for --set:"]
+    lines += ["", "Options for --set:" if options else "It has no options for --set."]
     for option in options:
         constraints, is_per_view = get_constraints(declaration, option)
         form = f"  {option}={write_default(declaration, option)}"
@@ -51,9 +51,10 @@ def describe_method(declaration: EstimatorDeclaration) -> str:
             lines += wrap_indented(f"{kind}({', '.join(f'{name}=...' for name in names)})")
     flags = [f"{option}: {FLAGS[option]}." for option in parameters if option in FLAGS]
     lines += ["", "Not for --set:", *(f"  {flag}" for flag in flags)] if flags else []
-    example = declaration.example or f"{options[0]}={write_default(declaration, options[0])}"
-    command = ["consilience cluster --view a=a.csv --view b=b.csv -k 3 \\", f"    --method {name} --set {example}"]
-    return "\n".join([*lines, "", "Example:", *(f"  {line}" for line in command)])
+    examples = [declaration.example or f"{option}={write_default(declaration, option)}" for option in options[:1]]
+    command = " ".join([f"--method {name}", *(f"--set {example}" for example in examples)])
+    start = "consilience cluster --view a=a.csv --view b=b.csv -k 3 \\"
+    return "\n".join([*lines, "", "Example:", f"  {start}", f"      {command}"])
 
 
 def get_first_line(declaration: EstimatorDeclaration) -> str:

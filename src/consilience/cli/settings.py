@@ -64,10 +64,10 @@ class Settings:
     declaration: EstimatorDeclaration  # builds estimators with these options
     settings: tuple[Setting, ...] = ()
 
-    def check_views(self, names: Sequence[str]) -> None:
-        """Refuse a setting for a view that does not exist."""
+    def check_views(self, names: Sequence[str], possible: Sequence[str] = ()) -> None:
+        """Refuse a setting for a view that does not exist; `possible` are names that it may still turn out to have."""
         for setting in self.settings:
-            if setting.view is not None and setting.view not in names:
+            if setting.view not in (None, *names, *possible):
                 listed = ", ".join(map(repr, names))
                 raise UsageError(f"--set {setting.text}: there is no view {setting.view!r}; the views are {listed}")
 
@@ -78,17 +78,15 @@ def check_settings(options: argparse.Namespace) -> None:
     specs = [parse_view(text) for text in options.view]
     if not any(spec.path.name.lower().endswith(SEVERAL_VIEWS) for spec in specs):
         names = [spec.view_name for spec in specs]
-        links = [f"{name}-{end}" for name in names for end in ("out", "in")]
-        for setting in settings.settings:
-            if setting.view not in links:  # whether a file holds links is known once it is read
-                replace(settings, settings=(setting,)).check_views(names)
+        links = [f"{name}-{end}" for name in names for end in ("out", "in")]  # if the file turns out to hold links
+        settings.check_views(names, links)
 
 
-def read_settings(method: str, texts: Sequence[str] | None) -> Settings:
+def read_settings(method: str, texts: Sequence[str]) -> Settings:
     """Read the settings of a method; refuse those that it does not take."""
     declaration = find_estimator(DEFAULT_METHOD if method == "auto" else method)
     assignments: dict[str, str] = {}
-    for text in texts or ():
+    for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise UsageError(f"--set needs the form NAME=VALUE, got {text!r}")

@@ -1,0 +1,548 @@
+"""Known classes of some entities: `fit(X, y)` of co-EM and k-means."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+
+import consilience as cs
+import literal
+from consilience.arrays import to_numpy
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.families import FAMILIES, Gaussian, Multinomial
+from consilience.methods.common import starts
+from equality import is_identical
+from stores import STORES, convert_to_dask, cut_finely, make_blocks
+
+K = 4
+ALL_KNOWN = "y gives one of .* classes to every entity, which leaves nothing to cluster"
+
+
+def co_em(**options):
+    return cs.CoEM(**{"n_clusters": K, "eta": 0.25, "families": "gaussian", "random_state": 0, **options})
+
+
+def kmeans(**options):
+    return cs.MultiViewKMeans(**{"n_clusters": K, "random_state": 0, **options})
+
+
+def spherical(**options):
+    return cs.MultiViewSphericalKMeans(**{"n_clusters": K, "random_state": 0, **options})
+
+
+ESTIMATORS = [co_em, kmeans, spherical]
+every_estimator = pytest.mark.parametrize("make", ESTIMATORS)
+
+
+def make_blobs(missing=0.0, n=200, separation=3, seed=0):
+    return make_gaussian_views(
+        n, n_clusters=K, n_features=(4, 6, 3), separation=separation, missing=missing, random_state=seed
+    )
+
+
+def draw_known(y, per_class, seed=0, classes=None):
+    """Return y with the classes of a few random entities, and -1 elsewhere."""
+    rng, known = np.random.default_rng(seed), np.full(len(y), -1)
+    for label in np.unique(y) if classes is None else classes:
+        known[rng.choice(np.flatnonzero(y == label), per_class, replace=False)] = label
+    return known
+
+
+def fit_quietly(model, X, y=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", ALL_KNOWN)
+        return model.fit(X, y)
+
+
+def get_state(model):
+    """Return all fitted attributes that are arrays or numbers."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_") and name != "families_"}
+
+
+# --- the algorithms ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("priors", ["global", "view", "uniform"])
+@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.4), (3, 0.4)])
+@pytest.mark.parametrize("family", ["multinomial", "gaussian"])
+def test_co_em_equals_the_literal_version(family, n_views, missing, eta, priors):
+    if family == "gaussian":
+        views, y = make_gaussian_views(
+            40, n_clusters=3, n_features=(3, 2, 4)[:n_views], missing=missing, random_state=0
+        )
+    else:
+        views, y = make_text_views(
+            40, n_clusters=3, n_words=(12, 9, 15)[:n_views], length=8, missing=missing, random_state=0
+        )
+    known = draw_known(y, 4)
+    rng = np.random.default_rng(1)
+    start = {name: rng.dirichlet(np.ones(3), 40) for name in views.names}
+    families = {"multinomial": Multinomial(smoothing=0.3), "gaussian": Gaussian()}[family]
+    options = {"families": families, "eta": eta, "priors": priors, "tol": 0, "patience": 10_000, "max_iter": 4}
+    model = fit_quietly(cs.CoEM(3, init=start, **options), views, known)
+    clamped = [np.where(known[:, None] >= 0, np.eye(3)[known], values) for values in start.values()]
+    blocks = [np.nan_to_num(block.toarray() if sp.issparse(block) else block) for _, block in views.items()]
+    theta, alpha, posteriors, history = literal.co_em(
+        blocks, views.present, [family] * n_views, clamped, 3, [eta] * 4, priors, smoothing=0.3, fixed=known
+    )
+    for v, name in enumerate(views.names):
+        has_view = np.flatnonzero(views.present[:, v])
+        expected = [posteriors[v][i] for i in has_view]
+        np.testing.assert_allclose(model.responsibilities_[name][has_view], expected, rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(model.params_[name]["weights"], alpha[v], rtol=1e-8)
+        key = "probabilities" if family == "multinomial" else "means"
+        parameters = theta[v] if family == "multinomial" else [mean for mean, _ in theta[v]]
+        np.testing.assert_allclose(model.params_[name][key], parameters, rtol=1e-7, atol=1e-12)
+    for t, (q, delta, likelihoods) in enumerate(history):
+        assert model.history_["q"][t] == pytest.approx(q, rel=1e-9)
+        assert model.history_["delta"][t] == pytest.approx(delta, rel=1e-7, abs=1e-9)
+        for name, value in zip(views.names, likelihoods, strict=True):
+            assert model.history_[f"log_likelihood_{name}"][t] == pytest.approx(value, rel=1e-10)
+
+
+@pytest.mark.parametrize("make", [kmeans, spherical])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_kmeans_equals_the_literal_version(make, missing, n_rounds):
+    views, y = make_gaussian_views(
+        90, n_clusters=3, n_features=(4, 3, 5), separation=1, missing=missing, random_state=0
+    )
+    known, partition = draw_known(y, 5), np.random.default_rng(1).integers(3, size=90)
+    model = fit_quietly(make(n_clusters=3, init=partition, max_iter=n_rounds, patience=10**6), views, known)
+    blocks = [np.array(block) for _, block in views.items()]
+    labels, view_labels, centers, cost, costs = literal.multi_view_kmeans(
+        blocks, views.present, partition, 3, n_rounds, type(model).__name__, fixed=known
+    )
+    assert np.array_equal(model.labels_, labels)
+    assert np.array_equal(np.stack(list(model.view_labels_.values())), view_labels)
+    for actual, expected in zip(model.cluster_centers_.values(), centers, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-12)
+    assert model.cost_ == pytest.approx(cost, rel=1e-10)
+    np.testing.assert_allclose([model.history_[f"cost_{name}"][-1] for name in views.names], costs, rtol=1e-10)
+
+
+# --- the contract -----------------------------------------------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize("init", ["k-means++", "random", "random-responsibilities"])
+def test_all_unknown_equals_a_fit_without_classes(make, init):
+    views, _ = make_blobs(0.2)
+    expected, actual = (fit_quietly(make(init=init, n_init=2), views, y) for y in (None, np.full(200, -1)))
+    assert is_identical(get_state(actual), get_state(expected))
+    assert actual.seed_classes_ is None
+
+
+@every_estimator
+@pytest.mark.parametrize("init", ["k-means++", "random", "random-responsibilities"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_known_entities_keep_their_labels(make, init, missing):
+    views, y = make_blobs(missing, separation=1)  # classes overlap, so that an unrestricted fit changes labels
+    known = draw_known(y, 12)
+    model = fit_quietly(make(init=init, n_init=2), views, known)
+    is_known = known >= 0
+    assert np.array_equal(model.labels_[is_known], known[is_known])
+    for v, name in enumerate(views.names):
+        has_both = is_known & views.present[:, v]
+        assert np.array_equal(model.view_labels_[name][has_both], known[has_both])
+        if hasattr(model, "responsibilities_"):
+            assert np.array_equal(model.responsibilities_[name][has_both], np.eye(K)[known[has_both]])
+    assert (model.predict(views)[is_known] != known[is_known]).any()
+    assert np.array_equal(model.seed_classes_, [0, 1, 2, 3])
+
+
+def test_all_known_equals_gaussian_naive_bayes():
+    views, y = make_blobs()
+    model = fit_quietly(co_em(families=Gaussian(floor=1e-12), eta=0.5), views, y)
+    for name, block in views.items():
+        expected = GaussianNB(var_smoothing=0).fit(block, y)
+        np.testing.assert_allclose(model.params_[name]["means"], expected.theta_, rtol=1e-10)
+        np.testing.assert_allclose(model.params_[name]["covariances"], expected.var_, rtol=1e-8)
+        np.testing.assert_allclose(model.params_[name]["weights"], expected.class_prior_, rtol=1e-12)
+    assert np.array_equal(model.labels_, y)
+    assert np.array_equal(model.agreement_, np.ones((3, 3)))
+
+
+def test_all_known_equals_multinomial_naive_bayes():
+    views, y = make_text_views(200, n_clusters=K, random_state=0)
+    model = fit_quietly(co_em(families=Multinomial(smoothing=1)), views, y)
+    for name, block in views.items():
+        expected = MultinomialNB(alpha=1).fit(block, y)
+        np.testing.assert_allclose(np.log(model.params_[name]["probabilities"]), expected.feature_log_prob_, rtol=1e-10)
+        np.testing.assert_allclose(model.params_[name]["weights"], np.exp(expected.class_log_prior_), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [kmeans, spherical])
+def test_all_known_gives_the_centers_of_the_classes(make):
+    views, y = make_blobs(0.2)
+    model = fit_quietly(make(), views, y)
+    for v, (name, block) in enumerate(views.items()):
+        rows = np.nan_to_num(block)
+        if make is spherical:
+            rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+        means = np.stack([rows[views.present[:, v] & (y == label)].mean(axis=0) for label in range(K)])
+        if make is spherical:
+            means /= np.linalg.norm(means, axis=1, keepdims=True)
+        np.testing.assert_allclose(model.cluster_centers_[name], means, rtol=1e-10)
+    assert np.array_equal(model.labels_, y)
+
+
+@every_estimator
+def test_permuted_classes_permute_the_clusters(make):
+    views, y = make_blobs(0.2, separation=2)
+    known, permutation = draw_known(y, 5), np.array([2, 0, 3, 1])
+    model = fit_quietly(make(), views, known)
+    permuted = fit_quietly(make(), views, np.where(known >= 0, permutation[known], -1))
+    assert np.array_equal(permuted.labels_, permutation[model.labels_])
+
+
+@every_estimator
+def test_smallest_class_is_the_first_cluster(make):
+    views, y = make_blobs()
+    known = draw_known(y, 5)
+    renumbered = np.where(known >= 0, np.array([3, 10, 11, 400])[known], -1)
+    model = fit_quietly(make(), views, renumbered)
+    assert np.array_equal(model.labels_, fit_quietly(make(), views, known).labels_)
+    assert model.seed_classes_.tolist() == [3, 10, 11, 400]
+
+
+@every_estimator
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+def test_further_clusters_are_found_away_from_the_classes(make, init):
+    views, y = make_blobs(separation=20, seed=1)
+    known = draw_known(y, 2, classes=[1, 3])
+    model = fit_quietly(make(init=init, n_init=10), views, known)
+    assert model.seed_classes_.tolist() == [1, 3]
+    assert (model.labels_[y == 1] == 0).all()
+    assert (model.labels_[y == 3] == 1).all()
+    assert sorted({*model.labels_[y == 0]}) in ([2], [3])
+    assert cs.metrics.normalized_mutual_info_score(y, model.labels_) == pytest.approx(1.0)
+
+
+@every_estimator
+def test_few_known_classes_name_the_clusters(make):
+    views, y = make_blobs(0.2, separation=6)
+    for seed in range(5):
+        known = draw_known(y, 1, seed)
+        model = fit_quietly(make(), views, known)
+        assert (model.labels_ == y)[known < 0].mean() > 0.9, seed
+
+
+@every_estimator
+def test_one_start_if_all_clusters_have_a_class(make, capfd):
+    views, y = make_blobs()
+    fit_quietly(make(verbose=True), views, draw_known(y, 2))
+    assert "start 1 of 1" in capfd.readouterr().err
+    fit_quietly(make(verbose=True, n_init=3), views, draw_known(y, 2, classes=[0, 1]))
+    assert "start 3 of 3" in capfd.readouterr().err
+    fit_quietly(make(verbose=True, n_init=3, init="random-responsibilities"), views, draw_known(y, 2))
+    assert "start 3 of 3" in capfd.readouterr().err
+
+
+@every_estimator
+def test_agreement_is_that_of_unknown_entities(make):
+    views, y = make_blobs(0.2, separation=1)
+    known = draw_known(y, 20)
+    model = fit_quietly(make(), views, known)
+    unknown = {name: labels[known < 0] for name, labels in model.view_labels_.items()}
+    np.testing.assert_array_equal(model.agreement_, cs.metrics.agreement_matrix(unknown))
+    assert (model.agreement_ < cs.metrics.agreement_matrix(model.view_labels_))[0, 1:].all()
+    labels, present = np.stack(list(unknown.values())), views.present[known < 0].T
+    several = present.sum(axis=0) >= 2
+    agreed = [len({*labels[has_view, i]}) == 1 for i, has_view in enumerate(present.T)]
+    assert model.history_["agreement"][-1] == pytest.approx(np.mean(np.array(agreed)[several]))
+
+
+@every_estimator
+@pytest.mark.parametrize("init", ["labels", "responsibilities", "parameters"])
+def test_known_classes_override_init(make, init):
+    views, y = make_blobs(separation=2)
+    known = draw_known(y, 5)
+    model = fit_quietly(make(), views, known)
+    parameters = model.params_ if hasattr(model, "params_") else model.view_centers_
+    start = {"labels": (y + 1) % K, "responsibilities": np.eye(K)[(y + 1) % K], "parameters": parameters}[init]
+    again = fit_quietly(make(init=start), views, known)
+    assert np.array_equal(again.labels_[known >= 0], known[known >= 0])
+
+
+def test_known_classes_determine_a_view_without_start():
+    """Known entities that have only a view without parameters take part in its first M-step."""
+    views, y = make_blobs()
+    known, present = draw_known(y, 5), np.ones((200, 3), bool)
+    present[known >= 0, :2] = False
+    present[np.flatnonzero(known < 0)[8:], 2] = False
+    apart = cs.Views(dict(views.items()), present=present)
+    options = {"priors": "uniform", "families": Gaussian(floor=1e-12)}
+    start = fit_quietly(co_em(**options), views[["view0"]], known).params_
+    model = fit_quietly(co_em(init=start, max_iter=1, eta=1.0, **options), apart, known)
+    rows = np.flatnonzero(present[:, 2])
+    blended = (model.responsibilities_["view0"] + model.responsibilities_["view1"])[rows] / 2
+    weights = np.where(known[rows, None] >= 0, np.eye(K)[known[rows]], blended)
+    expected = (weights.T @ np.array(views["view2"])[rows]) / weights.sum(axis=0)[:, None]
+    np.testing.assert_allclose(model.params_["view2"]["means"], expected, rtol=1e-8)
+
+
+@every_estimator
+def test_fit_predict_and_pandas_and_floats(make):
+    views, y = make_blobs()
+    known = draw_known(y, 3)
+    expected = fit_quietly(make(), views, known).labels_
+    assert np.array_equal(make().fit_predict(views, known), expected)
+    for form in (known.tolist(), pd.Series(known, index=np.arange(200)[::-1]), known.astype(np.float32)):
+        assert np.array_equal(make().fit_predict(views, form), expected)
+
+
+def test_outliers_are_not_among_the_known():
+    views, y = make_blobs(separation=1)
+    known = draw_known(y, 20)
+    for outliers in (0.2, "auto"):
+        for make in (kmeans, spherical):
+            model = fit_quietly(make(outliers=outliers), views, known)
+            assert np.array_equal(model.labels_[known >= 0], known[known >= 0])
+    assert (fit_quietly(kmeans(outliers=0.2), views, known).labels_ == -1).sum() == 40
+
+
+# --- one result for every storage -------------------------------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["complete", "missing", "float32", "sparse"])
+@pytest.mark.parametrize("store", STORES)
+def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
+    blocks, y = make_blocks(case)
+    known = draw_known(y, 2, classes=[0, 2])
+    options = {"n_clusters": 3, "n_init": 2}
+    if make is co_em:
+        options["families"] = "auto"
+    expected = fit_quietly(make(**options, n_jobs=1), blocks, known)
+    with cut_finely():
+        stored = STORES[store](tmp_path, blocks)
+        actual = fit_quietly(make(**options, n_jobs=2), stored, known)
+    assert np.array_equal(actual.labels_, expected.labels_)
+    assert all(np.array_equal(actual.view_labels_[name], expected.view_labels_[name]) for name in blocks)
+    assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-4 if case == "float32" else 1e-9)
+    assert actual.history_["agreement"][-1] == pytest.approx(expected.history_["agreement"][-1])
+
+
+@every_estimator
+def test_labels_of_a_dask_graph(make):
+    """Without a client dask computes in this process; the shards on workers are tested with a cluster."""
+    blocks, y = make_blocks("missing")
+    known = draw_known(y, 2)
+    expected = fit_quietly(make(n_clusters=3), blocks, known)
+    assert np.array_equal(
+        fit_quietly(make(n_clusters=3), convert_to_dask(None, blocks), known).labels_, expected.labels_
+    )
+
+
+@every_estimator
+def test_array_libraries(make, to_kind):
+    views, y = make_blobs(separation=2)
+    known = draw_known(y, 3)
+    expected = fit_quietly(make(), views, known)
+    model = fit_quietly(make(), {name: to_kind(np.array(block)) for name, block in views.items()}, to_kind(known))
+    assert np.array_equal(to_numpy(model.labels_), expected.labels_)
+    assert model.cost_ == pytest.approx(expected.cost_, rel=1e-9)
+
+
+@every_estimator
+def test_sampled_starts_include_every_class(make, monkeypatch):
+    """If seeds come from a sample, the known entities are added to it."""
+    views, y = make_blobs(n=600, separation=20)
+    known = draw_known(y, 1)
+    monkeypatch.setattr(starts, "MOST_SAMPLED", 40)
+    monkeypatch.setattr(starts, "LEAST_SAMPLED", 1)
+    assert (fit_quietly(make(), views, known).labels_ == y).all()
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_batches_keep_known_classes(make):
+    views, y = make_blobs(n=400, separation=2)
+    known = draw_known(y, 15)
+    model, labels = make(), []
+    for rows in np.array_split(np.arange(400), 4):
+        model.partial_fit(views[rows], known[rows])
+        labels.append(model.labels_)
+    labels = np.concatenate(labels)
+    assert np.array_equal(labels[known >= 0], known[known >= 0])
+    assert model.seed_classes_.tolist() == [0, 1, 2, 3]
+    assert (labels == y)[known < 0].mean() > 0.75
+
+
+@every_estimator
+def test_first_batch_equals_fit(make):
+    views, y = make_blobs()
+    known = draw_known(y, 3)
+    assert np.array_equal(make().partial_fit(views, known).labels_, make().fit(views, known).labels_)
+
+
+@every_estimator
+def test_batch_without_classes_continues(make):
+    views, y = make_blobs()
+    expected, actual = (make().fit(views, draw_known(y, 3)) for _ in range(2))
+    assert is_identical(get_state(expected.partial_fit(views)), get_state(actual.partial_fit(views, np.full(200, -1))))
+
+
+@every_estimator
+@pytest.mark.parametrize("first", [None, [0, 1]])
+def test_later_batches_have_no_new_classes(make, first):
+    views, y = make_blobs()
+    model = make().fit(views, None if first is None else draw_known(y, 3, classes=first))
+    earlier = str(first or [])
+    with pytest.raises(
+        ValueError, match=f"y has class 2, but the classes of the first batch are {earlier}".replace("[", r"\[")
+    ):
+        model.partial_fit(views, draw_known(y, 3, classes=[2]))
+
+
+# --- saving and scikit-learn ------------------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_saved_model_continues(make, tmp_path):
+    views, y = make_blobs()
+    known = draw_known(y, 3)
+    model = make().fit(views, known)
+    cs.save(model, tmp_path / "model")
+    loaded = cs.load(tmp_path / "model")
+    assert loaded.seed_classes_.tolist() == [0, 1, 2, 3]
+    assert np.array_equal(loaded.partial_fit(views, known).labels_, model.partial_fit(views, known).labels_)
+    assert not hasattr(clone(model), "seed_classes_")
+
+
+@every_estimator
+def test_scorer_that_looks_up_classes_does_not_leak_them(make):
+    views, y = make_blobs()
+    views = cs.Views(dict(views.items()), ids=np.arange(200))
+
+    def score(model, part):
+        return cs.metrics.normalized_mutual_info_score(y[part.ids], model.predict(part))
+
+    results = cross_validate(make(), views, scoring=score, cv=2, return_estimator=True, error_score="raise")
+    assert all(model.seed_classes_ is None for model in results["estimator"])
+    with pytest.warns(UserWarning, match=ALL_KNOWN):
+        leaky = cross_validate(make(), views, y, scoring=lambda *_: 0.0, cv=2, return_estimator=True)
+    assert all(len(model.seed_classes_) == K for model in leaky["estimator"])
+
+
+# --- unusual and invalid classes --------------------------------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        (np.zeros(5, int), ValueError, r"y has shape \(5,\), but there are 200 entities .*give one class per entity"),
+        (np.zeros((200, 1), int), ValueError, r"y has shape \(200, 1\)"),
+        (np.arange(200) % 7 - 1, ValueError, "y has 6 classes, more than n_clusters=4: raise n_clusters to 6 or more"),
+        (np.arange(200) % 4 - 2, ValueError, "y contains -2: classes are whole numbers from 0 on, and -1"),
+        (np.arange(200) % 3 / 2, ValueError, "y contains 0.5: classes are whole numbers"),
+        (np.where(np.arange(200) < 5, 1.0, np.nan), ValueError, "y contains nan: .* -1 where the class is unknown"),
+        (np.array(["ham", "eggs"] * 100), TypeError, "it contains 'ham' .*LabelEncoder, and -1 where"),
+        (np.array([None, 1] * 100), TypeError, r"it contains None \(object\)"),
+    ],
+)
+def test_refuses(make, y, error, message):
+    with pytest.raises(error, match=message):
+        make().fit(make_blobs()[0], y)
+
+
+@every_estimator
+def test_more_classes_than_clusters_for_every_entity_are_not_used(make):
+    """scikit-learn's tools pass the classes for scoring on to `fit`, whatever the number of clusters."""
+    views, y = make_blobs()
+    with pytest.warns(UserWarning, match="one of 4 classes to every entity.* y is not used, as n_clusters=2 is less"):
+        model = make(n_clusters=2).fit(views, y)
+    assert np.array_equal(model.labels_, make(n_clusters=2).fit(views).labels_)
+    assert model.seed_classes_ is None
+
+
+@every_estimator
+def test_all_known_warns_but_not_about_empty_clusters(make):
+    views, y = make_blobs()
+    with pytest.warns(UserWarning, match="the model describes the classes. If it is meant for scoring") as caught:
+        make().fit(views, y)
+    assert len(caught) == 1
+
+
+@every_estimator
+@pytest.mark.filterwarnings(f"ignore:{ALL_KNOWN}")
+def test_clusters_beside_all_known_classes_are_empty(make):
+    views, y = make_blobs()
+    with pytest.warns(ConvergenceWarning, match="2 of 6 clusters are empty"):
+        model = make(n_clusters=6).fit(views, y)
+    assert np.array_equal(model.labels_, y)
+    assert np.isfinite(model.cost_)
+    assert model.predict(views).max() < 6
+
+
+@every_estimator
+def test_one_cluster(make):
+    views, y = make_blobs()
+    model = fit_quietly(make(n_clusters=1), views, np.where(np.arange(200) < 3, 7, -1))
+    assert (model.labels_ == 0).all()
+    assert model.seed_classes_.tolist() == [7]
+    with pytest.raises(ValueError, match="y has 4 classes, more than n_clusters=1"):
+        make(n_clusters=1).fit(views, draw_known(y, 2))
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_every_family_with_one_entity_per_class(family):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    counts = rng.poisson(0.5 + 5.0 * (np.arange(6) % 3 == y[:, None]))
+    blocks = {"a": counts, "b": rng.poisson(0.5 + 5.0 * (np.arange(9) % 3 == y[:, None]))}
+    if family in ("bernoulli", "categorical"):
+        blocks = {name: (block > 2).astype(float) for name, block in blocks.items()}
+    known = np.full(60, -1)
+    known[[0, 1, 2]] = [0, 1, 2]
+    model = fit_quietly(cs.CoEM(3, families=family, random_state=0), blocks, known)
+    assert np.isfinite(model.cost_)
+    assert (model.labels_ == y).mean() > 0.9
+
+
+@every_estimator
+def test_unequal_numbers_of_known_entities(make):
+    """A class with one known entity is not swallowed by a class with many."""
+    views, y = make_blobs(separation=6)
+    known = draw_known(y, 30, classes=[0, 1])
+    known[np.flatnonzero(y == 2)[0]], known[np.flatnonzero(y == 3)[0]] = 2, 3
+    model = fit_quietly(make(), views, known)
+    assert (model.labels_ == y)[known < 0].mean() > 0.9
+
+
+def test_known_entity_without_information_keeps_its_class():
+    views, y = make_text_views(60, n_clusters=3, topic_share=0.8, random_state=0)
+    blocks = {name: sp.csr_array(block).toarray() for name, block in views.items()}
+    for block in blocks.values():
+        block[5] = 0
+    known = draw_known(y, 3)
+    known[5] = (y[5] + 1) % 3
+    for assignment in ("joint", "average"):
+        with pytest.warns(UserWarning, match="entity 5 is all zeros in every view"):
+            model = cs.CoEM(3, assignment=assignment, random_state=0).fit(blocks, known)
+        assert model.labels_[5] == known[5]
+    with pytest.warns(UserWarning, match="entity 5 is all zeros in every view"):
+        model = cs.MultiViewSphericalKMeans(3, random_state=0).fit(blocks, known)
+    assert model.labels_[5] == known[5]
+
+
+def test_class_whose_entities_lack_a_view():
+    views, y = make_blobs(separation=6)
+    known, present = draw_known(y, 3), np.ones((200, 3), bool)
+    present[known == 2, 0] = False
+    apart = cs.Views(dict(views.items()), present=present)
+    for make in ESTIMATORS:
+        model = fit_quietly(make(), apart, known)
+        assert (model.labels_ == y)[known < 0].mean() > 0.9
