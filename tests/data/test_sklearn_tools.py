@@ -93,15 +93,24 @@ def test_shuffle_and_resample_keep_rows_together(data):
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
+def make_scorer(y):
+    """Return a scorer that looks up the classes by the ids, because `fit` would learn from a y that it is given."""
+
+    def score(fitted, part):
+        rows = [int(id_.removeprefix("doc")) for id_ in part.ids]
+        return adjusted_rand_score(y[rows], fitted.predict(part))
+
+    return score
+
+
 @both_models
 def test_cross_validate_fits_and_scores_the_folds(data, model):
     views, y = data
     results = cross_validate(
         model,
         views,
-        y,
         cv=KFold(3, shuffle=True, random_state=0),
-        scoring="adjusted_rand_score",
+        scoring=make_scorer(y),
         return_estimator=True,
         return_indices=True,
         error_score="raise",
@@ -112,6 +121,19 @@ def test_cross_validate_fits_and_scores_the_folds(data, model):
         assert np.array_equal(fitted.labels_, clone(model).fit(views[train]).labels_)
         assert score == adjusted_rand_score(y[test], fitted.predict(views[test]))
         assert score > 0.9
+
+
+@both_models
+def test_cross_validate_passes_known_classes_on(data, model):
+    """Folds are fitted to the classes that are known in them, and -1 stays unknown."""
+    views, y = data
+    known = np.where(np.arange(N) % 5, -1, y)
+    results = cross_validate(
+        model, views, known, cv=KFold(3), return_estimator=True, return_indices=True, error_score="raise"
+    )
+    for fitted, train in zip(results["estimator"], results["indices"]["train"], strict=True):
+        assert np.array_equal(fitted.labels_, clone(model).fit(views[train], known[train]).labels_)
+        assert (fitted.labels_ == y[train]).mean() > 0.9
 
 
 @both_models
@@ -128,8 +150,8 @@ def test_cross_validate_uses_the_score_of_the_model(data, model):
 def test_grid_search_finds_the_number_of_clusters(data, model):
     views, y = data
     search = GridSearchCV(
-        model, {"n_clusters": [2, 3, 5]}, scoring="adjusted_rand_score", cv=3, error_score="raise"
-    ).fit(views, y)
+        model, {"n_clusters": [2, 3, 5]}, scoring=make_scorer(y), cv=KFold(3), error_score="raise"
+    ).fit(views)
     assert search.best_params_ == {"n_clusters": 3}
     assert search.best_score_ > 0.9
     assert search.n_features_in_ == views.shape[1]
@@ -163,7 +185,7 @@ def test_grid_search_over_a_pipeline(data):
     views, y = data
     pipeline = make_pipeline(FunctionTransformer(scale), cs.MultiViewKMeans(n_init=1, random_state=0))
     grid = {"multiviewkmeans__n_clusters": [2, 3]}
-    search = GridSearchCV(pipeline, grid, scoring="adjusted_rand_score", cv=2, error_score="raise").fit(views, y)
+    search = GridSearchCV(pipeline, grid, scoring=make_scorer(y), cv=2, error_score="raise").fit(views)
     assert search.best_params_ == {"multiviewkmeans__n_clusters": 3}
 
 

@@ -15,10 +15,11 @@ import consilience as cs
 import literal
 from consilience.arrays import to_numpy
 from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.families import FAMILIES, Gaussian, Multinomial
 from consilience.methods.common import starts
 from equality import is_identical
-from stores import STORES, convert_to_dask, cut_finely, make_blocks
+from stores import STORES, cut_finely, make_blocks
 
 K = 4
 ALL_KNOWN = "y gives one of .* classes to every entity, which leaves nothing to cluster"
@@ -247,6 +248,44 @@ def test_one_start_if_all_clusters_have_a_class(make, capfd):
     assert "start 3 of 3" in capfd.readouterr().err
 
 
+def test_smoothed_families_start_from_the_known_entities():
+    views, y = make_text_views(200, n_clusters=K, topic_share=0.2, random_state=0)
+    known = draw_known(y, 5)
+    options = {"families": "multinomial", "max_iter": 3}
+    start = fit_quietly(co_em(**options), views[known >= 0], known[known >= 0]).params_
+    expected = fit_quietly(co_em(init=start, **options), views, known)
+    actual = fit_quietly(co_em(**options), views, known)
+    assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-10)
+    assert np.array_equal(actual.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize("make", [kmeans, spherical, lambda **options: co_em(families="gaussian", **options)])
+def test_other_families_start_from_the_nearest_class_mean(make):
+    """Views count in units of their spread, as for drawn seeds."""
+    views, y = make_blobs(0.2)
+    known = draw_known(y, 5)
+    divergence = {"MultiViewSphericalKMeans": Cosine()}.get(type(make()).__name__, SquaredEuclidean())
+    total, n_views = np.zeros((200, K)), views.present.sum(axis=1)
+    for v, (_, block) in enumerate(views.items()):
+        has_view = views.present[:, v]
+        rows = np.nan_to_num(block)[has_view]
+        if isinstance(divergence, Cosine):
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        members = [rows[known[has_view] == label] for label in range(K)]
+        means = np.stack([rows.mean(axis=0), *(group.mean(axis=0) for group in members)])
+        if isinstance(divergence, Cosine):
+            values = 1 - rows @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+        else:
+            values = ((rows[:, None] - means[None]) ** 2).sum(axis=2)
+        total[has_view] += values[:, 1:] / values[:, 0].mean()
+    partition = (total / n_views[:, None]).argmin(axis=1)
+    for n_rounds in (1, 3):
+        expected = fit_quietly(make(init=partition, max_iter=n_rounds), views, known)
+        actual = fit_quietly(make(max_iter=n_rounds), views, known)
+        assert np.array_equal(actual.labels_, expected.labels_)
+        assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-10)
+
+
 @every_estimator
 def test_agreement_is_that_of_unknown_entities(make):
     views, y = make_blobs(0.2, separation=1)
@@ -330,17 +369,6 @@ def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
     assert all(np.array_equal(actual.view_labels_[name], expected.view_labels_[name]) for name in blocks)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-4 if case == "float32" else 1e-9)
     assert actual.history_["agreement"][-1] == pytest.approx(expected.history_["agreement"][-1])
-
-
-@every_estimator
-def test_labels_of_a_dask_graph(make):
-    """Without a client dask computes in this process; the shards on workers are tested with a cluster."""
-    blocks, y = make_blocks("missing")
-    known = draw_known(y, 2)
-    expected = fit_quietly(make(n_clusters=3), blocks, known)
-    assert np.array_equal(
-        fit_quietly(make(n_clusters=3), convert_to_dask(None, blocks), known).labels_, expected.labels_
-    )
 
 
 @every_estimator
@@ -449,7 +477,7 @@ def test_scorer_that_looks_up_classes_does_not_leak_them(make):
         (np.arange(200) % 4 - 2, ValueError, "y contains -2: classes are whole numbers from 0 on, and -1"),
         (np.arange(200) % 3 / 2, ValueError, "y contains 0.5: classes are whole numbers"),
         (np.where(np.arange(200) < 5, 1.0, np.nan), ValueError, "y contains nan: .* -1 where the class is unknown"),
-        (np.array(["ham", "eggs"] * 100), TypeError, "it contains 'ham' .*LabelEncoder, and -1 where"),
+        (np.array(["ham", "eggs"] * 100), TypeError, "it contains 'ham' .*LabelEncoder makes them, and -1 where"),
         (np.array([None, 1] * 100), TypeError, r"it contains None \(object\)"),
     ],
 )

@@ -39,8 +39,8 @@ def start_from_seeds(
 ) -> Iterator[Model]:
     """Yield one start per generator, each from labels or responsibilities that all views share.
 
-    So cluster j is the same in each view. All partitions are made first, so that the rows prepared for that (unit rows,
-    for instance) need not be kept.
+    So cluster j is the same in each view. If every cluster has a known class (`fixed_labels`), there is one start. All
+    partitions are made first, so that the rows prepared for that (unit rows, for instance) need not be kept.
     """
     shards = LocalShards(views).cut()
     if fixed_labels is not None:
@@ -48,6 +48,8 @@ def start_from_seeds(
     draws: Iterable[np.ndarray]
     if strategy == RANDOM_RESPONSIBILITIES:
         draws = (draw_responsibilities(len(shards), n_clusters, rng) for rng in generators)
+    elif fixed_labels is not None and can_start_from_known(views, families, n_clusters, fixed_labels):
+        draws = [fixed_labels]
     else:
         divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
         rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
@@ -60,6 +62,19 @@ def start_from_seeds(
             if bool(namespace(view.present).any(view.present)):  # the others determine a view that the sample lacks
                 params[name], totals[name] = estimate_params(shards, name, families[name], start, n_clusters)
         yield Model(families, params, prior.initialize(list(views), totals))
+
+
+def can_start_from_known(
+    views: Mapping[str, ViewRows], families: Mapping[str, Family], n_clusters: int, fixed_labels: np.ndarray
+) -> bool:
+    """Whether the entities of known class alone give a start (Nigam & Ghani 2000): every cluster must have a class.
+
+    The families must smooth their parameters. A few entities determine a variance poorly, and a class with few would
+    lose its other entities to a class with many.
+    """
+    is_smoothed = all(getattr(family, "smoothing", 0) > 0 for family in families.values())
+    has_known = all((to_numpy(view.present) & (fixed_labels >= 0)).any() for view in views.values())
+    return is_smoothed and has_known and fixed_labels.max() + 1 == n_clusters
 
 
 def estimate_params(

@@ -88,8 +88,8 @@ def check_class_numbers(classes: np.ndarray, n_entities: int) -> np.ndarray:
         )
     if classes.dtype.kind not in "biuf":
         raise TypeError(
-            f"Unknown label type of y: it contains {classes.tolist()[0]!r} ({classes.dtype}). Give whole numbers, such as "
-            "those of sklearn.preprocessing.LabelEncoder, and -1 where the class is unknown"
+            f"Unknown label type of y: it contains {classes.tolist()[0]!r} ({classes.dtype}). Give whole numbers, as "
+            "sklearn.preprocessing.LabelEncoder makes them, and -1 where the class is unknown"
         )
     invalid = ~np.isfinite(classes) | (classes != np.trunc(classes)) | (classes < UNKNOWN)
     if invalid.any():

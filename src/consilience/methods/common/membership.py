@@ -117,7 +117,7 @@ class MembershipMixin:
         `CoTrainedSpectral` compares new entities with the unseen ones.
 
         It takes about as long as one fit. `labels_` and `predict` do not change. Entities labelled -1 do not count for
-        the temperature. Constraints of the fit, and labels or centers to start from, are not used.
+        the temperature. Constraints and known classes of the fit, and labels or centers to start from, are not used.
 
         Parameters
         ----------

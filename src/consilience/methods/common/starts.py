@@ -225,7 +225,7 @@ def draw_responsibilities(n: int, n_clusters: int, rng: np.random.Generator) -> 
 
 
 def count_starts(options: Any, fixed_labels: np.ndarray | None) -> int:
-    """Return the number of starts of an estimator: one if `init`, or the known classes, leave nothing to draw."""
+    """Return the number of starts of an estimator: one if `init`, or a known class per cluster, leaves none to draw."""
     n_classes = 0 if fixed_labels is None else int(fixed_labels.max()) + 1
     is_drawn = draws_starts(options.init) and (options.init not in STRATEGIES or n_classes < options.n_clusters)
     return options.n_init if is_drawn else 1
