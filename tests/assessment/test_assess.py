@@ -508,8 +508,8 @@ def test_halves_get_the_constraints_between_their_entities(clean, monkeypatch):
 
 def test_halves_get_the_known_classes_of_their_entities(clean, monkeypatch):
     views, y, _ = clean
-    known = np.where(np.arange(len(y)) % 5 == 0, y, -1)
-    model = cs.MultiViewKMeans(3, random_state=0).fit(views, known)
+    seeds = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    model = cs.MultiViewKMeans(3, random_state=0).fit(views, seeds)
     fits = []
     fit = cs.MultiViewKMeans.fit
 
@@ -518,15 +518,15 @@ def test_halves_get_the_known_classes_of_their_entities(clean, monkeypatch):
         return fit(self, X, y)
 
     monkeypatch.setattr(cs.MultiViewKMeans, "fit", record)
-    assert cs.assess(model, views, y=known.tolist()).verdict == "stable"
+    assert cs.assess(model, views, y=seeds.tolist()).verdict == "stable"
     assert len(fits) == 2
     for half, classes in fits:
         entities = [int(np.flatnonzero((views["view0"] == row).all(axis=1))[0]) for row in half["view0"]]
-        assert classes.tolist() == known[entities].tolist()
+        assert classes.tolist() == seeds[entities].tolist()
     with pytest.raises(
         ValueError, match=r"y must have one class per entity, -1 if unknown: 120 entities, got shape \(7,\)"
     ):
-        cs.assess(model, views, y=known[:7])
+        cs.assess(model, views, y=seeds[:7])
 
 
 def test_labels_to_start_from_do_not_reach_the_halves(clean):
