@@ -39,6 +39,8 @@ class EstimatorDeclaration:
     takes_similarities: bool = False  #: whether a view may be a matrix of similarities
     takes_raw_counts: bool = False  #: counts are otherwise weighted by tf-idf
     takes_few_columns: bool = False  #: wide views are reduced first
+    takes_seeds: bool = False  #: whether `fit` takes the known classes of some entities as `y`
+    takes_view_constraints: bool = False  #: whether `fit` takes constraints by view
     chooses_n_clusters: bool = False  #: whether it finds the number of clusters itself
     is_compared: bool = True  #: whether `consilience compare` tries it
     max_compared: int | None = None  #: number of entities above which `consilience compare` leaves it out
@@ -77,6 +79,11 @@ class EstimatorDeclaration:
     def takes_constraints(self) -> bool:
         """Whether `fit` takes must-link and cannot-link constraints."""
         return "constraints" in inspect.signature(self.estimator_class.fit).parameters  # type: ignore[attr-defined]
+
+    @property
+    def uses_seeds(self) -> bool:
+        """Whether the known classes of some entities reach the fit: as `y`, or as constraints."""
+        return self.takes_seeds or self.takes_constraints
 
     def build(self, n_clusters: int | None, kinds: Mapping[str, str], *, seed: int = 0, verbose: bool = False) -> Any:
         """Return an unfitted estimator for views of these kinds; options that its class lacks are left out."""
@@ -132,6 +139,7 @@ _K_MEANS = EstimatorDeclaration(
     "k-means",
     "multi-view k-means",
     "consilience.methods:MultiViewKMeans",
+    takes_seeds=True,
     contract=ContractCase(is_iterative=True),
     example="n_init=20",
 )
@@ -184,6 +192,7 @@ for _declaration in (
         "consilience.methods:CoEM",
         _choose_families,
         takes_raw_counts=True,
+        takes_seeds=True,
         contract=ContractCase({"eta": 0.25}, is_iterative=True),  # with eta=1 overlapping clusters become uniform
         example="eta=1",
     ),
@@ -191,6 +200,7 @@ for _declaration in (
         "spherical",
         "multi-view spherical k-means",
         "consilience.methods:MultiViewSphericalKMeans",
+        takes_seeds=True,
         contract=ContractCase(is_iterative=True),
         example="n_init=20",
     ),
@@ -220,6 +230,7 @@ for _declaration in (
         "consilience.methods:MultiViewConstrainedKMeans",
         lambda _: {"init": "farthest"},
         takes_few_columns=True,
+        takes_view_constraints=True,
         example="base=mpck",
     ),
     EstimatorDeclaration(

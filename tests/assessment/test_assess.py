@@ -349,6 +349,8 @@ def test_checkpoint_of_other_data_or_seed_is_refused(clean, blocks, tmp_path):
     links = cs.Constraints([(0, 1)], [])
     with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
         cs.assess(model, views, constraints=links, checkpoint=path)
+    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
+        cs.assess(model, views, y=np.full(len(views), -1), checkpoint=path)
 
 
 def test_parameters_are_described_alike_in_every_process():
@@ -502,6 +504,29 @@ def test_halves_get_the_constraints_between_their_entities(clean, monkeypatch):
         half_pairs = {frozenset(entities[i] for i in pair) for pair in constraints.cannot_link.tolist()}
         pairs = map(frozenset, zip(same.tolist(), different.tolist(), strict=True))
         assert half_pairs == {pair for pair in pairs if pair <= set(entities)}
+
+
+def test_halves_get_the_known_classes_of_their_entities(clean, monkeypatch):
+    views, y, _ = clean
+    seeds = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    model = cs.MultiViewKMeans(3, random_state=0).fit(views, seeds)
+    fits = []
+    fit = cs.MultiViewKMeans.fit
+
+    def record(self, X, y=None):
+        fits.append((X, y))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(cs.MultiViewKMeans, "fit", record)
+    assert cs.assess(model, views, y=seeds.tolist()).verdict == "stable"
+    assert len(fits) == 2
+    for half, classes in fits:
+        entities = [int(np.flatnonzero((views["view0"] == row).all(axis=1))[0]) for row in half["view0"]]
+        assert classes.tolist() == seeds[entities].tolist()
+    with pytest.raises(
+        ValueError, match=r"y must have one class per entity, -1 if unknown: 120 entities, got shape \(7,\)"
+    ):
+        cs.assess(model, views, y=seeds[:7])
 
 
 def test_labels_to_start_from_do_not_reach_the_halves(clean):

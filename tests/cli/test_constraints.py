@@ -74,7 +74,9 @@ def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, mon
     assert facts["method_chosen"] == "the default takes constraints for up to 50 entities"
     ran = run_command(*arguments, "--method", "consilience", "--out", tmp_path / "out")
     n = facts["entities"]
-    assert_refused(ran, f"--method consilience takes --constraints for up to 50 entities, got {n}: use constrained")
+    assert_refused(
+        ran, f"--method consilience takes --constraints and --seeds for up to 50 entities, got {n}: use constrained"
+    )
 
 
 def test_three_columns_need_no_special_names(ab, tmp_path):

@@ -211,7 +211,7 @@ def test_failed_assessment_is_a_note(k, reason, ab, tmp_path):
 
 
 def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypatch):
-    """Constraints by id, and the reduced features of a wide view."""
+    """Constraints between entities, and the reduced features of a wide view."""
     calls = []
 
     def record(model, X, **options):
@@ -225,7 +225,7 @@ def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypa
     ran = run_successfully("cluster", *arguments, "--out", tmp_path / "out")
     ((X, options),) = calls
     assert X["wide"].shape == (N, 5)
-    assert options["constraints"].positions(np.array(IDS)).must_link.tolist() == [[0, 1]]
+    assert options["constraints"].must_link.tolist() == [[0, 1]]
     assert (options["refit"], options["random_state"]) == (True, 4)
     assert "note: Not assessed: recorded" in ran.err
 
@@ -314,7 +314,7 @@ def test_outliers_are_in_the_report(with_outliers):
 def test_outliers_form_no_cluster():
     labels = np.array([-1, -1, 0, 0, 1])
     constraints = cs.Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1), (2, 3), (3, 4)])
-    assert count_satisfied(constraints, None, labels) == {"kept": 3, "given": 5}
+    assert count_satisfied(constraints, labels) == {"kept": 3, "given": 5}
     compared = summarize_labels(np.array([0, 0, 1, 1, -1]), labels, None)
     assert compared == {"entities": 4, "same_as_all": 1.0}
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from consilience.files import encode, fit_and_encode
+from consilience.files import encode, fit_and_encode, join_contents
 from consilience.files.amounts import convert_amounts
 
 
@@ -153,6 +153,6 @@ def test_new_amounts_are_encoded_as_those_of_fit(put, read, beside):
     contents = read(put("t.csv", "\n".join([header, *rows]))).contents
     prepared = fit_and_encode(contents, rare=True)
     again = read(put("t.csv", "\n".join([header, *rows[:3]])), kinds={"t": contents[0].kind}).contents
-    new = encode(again, prepared.encodings, None)
+    new = encode(again, prepared.encodings, join_contents(again))
     np.testing.assert_allclose(new.views["t"], prepared.views["t"][:3])
     assert np.ptp(new.views["t"][:, -1]) > 0

@@ -75,7 +75,7 @@ def test_blocks_are_views_joined_by_cell(cells, read):
     assert prepared.ids.tolist() == CELLS
     np.testing.assert_array_equal(prepared.views.present, np.column_stack([np.ones(8, bool), np.arange(8) >= 2]))
     by_cell = dict(zip(read_file(cells).ids.tolist(), read_file(cells).columns["class"].tolist(), strict=True))
-    assert match_classes(reading.known_classes, prepared.ids, 8).tolist() == [by_cell[cell] for cell in CELLS]
+    assert match_classes(reading.known_classes, prepared.entities).tolist() == [by_cell[cell] for cell in CELLS]
 
 
 def test_one_block_can_be_named(cells, read):

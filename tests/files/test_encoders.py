@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from consilience.files import ViewEncoding, collect_ids, encode, fit_and_encode
+from consilience.files import ViewEncoding, encode, fit_and_encode, join_contents
 from consilience.files.encoders import (
     CategoriesEncoder,
     CountsEncoder,
@@ -269,7 +269,7 @@ def model(put, content):
 def new_rows(content, path, model):
     """Read new rows with the kind of the model, as for a saved model."""
     new = [content(path, model.kinds["view"])]
-    return encode(new, model.encodings, collect_ids(new)).views["view"]
+    return encode(new, model.encodings, join_contents(new)).views["view"]
 
 
 @pytest.mark.parametrize("cell", ["7", "NA", ""])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import collect_ids, encode, fit_and_encode, match_classes
+from consilience.files import collect_ids, encode, fit_and_encode, join_contents, match_classes
 
 RNG = np.random.default_rng(0)
 ALL = [f"{i:03d}" for i in range(50)]
@@ -252,13 +252,13 @@ def test_new_similarities_are_to_fitted_entities(read, tmp_path):
     model = fit_and_encode(read(f"s={tmp_path / 's.npy'}").contents, rare=False)
     np.save(tmp_path / "new.npy", ALIKE[:2] / 2)
     new = read(f"s={tmp_path / 'new.npy'}", kinds={"s": "similarities"}).contents
-    np.testing.assert_allclose(encode(new, model.encodings, None).views["s"], ALIKE[:2] / 2)
+    np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["s"], ALIKE[:2] / 2)
 
 
 def test_new_entities_are_encoded_as_in_fit(put, read):
     model = fit_and_encode(read(put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))).contents, rare=False)
     new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
-    result = encode(new, model.encodings, collect_ids(new))
+    result = encode(new, model.encodings, join_contents(new))
     np.testing.assert_allclose(result.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)
     assert result.views.ids.tolist() == ["77", "79"]
 
@@ -267,7 +267,7 @@ def test_view_may_be_missing_from_new_data(put, read):
     paths = [put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,y\n1,1\n2,2\n")]
     model = fit_and_encode(read(*paths).contents, rare=False)
     new = read(paths[1]).contents
-    assert encode(new, model.encodings, collect_ids(new)).views.names == ("b",)
+    assert encode(new, model.encodings, join_contents(new)).views.names == ("b",)
 
 
 def test_new_data_of_another_width_is_refused(put, read):
@@ -276,13 +276,13 @@ def test_new_data_of_another_width_is_refused(put, read):
     with pytest.raises(
         ValueError, match=r"view 't' \(.*t\.csv\): there is no column 'y', which the model was fitted on"
     ):
-        encode(new, model.encodings, None)
+        encode(new, model.encodings, join_contents(new))
 
 
 def test_new_columns_are_matched_by_name(put, read):
     model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
     new = read(put("t.csv", "y,z,x\n2,7,1\n5,7,3\n")).contents
-    np.testing.assert_allclose(encode(new, model.encodings, None).views["t"], model.views["t"])
+    np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["t"], model.views["t"])
 
 
 CLASSES = "".join(f"{entity_id},{'uv'[i % 2]}\n" for i, entity_id in enumerate("1234"))
@@ -294,8 +294,7 @@ def labeled_table(put):
 
 
 def match_known(reading):
-    ids = collect_ids(reading.contents)
-    return match_classes(reading.known_classes, ids, 4).tolist()
+    return match_classes(reading.known_classes, join_contents(reading.contents)).tolist()
 
 
 def test_label_column_is_not_part_of_view(labeled_table, read):

@@ -145,7 +145,7 @@ def test_pipe_of_several_views_and_labels_is_read_once(read):
     with pipe_of(CSV) as path:
         reading = read(f"a={path}:x", f"b={path}:y", labels=f"{path}:id")
     assert [content.name for content in reading.contents] == ["a", "b"]
-    assert reading.known_classes.classes.tolist() == ["0", "1", "2", "3"]
+    assert reading.known_classes[0].classes.tolist() == ["0", "1", "2", "3"]
 
 
 def test_pipe_of_links_is_read_once(read):
@@ -158,7 +158,7 @@ def test_pipe_of_links_is_read_once(read):
 def test_labels_can_come_from_pipe(read, put):
     with pipe_of(b"id,class\n" + b"".join(b"%d,c%d\n" % (i, i % 2) for i in range(4))) as path:
         reading = read(put("t.csv", CSV), labels=str(path))
-    assert reading.known_classes.classes.tolist() == ["c0", "c1", "c0", "c1"]
+    assert reading.known_classes[0].classes.tolist() == ["c0", "c1", "c0", "c1"]
 
 
 def test_two_names_of_one_pipe_are_read_once(tmp_path):

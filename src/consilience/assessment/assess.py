@@ -71,6 +71,7 @@ def assess(
     model: Any,
     X: Any,
     *,
+    y: Any = None,
     constraints: Any = None,
     refit: bool = False,
     max_entities: int = 5_000,
@@ -94,6 +95,8 @@ def assess(
     X : Views, or whatever the estimator's `fit` takes
         The data that the model was fitted to, in the same order. Views of a pipeline are judged as its last step sees
         them; halves are fitted with all its steps.
+    y : array-like of shape (n_entities,), optional
+        The known classes that `fit` was given, -1 where unknown; each half is fitted with those of its entities.
     constraints : Constraints, or mapping of str to Constraints, optional
         What `fit` was given; each half is fitted with the constraints between its entities.
     refit : bool, default=False
@@ -136,7 +139,10 @@ def assess(
         )
     check_is_fitted(model)
     options = Options(refit, max_entities, n_splits, verbose)
-    return run_assessment(model, X, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key))
+    classes = None if y is None else np.asarray(y)
+    return run_assessment(
+        model, X, classes, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key)
+    )
 
 
 class Options(NamedTuple):
@@ -149,7 +155,13 @@ class Options(NamedTuple):
 
 
 def run_assessment(
-    model: Any, X: Any, constraints: Any, random_state: Seed, options: Options, open_steps: Callable[[str], Checkpoint]
+    model: Any,
+    X: Any,
+    y: np.ndarray | None,
+    constraints: Any,
+    random_state: Seed,
+    options: Options,
+    open_steps: Callable[[str], Checkpoint],
 ) -> Assessment:
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
@@ -162,13 +174,18 @@ def run_assessment(
         raise ValueError("the model has a single cluster, so nothing can be assessed: fit at least 2 clusters")
     check_entities_per_cluster(len(views), n_clusters, "an assessment")
     precomputed = find_precomputed(estimator, views.names)
-    data = ModelData(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
+    if y is not None and y.shape != labels.shape:
+        raise ValueError(
+            f"y must have one class per entity, -1 if unknown: {len(labels)} entities, got shape {y.shape}"
+        )
+    data = ModelData(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views), y)
     rng = make_generator(random_state)
     sample = draw_sample(labels, options.max_entities, n_clusters, rng)
     seeds = rng.integers(2**31, size=options.n_splits + 1).tolist()
     assessed = views[sample]
     digests = [(name, assessed[name].shape, digest_rows(assessed, name)) for name in views.names]
     described = [*describe_parameters(model), *describe_parameters(data.constraints)]
+    described += [] if y is None else ["y", *describe_parameters(y)]
     steps = open_steps(compute_fingerprint(labels, sample, seeds, digests, *described))
     groups = find_twins(assessed, n_clusters)
     halves, half_model = [], prepare_half_model(model)
@@ -215,7 +232,7 @@ def run_assessment(
         model,
         Views(transformed) if holds_views(transformed) else transformed,
         views,
-        data.constraints,
+        data,
         tuple(assessment.unconfirmed),
         seeds[-1],
         options._replace(refit=False),
@@ -429,7 +446,7 @@ def fit_without(
     model: Any,
     X: Any,
     views: Views,
-    constraints: Any,
+    whole_data: ModelData,
     names: tuple[str, ...],
     seed: int,
     options: Options,
@@ -439,20 +456,21 @@ def fit_without(
     estimator = last_step(model)
     kept = [name for name in views.names if name not in names]
     rows = np.flatnonzero(views[kept].present.any(axis=1))
-    kept_constraints = constraints
-    if isinstance(constraints, Mapping):
-        kept_constraints = {name: links for name, links in constraints.items() if name in kept}
+    kept_constraints, y = whole_data.constraints, whole_data.y
+    if isinstance(kept_constraints, Mapping):
+        kept_constraints = {name: links for name, links in kept_constraints.items() if name in kept}
     fresh = drop_views(estimator, views.names, names)
     if len(rows) < len(views):
         fresh = reset_start(fresh)  # labels to start from are those of all entities
-    data = ModelData(X[kept] if isinstance(X, Views) else X, kept_constraints)
+    data = ModelData(X[kept] if isinstance(X, Views) else X, kept_constraints, y)
     fitted = data.fit(fresh, rows)
     if kept_constraints is not None:
         kept_constraints = restrict_constraints(kept_constraints, rows)
     before, after = np.asarray(estimator.labels_)[rows], np.asarray(fitted.labels_)
     clustered = (before >= 0) & (after >= 0)
     similarity = normalized_mutual_info_score(before[clustered], after[clustered])
-    assessment = run_assessment(fitted, data.take(rows), kept_constraints, seed, options, open_steps)
+    kept_y = None if y is None else y[rows]
+    assessment = run_assessment(fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps)
     whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
     return Alternative(names, whole, rows, assessment, similarity)
 

@@ -123,7 +123,19 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
             "letters), categories, links (an edge list) or similarities",
         )
     subparser.add_argument(
-        "--id", metavar="COLUMN", help="column that identifies the entities and joins the views (default: id)"
+        "--id",
+        metavar="COLUMN",
+        help="column that identifies the entities and joins the views (default: id); COLUMN,COLUMN if the files call "
+        "it differently",
+    )
+    subparser.add_argument(
+        "--mapping",
+        action="append",
+        default=[],
+        type=parse_path_argument,
+        metavar="FILE",
+        help="table of two columns, called like two views: their ids of the same entity. It joins views with different "
+        "ids; repeat the option for each pair of views",
     )
     subparser.add_argument("--delimiter", metavar="CHARACTER", help="field delimiter of CSV files (default: detected)")
 
@@ -184,7 +196,15 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
     subparser.add_argument(
         "--constraints",
         metavar="FILE",
-        help="table of two ids, must or cannot, and optionally a weight (methods consilience and constrained)",
+        help="table of two ids, must or cannot, and optionally a weight and the view in which the constraint was given "
+        "(methods consilience and constrained)",
+    )
+    subparser.add_argument(
+        "--seeds",
+        metavar="COLUMN",
+        help="known classes of some entities, which the fit uses; named like --labels, empty where unknown "
+        f"(methods {', '.join(name for name, method in methods.items() if method.takes_seeds)}, and those that take "
+        "constraints)",
     )
     subparser.add_argument(
         "--outliers",
@@ -236,7 +256,7 @@ def _add_compare(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="assess how reliable each result is, which takes further fits of each method",
     )
-    subparser.set_defaults(method="auto", settings=[], constraints=None)
+    subparser.set_defaults(method="auto", settings=[], constraints=None, seeds=None)
     _add_output_options(subparser, None, "JSON file for the table and its description")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from .loading import (
     LoadedData,
     check_inputs_stay,
     check_outliers,
+    check_seeds,
     check_small_groups,
     compute_digest,
     describe_data,
     describe_views,
     load_data,
 )
+from .mapping import describe_mapping
 from .outputs import (
     format_clusters,
     format_numbers,
@@ -36,6 +39,7 @@ from .outputs import (
     write_label_table,
 )
 from .reliance import assess_fit, name_column, spread_labels
+from .seeds import build_seeds_section
 from .settings import check_settings
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
@@ -51,6 +55,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     check_output_folder(out, FILES, options.force)
     check_inputs_stay([out / name for name in FILES], options)
     check_outliers(options)
+    check_seeds(options)
     check_small_groups(options)
     check_settings(options)
     data = load_data(options, terminal)
@@ -69,7 +74,8 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     terminal.print_result(f"\n{describe_result(facts, comparison, assessment)}")
     with terminal.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            note_guarded(write_label_table(file, data.prepared.names, columns), terminal, FILES[0])
+            n_guarded = write_label_table(file, data.prepared.names, columns, data.prepared.view_ids)
+            note_guarded(n_guarded, terminal, FILES[0])
         facts["notes"] = terminal.notes
         write_json(folder / FILES[1], facts)
         save(collect_saved(data, fitted, assessment, options), folder / FILES[2])
@@ -109,7 +115,7 @@ def _compare_alternatives(
     labels = np.asarray(fitted.estimator.labels_)
     if not fitted.has_clusters or len(np.unique(labels[labels >= 0])) < 2:
         return None
-    if data.constraints is not None or data.method == "constrained" or data.views.n_views < 2:
+    if data.fit_arguments or data.method == "constrained" or data.views.n_views < 2:
         return None
     if data.declaration.wraps is not None:  # it has clustered the columns of all views
         return None
@@ -137,7 +143,8 @@ def collect_saved(
         "kinds": {content.name: content.kind for content in contents},
         "columns": {content.name: content.columns for content in contents},
         "id": data.reading.id_column,
-        "data": compute_digest(contents),
+        "is_mapped": data.prepared.entities.is_mapped,
+        "data": compute_digest(data.reading),
         "seed": options.seed,
         "assessment": assessment,
         "selection": fitted.selection,
@@ -157,6 +164,7 @@ def build_report(
     texts: dict[str, Any] = {
         name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names
     }
+    labels = np.asarray(fitted.estimator.labels_)
     return Report(
         fitted.estimator,
         data.views,
@@ -164,7 +172,7 @@ def build_report(
         labels=data.classes,
         comparison=comparison,
         command=options.command_line,
-        notes=[*describe_views(data), *terminal.notes],
+        notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
         settings={
             "method": f"{data.method} ({data.declaration.title}; {data.reason})",
@@ -174,4 +182,5 @@ def build_report(
         confidence=entity_confidence if fitted.features else None,  # otherwise the report computes and explains it
         assessment=assessment,
         selection=fitted.selection,
+        extra_sections=[] if data.seeds is None else [partial(build_seeds_section, data.seeds.describe(labels))],
     )

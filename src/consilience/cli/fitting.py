@@ -18,7 +18,7 @@ from ..registry import DEFAULT_METHOD, find_estimator
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
 from .loading import SMALL_GROUPS, LoadedData
-from .terminal import Terminal
+from .terminal import Terminal, count_noun
 
 WIDE = 30  # number of columns above which a view is reduced for methods that take few columns
 N_FEATURES = 5  # number of columns after the reduction
@@ -62,11 +62,18 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
     elif k == "auto" and not declaration.chooses_n_clusters:
         selection = choose_k(data, options.seed, terminal)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
+    if selection is not None and data.seeds is not None and selection.n_clusters < len(data.seeds.names):
+        n_clusters = len(data.seeds.names)
+        terminal.note(
+            f"The views alone support {count_noun(selection.n_clusters, 'cluster')}, but --seeds has {n_clusters} "
+            f"classes: there are {n_clusters} clusters. Give -k N for another number."
+        )
+        selection = None
     estimator = declaration.build(n_clusters, data.prepared.kinds, seed=options.seed, verbose=terminal.is_interactive)
-    constraints = data.constraints
+    arguments = data.fit_arguments
     if selection is not None and selection.labels is not None:
         estimator.set_params(init=selection.labels)
-        constraints = link_groups(selection.labels)  # otherwise the refinement would split small groups
+        arguments = {"constraints": link_groups(selection.labels)}  # otherwise the refinement would split small groups
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     sample_size = getattr(estimator, "sample_size", None)  # similarities are never sampled
@@ -81,7 +88,9 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
     ):
         if k == SMALL_GROUPS:  # small groups are wanted here, and must-links keep them
             warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
-        estimator.fit(views, **({} if constraints is None else {"constraints": constraints}))
+        if data.seeds is not None:  # a note says it in the terms of the command
+            warnings.filterwarnings("ignore", message="y gives one of .* to every entity")
+        estimator.fit(views, **arguments)
     check_fitted(data.method, estimator)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
         terminal.note("No outliers were found: --outliers auto labels none.")
@@ -126,7 +135,7 @@ def reduce_views(views: Views, features: Mapping[str, Any]) -> Views:
         reduced = features[name].transform(views[is_present][name])
         blocks[name] = np.full((len(views), reduced.shape[1]), np.nan)
         blocks[name][is_present] = reduced
-    return Views(blocks, present=views.present, ids=views.ids)
+    return views.replace_blocks(blocks)
 
 
 def choose_k(data: LoadedData, seed: int, terminal: Terminal, small_groups: bool = False) -> Selection:

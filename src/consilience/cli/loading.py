@@ -19,13 +19,16 @@ from ..files import (
     InputFiles,
     ViewContent,
     fit_and_encode,
+    join_contents,
     match_classes,
     parse_view,
     read_files,
 )
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
-from .constraints import read_constraints
+from .constraints import FileConstraints, read_constraints
+from .mapping import describe_mapping
+from .seeds import SeedClasses, read_seeds
 from .settings import read_settings
 from .terminal import Terminal, UsageError, count_noun
 
@@ -40,7 +43,8 @@ class LoadedData:
     reading: InputData
     prepared: EncodedData
     classes: np.ndarray | None  # known labels, for scoring only
-    constraints: Constraints | None
+    file_constraints: FileConstraints | None
+    seeds: SeedClasses | None
     method: str
     reason: str  # why this method was chosen
     declaration: EstimatorDeclaration  # of the method, with the options that the user set
@@ -49,17 +53,36 @@ class LoadedData:
     def views(self) -> Views:
         return self.prepared.views
 
+    @property
+    def constraints(self) -> Constraints | dict[str, Constraints] | None:
+        """The constraints for the fit: those of the file, and those that follow from seeds unless `fit` takes seeds."""
+        constraints = None if self.file_constraints is None else self.file_constraints.choose_for(self.declaration)
+        if self.seeds is None or self.declaration.takes_seeds:
+            return constraints
+        return self.seeds.add_to(constraints, self.views)
+
+    @property
+    def fit_arguments(self) -> dict[str, Any]:
+        """Arguments of `fit` after the views."""
+        arguments: dict[str, Any] = {"constraints": self.constraints}
+        if self.seeds is not None and self.declaration.takes_seeds:
+            arguments["y"] = self.seeds.numbers
+        return {name: value for name, value in arguments.items() if value is not None}
+
     def prepare_for(self, declaration: EstimatorDeclaration) -> Views:
         """Return the views as a method takes them: with raw or weighted counts."""
         if declaration.takes_raw_counts == self.declaration.takes_raw_counts:
             return self.views
-        return fit_and_encode(self.reading.contents, rare=not declaration.takes_raw_counts).views
+        rare = not declaration.takes_raw_counts
+        return fit_and_encode(self.reading.contents, rare=rare, entities=self.prepared.entities).views
 
 
 def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *others: Path) -> None:
     """Refuse to write over the input files, even with --force."""
     inputs = [parse_view(text).path for text in options.view or ()]
-    inputs += [split_columns(text)[0] for name in ("labels", "constraints") if (text := getattr(options, name, None))]
+    inputs += map(Path, getattr(options, "mapping", None) or ())
+    class_files = (getattr(options, name, None) for name in ("labels", "constraints", "seeds"))
+    inputs += [split_columns(text)[0] for text in class_files if text]
     for target in targets:
         if target.exists() and any(is_file(path) and path.samefile(target) for path in (*inputs, *others)):
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
@@ -76,6 +99,8 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
                 [parse_view(text) for text in options.view],
                 id_column=options.id,
                 labels=options.labels,
+                seeds=options.seeds,
+                mappings=options.mapping or (),
                 kinds=dict(text.split("=", 1) for text in options.kind),
                 delimiter=options.delimiter,
                 inputs=inputs,
@@ -86,27 +111,56 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         method, reason = choose_method(options.method, reading.contents, has_constraints)
         with terminal.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
-            prepared = fit_and_encode(reading.contents, rare=not settings.declaration.takes_raw_counts)
+            entities = join_contents(reading.contents, reading.mappings)
+            rare = not settings.declaration.takes_raw_counts
+            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
-        method, reason = check_n_entities(requested, method, reason, len(prepared.views), has_constraints)
+        needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
+        method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, terminal)
         classes = _read_classes(reading, prepared)
-        constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
+        seeds = read_seeds(reading, prepared)
+        file_constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
     declaration = settings.declaration if options.settings else find_estimator(method)
-    return LoadedData(reading, prepared, classes, constraints, method, reason, declaration)
+    if file_constraints is not None:
+        for note in file_constraints.list_notes(declaration):
+            terminal.note(note)
+    if seeds is not None:
+        if options.k.isdecimal():
+            seeds.check_n_clusters(int(options.k))
+        for note in seeds.list_notes(declaration):
+            terminal.note(note)
+        classes = _leave_out_seeds(classes, seeds, terminal)
+    return LoadedData(reading, prepared, classes, file_constraints, seeds, method, reason, declaration)
+
+
+def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: Terminal) -> np.ndarray | None:
+    """Return the classes for scores, without those of entities whose class the fit knows; None if none is left."""
+    if classes is None:
+        return None
+    scored = np.where(seeds.is_seeded, "", classes)
+    n_scored = int((scored != "").sum())
+    if not n_scored:
+        terminal.note("All entities with a class in --labels are seeds, which the fit knows: there are no scores.")
+        return None
+    terminal.note(
+        "Scores leave out the seeds, whose classes the fit knows: "
+        f"{count_noun(n_scored, 'entity is', 'entities are')} scored."
+    )
+    return scored
 
 
 def _read_classes(reading: InputData, prepared: EncodedData) -> np.ndarray | None:
     """Return the known classes; refuse classes without ids if the files list the entities in different orders."""
-    classes = reading.known_classes
-    if classes is None:
+    if not reading.known_classes:
         return None
+    classes = reading.known_classes[0]
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
     only_links = all(content.kind == "links" for content in reading.contents)
-    if classes.ids is None and (only_links or any(other != ids[0] for other in ids)):
+    if not prepared.entities.is_mapped and classes.ids is None and (only_links or any(row != ids[0] for row in ids)):
         raise ValueError(f"{classes.origin} (--labels) has no ids, but the views are joined by ids: add them")
-    return match_classes(classes, prepared.ids, len(prepared.kept))[prepared.kept]
+    return match_classes(reading.known_classes, prepared.entities)[prepared.kept]
 
 
 def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:
@@ -120,7 +174,6 @@ def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:
 
 def _note_data(prepared: EncodedData, reading: InputData, terminal: Terminal) -> None:
     """Note entities that are left out, filled cells, and links that have no effect."""
-    views = prepared.views
     note_left_out(prepared, terminal)
     for name, n in prepared.filled.items():
         terminal.note(
@@ -132,19 +185,24 @@ def _note_data(prepared: EncodedData, reading: InputData, terminal: Terminal) ->
         for direction in ("out", "in"):
             if f"{content.name}-{direction}" not in prepared.encodings:
                 terminal.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
-        if views.ids is not None:
-            ids = set(views.ids.tolist())
+        link_ids = prepared.entities.row_ids[content.name]
+        if link_ids is not None:
+            ids = set(link_ids.tolist())
             n = sum(a not in ids and b not in ids for a, b in zip(*content.data[:2], strict=True))
             if n:
                 terminal.note(f"View {content.name!r}: {n} links between ids that no other view has are ignored.")
 
 
-def compute_digest(contents: Sequence[ViewContent]) -> str:
+def compute_digest(reading: InputData) -> str:
     """Return a fingerprint of the files' content, which is the same on every machine."""
     digest = hashlib.sha256()
-    for content in contents:
+    for content in reading.contents:
         for part in (content.name, content.kind, content.columns, content.ids, content.data):
             _update_digest(digest, part)
+    for mapping in reading.mappings:
+        _update_digest(digest, (mapping.views, mapping.pairs))
+    for source in reading.seed_classes:
+        _update_digest(digest, (source.ids, source.classes))
     return digest.hexdigest()
 
 
@@ -168,7 +226,8 @@ def _update_digest(digest: Any, value: Any) -> None:
 def describe_data(data: LoadedData) -> str:
     """Describe the data, with one line per view."""
     head = f"{count_noun(len(data.views), 'entity', 'entities')}, {count_noun(data.views.n_views, 'view')}"
-    return "\n".join([head, *(f"  {line}" for line in describe_views(data))])
+    lines = [*describe_views(data), *describe_mapping(data.prepared.entities)]
+    return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def describe_views(data: LoadedData) -> list[str]:
@@ -211,7 +270,7 @@ def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_c
     if method == "auto":
         return "constrained", f"the default takes constraints for up to {MAX_CONSTRAINED:,} entities"
     raise ValueError(
-        f"--method {name} takes --constraints for up to {MAX_CONSTRAINED:,} entities, got {n_entities:,}: "
+        f"--method {name} takes --constraints and --seeds for up to {MAX_CONSTRAINED:,} entities, got {n_entities:,}: "
         "use constrained"
     )
 
@@ -226,12 +285,20 @@ def check_outliers(options: argparse.Namespace) -> None:
         )
 
 
+def check_seeds(options: argparse.Namespace) -> None:
+    """Refuse `--seeds` for a method that cannot use them."""
+    name = DEFAULT_METHOD if options.method == "auto" else options.method
+    if options.seeds is not None and not find_estimator(name).uses_seeds:
+        raise UsageError(f"--method {name} takes no --seeds: use {_list_methods('uses_seeds')}")
+
+
 def check_small_groups(options: argparse.Namespace) -> None:
     """Refuse small groups with constraints, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return
-    if options.constraints is not None:
-        raise UsageError(f"-k {SMALL_GROUPS} takes no --constraints: give -k N")
+    for name in ("constraints", "seeds"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"-k {SMALL_GROUPS} takes no --{name}: give -k N")
     if options.method not in ("auto", DEFAULT_METHOD):
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")
 

@@ -19,14 +19,22 @@ DIGITS = 4  # of probabilities
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def write_label_table(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) -> int:
-    """Write one row per entity, and return how many ids were changed because they look like formulas."""
-    guarded = [guard(str(entity)) for entity in ids]
-    table = {"id": guarded, **{guard(name): values for name, values in columns.items()}}
+def write_label_table(
+    file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]], view_ids: Mapping[str, Any] | None = None
+) -> int:
+    """Write one row per entity, with its ids in the views if they differ.
+
+    Returns how many rows have ids that were changed because they look like formulas.
+    """
+    names = {"id": ids, **{f"id in {view}": entity_ids for view, entity_ids in (view_ids or {}).items()}}
+    texts = {name: [str(entity) for entity in column] for name, column in names.items()}
+    guarded = {name: [guard(text) for text in column] for name, column in texts.items()}
+    table = {**guarded, **{guard(name): values for name, values in columns.items()}}
     rows = csv.writer(file)
     rows.writerow(table)
     rows.writerows(zip(*table.values(), strict=True))
-    return sum(cell != str(entity) for cell, entity in zip(guarded, ids, strict=True))
+    is_changed = [np.array(texts[name], object) != np.array(guarded[name], object) for name in texts]
+    return int(np.any(is_changed, axis=0).sum())
 
 
 def has_probabilities(estimator: Any, is_assessed: bool) -> bool:

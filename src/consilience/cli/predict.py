@@ -12,11 +12,12 @@ from scipy.stats import betabinom
 
 from ..data import Views
 from ..files import (
+    EncodedData,
     InputFiles,
     check_complete,
     check_output_file,
-    collect_ids,
     encode,
+    join_contents,
     parse_view,
     read_files,
     stage_file,
@@ -48,7 +49,8 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
     if not hasattr(estimator, "predict"):
         raise ValueError(f"{options.model}: --method {saved['method']} cannot predict the clusters of new entities")
     with terminal.step("reading the files", "read the files"):
-        views, ids = read_new_views(saved, options, terminal)
+        prepared = read_new_views(saved, options, terminal)
+        views, ids, view_ids = reduce_views(prepared.views, saved["features"]), prepared.names, prepared.view_ids
     with terminal.step("predicting the clusters", "predicted the clusters"):
         labels = np.asarray(estimator.predict(views))
         fits_none = find_unfitting(estimator, views, terminal)
@@ -61,14 +63,14 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
     if out is None:
         with open_standard_output() as stream:
             shown_ids = [make_encodable(str(entity_id), stream) for entity_id in ids] if stream.isatty() else ids
-            n_guarded = write_label_table(stream, shown_ids, columns)
+            n_guarded = write_label_table(stream, shown_ids, columns, view_ids)
         note_guarded(n_guarded, terminal)
         return
     with (
         stage_file(out, options.force) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
-        note_guarded(write_label_table(file, ids, columns), terminal)
+        note_guarded(write_label_table(file, ids, columns, view_ids), terminal)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Clusters of {len(labels):,} entities written to {out}")
 
@@ -115,21 +117,34 @@ def open_model(path: Path) -> dict[str, Any]:
     return saved
 
 
-def read_new_views(saved: dict[str, Any], options: argparse.Namespace, terminal: Terminal) -> tuple[Views, Any]:
-    """Return the files as the model's views, and the names of the entities."""
+def read_new_views(saved: dict[str, Any], options: argparse.Namespace, terminal: Terminal) -> EncodedData:
+    """Return the files as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
     with InputFiles() as inputs:
         specs = [_use_model_columns(parse_view(text), saved, inputs) for text in options.view]
         kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
-            specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual_ids, inputs=inputs
+            specs,
+            id_column=options.id,
+            mappings=options.mapping,
+            kinds=kinds,
+            delimiter=options.delimiter,
+            usual_ids=usual_ids,
+            inputs=inputs,
+        )
+    for note in reading.notes if reading.mappings else ():
+        terminal.note(note)
+    if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
+        raise ValueError(
+            "the views of the model have different ids, joined by --mapping: give --mapping FILE for the new entities, "
+            "or one view at a time"
         )
     unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
     if unknown is not None:
         raise ValueError(f"the model has no view {unknown!r}: its views are {', '.join(map(repr, saved['kinds']))}")
-    prepared = encode(reading.contents, saved["parts"], collect_ids(reading.contents))
+    prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, terminal)
-    return reduce_views(prepared.views, saved["features"]), prepared.names
+    return prepared
 
 
 def _use_model_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:

@@ -30,7 +30,7 @@ def assess_fit(
             assessment = assess(
                 fitted.estimator,
                 fitted.views,
-                constraints=data.constraints,
+                **data.fit_arguments,
                 refit=True,
                 random_state=options.seed,
                 verbose=terminal.is_interactive,

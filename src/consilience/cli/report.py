@@ -44,7 +44,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
             f"{error}. Run the command from the folder of the first run, or give --view again"
         ) from error
     estimator, features = saved["estimator"], saved["features"]
-    if compute_digest(data.reading.contents) != saved["data"]:
+    if compute_digest(data.reading) != saved["data"]:
         raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
     fitted = FittedRun(estimator, features, reduce_views(data.views, features), saved["selection"])
     assessment = saved["assessment"]

@@ -16,17 +16,18 @@ from ..explain import describe_support
 from ..registry import find_estimator
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
-from .constraints import count_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData
+from .mapping import summarize_mapping
 from .reliance import describe_reliance
+from .seeds import describe_seeds
 from .settings import describe_parameters
 from .single_views import SCORES, score_labels
 from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
 INPUTS = (
-    *("view", "id", "kind", "delimiter", "labels", "constraints"),
+    *("view", "id", "mapping", "kind", "delimiter", "labels", "constraints", "seeds"),
     *("method", "settings", "k", "seed", "outliers", "title"),
 )
 
@@ -87,7 +88,9 @@ def summarize_run(
             "sentences": list(fitted.selection.sentences),
             "table": fitted.selection.table,
         },
-        "constraints": None if data.constraints is None else count_satisfied(data.constraints, views.ids, labels),
+        "mapping": summarize_mapping(prepared.entities),
+        "constraints": None if data.file_constraints is None else data.file_constraints.count_satisfied(labels),
+        "seeds": None if data.seeds is None else data.seeds.describe(labels),
         "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
         "view_errors": None
         if data.classes is None
@@ -153,9 +156,15 @@ def describe_result(facts: dict[str, Any], comparison: Table | None, assessment:
             "The data alone cannot decide between them."
         )
     if facts["constraints"] is not None:
-        lines.append(
-            f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are satisfied."
+        counts = facts["constraints"]
+        by_view = "; ".join(
+            f"in {name} {view['kept']:,} of {view['given']:,}" for name, view in counts.get("views", {}).items()
         )
+        lines.append(
+            f"{counts['kept']:,} of {counts['given']:,} constraints are satisfied{by_view and f' ({by_view})'}."
+        )
+    if facts["seeds"] is not None:
+        lines.append(describe_seeds(facts["seeds"]))
     if facts["scores"] is not None:
         among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
         lines.append(

@@ -40,25 +40,37 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     [[0, 0], [0, 1], [1, -1], [-1, 2]]
     """
     inputs = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
-    sizes = [view.values.shape[0] for view in inputs.values()]
-    first_row = dict(zip(inputs, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
-    ends = [_check_pairs(pair, pairs, inputs, first_row) for pair, pairs in mapping.items()]
+    sizes = {name: view.values.shape[0] for name, view in inputs.items()}
+    return Views.from_inputs(inputs, align_rows(sizes, mapping))
+
+
+def align_rows(sizes: Mapping[str, int], mapping: Mapping[tuple[str, str], Any]) -> np.ndarray:
+    """Row of each entity in each view, -1 where it is missing, from the number of rows per view and `align`'s mapping.
+
+    Examples
+    --------
+    >>> align_rows({"a": 2, "b": 2}, {("a", "b"): [(0, 1)]}).tolist()
+    [[0, 1], [1, -1], [-1, 0]]
+    """
+    n_rows = list(sizes.values())
+    first_row = dict(zip(sizes, np.concatenate([[0], np.cumsum(n_rows)]), strict=False))
+    ends = [_check_pairs(pair, pairs, sizes, first_row) for pair, pairs in mapping.items()]
     pairs = np.sort(np.concatenate([np.zeros((2, 0), np.intp), *ends], axis=1), axis=0).T
-    view = np.repeat(np.arange(len(sizes)), sizes)
-    row = np.concatenate([np.arange(n) for n in sizes])
+    view = np.repeat(np.arange(len(n_rows)), n_rows)
+    row = np.concatenate([np.arange(n) for n in n_rows])
     members, entity = _number_entities(pairs, view)
-    rows = np.full((entity.max(initial=-1) + 1, len(inputs)), -1)
+    rows = np.full((entity.max(initial=-1) + 1, len(n_rows)), -1)
     rows[entity, view[members]] = row[members]
-    return Views.from_inputs(inputs, rows)
+    return rows
 
 
-def _check_pairs(pair: Any, pairs: Any, inputs: Mapping[str, Any], first_row: Mapping[str, int]) -> np.ndarray:
+def _check_pairs(pair: Any, pairs: Any, sizes: Mapping[str, int], first_row: Mapping[str, int]) -> np.ndarray:
     """The mapped rows of two views, counted over all views: (2, n_pairs)."""
-    if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in inputs for name in pair) and pair[0] != pair[1]):
-        raise ValueError(f"a mapping is between two of the views {', '.join(map(repr, inputs))}, got {pair!r}")
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in sizes for name in pair) and pair[0] != pair[1]):
+        raise ValueError(f"a mapping is between two of the views {', '.join(map(repr, sizes))}, got {pair!r}")
     rows = _as_pairs(pair, pairs)
     for name, column in zip(pair, rows.T, strict=True):
-        n = inputs[name].values.shape[0]
+        n = sizes[name]
         invalid = column[(column < 0) | (column >= n)]
         if len(invalid):
             raise ValueError(

@@ -289,6 +289,10 @@ class Views:
                     f"the function changed view {name!r} from {len(self)} to {block.shape[0]} rows: use one that keeps "
                     "the entities; views[rows] chooses among them"
                 )
+        return self.replace_blocks(blocks)
+
+    def replace_blocks(self, blocks: dict[str, Array]) -> Views:
+        """Return views of the same entities with other blocks, which have one row per entity."""
         return self._replace(blocks, self._present, self._ids, self._rows)
 
     def __contains__(self, name: object) -> bool:

@@ -1,10 +1,12 @@
 """Read files as views, and write files completely or not at all."""
 
-from .encoding import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
+from .encoding import EncodedData, ViewEncoding, encode, fit_and_encode, match_classes
 from .formats import FORMATS, FileCollection, FileFormat, FileMatrix, FileTable, InputFiles, read_file, register_format
 from .formats.columns import to_column
 from .formats.text import open_text, read_lines
+from .joining import Entities, collect_ids, join_contents
 from .kinds import KINDS, ViewContent
+from .mapping import read_table
 from .read import InputData, read_files
 from .spec import ViewSpec, parse_view
 from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
@@ -13,6 +15,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "EncodedData",
+    "Entities",
     "FileCollection",
     "FileFormat",
     "FileMatrix",
@@ -28,12 +31,14 @@ __all__ = [
     "collect_ids",
     "encode",
     "fit_and_encode",
+    "join_contents",
     "match_classes",
     "open_text",
     "parse_view",
     "read_file",
     "read_files",
     "read_lines",
+    "read_table",
     "register_format",
     "stage_file",
     "stage_folder",

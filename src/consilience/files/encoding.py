@@ -1,10 +1,9 @@
-"""Join the contents of views by id, encode them as numbers, and keep the encoders for new entities."""
+"""Encode the contents of views as numbers, with one row per entity, and keep the encoders for new entities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
 from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
+from .joining import Entities, join_contents
 from .kinds import ViewContent
 from .read import KnownClasses
 
@@ -44,71 +44,45 @@ class EncodedData:
     views: Views
     encodings: dict[str, ViewEncoding]
     kinds: dict[str, str]
-    ids: np.ndarray | None  # of all entities that were read
+    entities: Entities  # all that were read
     kept: np.ndarray  # mask of the entities that at least one view describes; the others are left out
     filled: dict[str, int]  # number of empty cells that were filled, by view
     texts: dict[str, np.ndarray]  # the strings of each entity, by view of text or names
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """Ids of all entities that were read."""
+        return self.entities.ids
 
     @property
     def names(self) -> np.ndarray:
         """Names of the entities in `views`: their ids, or the numbers of their rows in the files."""
         return np.flatnonzero(self.kept) if self.ids is None else self.ids[self.kept]
 
-
-def collect_ids(contents: Sequence[ViewContent]) -> np.ndarray | None:
-    """Collect the ids of all entities in the order of the files; None if rows are matched by position."""
-    links = [content for content in contents if content.kind == "links"]
-    others = [content for content in contents if content.kind != "links"]
-    if not others:
-        return _list_unique(entity for content in links for end in content.data[:2] for entity in end.tolist())
-    without_ids = [content for content in others if content.ids is None]
-    if len(without_ids) == len(others):
-        first = others[0]
-        for content in others:
-            if content.n_rows != first.n_rows:
-                raise ValueError(
-                    f"view {content.name!r} ({content.origin}) has {content.n_rows} rows, view {first.name!r} "
-                    f"{first.n_rows}: without ids rows are matched by position. Give --id COLUMN to join them"
-                )
-        if links:
-            raise ValueError(f"view {links[0].name!r} links ids, but the other views have none: give --id COLUMN")
-        return None
-    if without_ids:
-        raise ValueError(
-            f"view {without_ids[0].name!r} ({without_ids[0].origin}) has no ids, but other views have: add the column "
-            "or, in an .npz file, an array 'ids'"
-        )
-    ids = {content.name: content.ids.tolist() for content in others if content.ids is not None}
-    for content in others if len(ids) > 1 else ():
-        rest = {name: view_ids for name, view_ids in ids.items() if name != content.name}
-        if set(ids[content.name]).isdisjoint(chain.from_iterable(rest.values())):
-            other, other_ids = next(iter(rest.items()))
-            raise ValueError(
-                f"view {content.name!r} ({content.origin}) shares no id with the other views: its first is "
-                f"{ids[content.name][0]!r}, the first of {other!r} is {other_ids[0]!r}. Do these files describe the "
-                "same entities, and is --id right?"
-            )
-    return _list_unique(chain.from_iterable(ids.values()))
+    @property
+    def view_ids(self) -> dict[str, np.ndarray]:
+        """The id of each entity in `views` in each file, '' where it has none; empty if the files share their ids."""
+        return {name: ids[self.kept] for name, ids in self.entities.view_ids.items()}
 
 
-def _list_unique(ids: Iterable[str]) -> np.ndarray:
-    """List ids, each once and in the order of first occurrence."""
-    return np.array(list(dict.fromkeys(ids)), dtype=object)
+def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool, entities: Entities | None = None) -> EncodedData:
+    """Fit an encoder to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more.
 
-
-def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool) -> EncodedData:
-    """Fit an encoder to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more."""
-    ids = collect_ids(contents)
-    contents = [_align_columns(content, ids) if content.kind == "similarities" else content for content in contents]
+    Without `entities` the contents are joined by their ids, or by the position of their rows.
+    """
+    entities = join_contents(contents) if entities is None else entities
+    contents = [
+        _align_columns(content, entities) if content.kind == "similarities" else content for content in contents
+    ]
     encodings: dict[str, ViewEncoding] = {}
     for content in contents:
         if content.kind == "links":
-            encodings |= _fit_links(content, ids, rare)
+            encodings |= _fit_links(content, entities, rare)
         else:
             is_similarities = content.kind == "similarities"
-            encoder = SimilaritiesEncoder(ids) if is_similarities else ENCODERS[content.kind](rare)
+            encoder = SimilaritiesEncoder(content.data[1]) if is_similarities else ENCODERS[content.kind](rare)
             encodings[content.name] = ViewEncoding(content.name, _call(content, encoder.fit, content.data))
-    encoded = encode(contents, encodings, ids)
+    encoded = encode(contents, encodings, entities)
     for name, present in zip(encoded.views.names, encoded.views.present.T, strict=True):
         if not present.any():
             origin = next(content.origin for content in contents if content.name == encodings[name].content)
@@ -116,9 +90,10 @@ def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool) -> EncodedDat
     return encoded
 
 
-def _fit_links(content: ViewContent, ids: np.ndarray | None, rare: bool) -> dict[str, ViewEncoding]:
+def _fit_links(content: ViewContent, entities: Entities, rare: bool) -> dict[str, ViewEncoding]:
     """Fit one view of outgoing and one of incoming links; a direction without links is left out."""
     encodings = {}
+    ids = entities.row_ids[content.name]
     for direction in ("out", "in"):
         encoder = _call(content, LinksEncoder(direction, rare).fit, (content.data, ids))
         if encoder.n_links:
@@ -126,7 +101,7 @@ def _fit_links(content: ViewContent, ids: np.ndarray | None, rare: bool) -> dict
     if not encodings:
         raise ValueError(
             f"view {content.name!r} ({content.origin}): no link starts or ends at an id of the other views. Its first "
-            f"is {content.data[0][0]!r}, theirs is {ids[0]!r}"  # type: ignore[index]
+            f"is {content.data[0][0]!r}, theirs is {ids[0]!r}"
             if len(content.data[0])
             else f"view {content.name!r} ({content.origin}) has no links"
         )
@@ -141,32 +116,33 @@ def _call(content: ViewContent, method: Callable[[Any], Any], data: Any) -> Any:
         raise ValueError(f"view {content.name!r} ({content.origin}): {error}") from error
 
 
-def encode(
-    contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], ids: np.ndarray | None
-) -> EncodedData:
+def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities) -> EncodedData:
     """Encode contents with encoders that have been fitted; entities that no view describes are left out."""
     by_name = {content.name: content for content in contents}
-    n = contents[0].n_rows if ids is None else len(ids)
+    ids = entities.ids
     blocks: dict[str, ViewInput] = {}
-    masks = []
+    block_rows, masks = [], []
     for name, encoding in encodings.items():
         if encoding.content not in by_name:
             continue
         content, encoder = by_name[encoding.content], encoding.encoder
-        data, rows = content.data, _find_rows(content, ids, n)
+        data, rows = content.data, entities.rows[content.name]
         if content.kind == "links":
-            data = data, ids
+            data = data, entities.row_ids[content.name]
         elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:
             data = data[0], content.ids  # rows and columns have the same names
-        values = reindex_rows(_call(content, encoder.transform, data), rows)
+        values = _call(content, encoder.transform, data)
+        masks.append(np.append(encoder.present(values), False)[rows])  # the last one, at index -1, is False
+        if content.kind == "similarities":  # whose columns are the entities, so that rows are the entities, too
+            values, rows = reindex_rows(values, rows), np.arange(len(entities))
         features = None if encoder.features is None else np.array(encoder.features, dtype=str)
         blocks[name] = ViewInput(values, columns=features)
-        masks.append(encoder.present(values) & (rows >= 0))
+        block_rows.append(rows)
     present = np.stack(masks, axis=1)
     kept = np.asarray(present.any(axis=1))
     if not kept.any():
         raise ValueError("no view describes any entity: check the files")
-    views = Views(Views.from_inputs(blocks), present=present, ids=ids)
+    views = Views(Views.from_inputs(blocks, np.stack(block_rows, axis=1)), present=present, ids=ids)
     if not kept.all():
         if any(content.kind == "similarities" for content in contents):  # which have a column for each entity
             first = int(np.flatnonzero(~kept)[0])
@@ -180,7 +156,7 @@ def encode(
         if content.kind in ("text", "names"):
             strings = np.empty(len(content.data) + 1, dtype=object)  # the last one, at index -1, is None
             strings[:-1] = content.data
-            texts[content.name] = strings[_find_rows(content, ids, n)][kept]
+            texts[content.name] = strings[entities.rows[content.name]][kept]
         elif content.kind == "numbers" and not sp.issparse(content.data[0]):
             is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
             if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):
@@ -189,14 +165,14 @@ def encode(
         views,
         dict(encodings),
         {name: encoding.encoder.kind for name, encoding in encodings.items() if name in blocks},
-        ids,
+        entities,
         kept,
         n_filled,
         texts,
     )
 
 
-def _align_columns(content: ViewContent, ids: np.ndarray | None) -> ViewContent:
+def _align_columns(content: ViewContent, entities: Entities) -> ViewContent:
     """Give similarities one column per entity, in the order of the entities; 0 for those that the matrix lacks."""
     X, names = content.data
     if X.shape[0] != X.shape[1]:
@@ -204,35 +180,70 @@ def _align_columns(content: ViewContent, ids: np.ndarray | None) -> ViewContent:
             f"view {content.name!r} ({content.origin}) has {X.shape[0]} rows and {X.shape[1]} columns: similarities "
             "are a square matrix with one row and one column per entity"
         )
-    rows = _find_rows(content, ids, X.shape[0])
+    rows = entities.rows[content.name]
     columns, is_present = np.maximum(rows, 0), (rows >= 0).astype(np.float64)
     pick = sp.csr_array((is_present, (columns, np.arange(len(columns)))), shape=(X.shape[0], len(columns)))
     ordered = sp.csr_array(X @ pick) if sp.issparse(X) else X[:, columns] * is_present
+    ids = entities.view_ids.get(content.name, entities.ids)
     return replace(content, data=(ordered, names if ids is None else ids))
 
 
-def _find_rows(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndarray:
-    """Find the row of each entity in the content, -1 if it has none."""
-    if content.kind == "links" or content.ids is None or ids is None:
-        return np.arange(n)
-    position = {entity_id: row for row, entity_id in enumerate(content.ids.tolist())}
-    return np.array([position.get(entity_id, -1) for entity_id in ids.tolist()])
+def match_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
+    """Return the known class of each entity, '' if there is none.
 
-
-def match_classes(known_classes: KnownClasses, ids: np.ndarray | None, n: int) -> np.ndarray:
-    """Return the known class of each entity, '' if there is none."""
-    classes = known_classes.classes.tolist()
-    texts = np.array(["" if label is None or label != label else format_cell(label) for label in classes], dtype=object)
-    if known_classes.ids is not None and ids is not None:
-        by_id = dict(zip(known_classes.ids.tolist(), texts.tolist(), strict=True))
-        matched = np.array([by_id.get(entity_id, "") for entity_id in ids.tolist()], dtype=object)
+    If mappings join views with different ids, each may have a column of classes; otherwise the first source counts.
+    """
+    if entities.is_mapped:
+        return _match_mapped_classes(sources, entities)
+    source, n = sources[0], len(entities)
+    texts = format_classes(source)
+    if source.ids is not None and entities.ids is not None:
+        by_id = dict(zip(source.ids.tolist(), texts.tolist(), strict=True))
+        matched = np.array([by_id.get(entity_id, "") for entity_id in entities.ids.tolist()], dtype=object)
         if not (matched != "").any():
             raise ValueError(
-                f"{known_classes.origin} (--labels) has no label for any of the entities: do the ids match?"
+                f"{source.origin} ({source.option}) has no label for any of the entities: do the ids match?"
             )
         return matched
     if len(texts) != n:
-        raise ValueError(f"{known_classes.origin} (--labels) has {len(texts)} labels for {n} entities: give one each")
+        raise ValueError(f"{source.origin} ({source.option}) has {len(texts)} labels for {n} entities: give one each")
     if not (texts != "").any():
-        raise ValueError(f"{known_classes.origin} (--labels) has no label for any of the entities: all cells are empty")
+        raise ValueError(f"{source.origin} ({source.option}) has no label for any of the entities: all cells are empty")
     return texts
+
+
+def format_classes(source: KnownClasses) -> np.ndarray:
+    """Return classes as text, '' for empty cells."""
+    cells = source.classes.tolist()
+    return np.array(["" if cell is None or cell != cell else format_cell(cell) for cell in cells], dtype=object)
+
+
+def _match_mapped_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
+    """Return the class of each entity from all sources, which must not contradict each other."""
+    matched = np.full(len(entities), "", dtype=object)
+    origins: dict[int, KnownClasses] = {}
+    for source in sources:
+        if source.ids is None:
+            raise ValueError(
+                f"{source.origin} ({source.option}) has no ids, but --mapping joins views by ids: add them"
+            )
+        for entity_id, text in zip(source.ids.tolist(), format_classes(source).tolist(), strict=True):
+            try:
+                entities_of_id = {
+                    entity for view in source.views or (None,) for entity in entities.find(entity_id, view)
+                }
+            except ValueError as error:
+                remedy = "Give the classes in a column of a view's file"
+                raise ValueError(f"{source.origin} ({source.option}): {error}. {remedy}") from error
+            for entity in entities_of_id if text else ():
+                earlier = origins.setdefault(entity, source)
+                if matched[entity] not in ("", text):
+                    raise ValueError(
+                        f"entity {entities.ids[entity]!r} has the class {matched[entity]!r} in {earlier.origin} and "  # type: ignore[index]
+                        f"{text!r} in {source.origin} ({source.option}): correct one, or name one file, FILE:COLUMN"
+                    )
+                matched[entity] = text
+    if not (matched != "").any():
+        origin = " and ".join(source.origin for source in sources)
+        raise ValueError(f"{origin} ({sources[0].option}) has no label for any of the entities: do the ids match?")
+    return matched

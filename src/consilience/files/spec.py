@@ -75,6 +75,11 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_same_file(first: Path, second: Path) -> bool:
+    """Whether two paths name the same file."""
+    return first == second or (is_file(first) and is_file(second) and first.samefile(second))
+
+
 def select_columns(
     path: Path, patterns: Sequence[str] | None, available: Sequence[str], excluded: set[str]
 ) -> list[str]:

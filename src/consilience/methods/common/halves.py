@@ -42,6 +42,7 @@ class ModelData:
 
     X: Any  # Views, or an array that the model divides into views itself
     constraints: Any = None  # Constraints by position, or a mapping of these by view
+    y: np.ndarray | None = None  # known classes, -1 where unknown
 
     def take(self, rows: np.ndarray) -> Any:
         """Return some entities."""
@@ -49,7 +50,7 @@ class ModelData:
 
     def fit(self, model: Any, rows: np.ndarray) -> Any:
         """Fit an unfitted model to some entities, and return it."""
-        options = {}
+        options = {} if self.y is None else {"y": self.y[rows]}
         if self.constraints is not None:
             step = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
             options[f"{step}constraints"] = restrict_constraints(self.constraints, rows)

@@ -1,0 +1,462 @@
+"""Files with different ids: `--mapping`, and constraints that are given in a view."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.files import InputFiles, fit_and_encode, join_contents, parse_view, read_files
+from consilience.metrics import pairwise_scores
+from stage import (
+    CLASSES,
+    N,
+    assert_refused,
+    list_folder,
+    make_blobs,
+    read_labels,
+    read_summary,
+    run_command,
+    run_successfully,
+    write_csv,
+)
+
+PAGES, IMAGES = [f"p{i}" for i in range(N)], [f"i{i}" for i in range(N)]
+IN_BOTH = [*range(12), *range(20, 32), *range(40, 52)]  # of each class the first twelve
+ONLY_PAGE = [i for i in range(N) if i not in IN_BOTH and i % 2 == 0]
+ONLY_IMAGE = [i for i in range(N) if i not in IN_BOTH and i % 2 == 1]
+HEADER = ["first", "second", "type", "view"]
+FEW = "--no-assess", "--quiet"
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory):
+    """Pages and images with ids of their own, of which 36 of 60 entities have both."""
+    folder = tmp_path_factory.mktemp("collections")
+    X, Y = np.round(make_blobs(0), 4), np.round(make_blobs(1), 4)
+    pages = [[PAGES[i], *X[i], "xyz"[CLASSES[i]]] for i in sorted(IN_BOTH + ONLY_PAGE)]
+    images = [[IMAGES[i], *Y[i], "xyz"[CLASSES[i]]] for i in sorted(IN_BOTH + ONLY_IMAGE)[::-1]]
+    write_csv(folder / "pages.csv", ["id", "a", "b", "c", "class"], pages)
+    write_csv(folder / "images.csv", ["id", "d", "e", "f", "class"], images)
+    write_csv(folder / "map.csv", ["page", "image"], [(PAGES[i], IMAGES[i]) for i in IN_BOTH])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def views(collections):
+    return "--view", f"page={collections / 'pages.csv'}:a,b,c", "--view", f"image={collections / 'images.csv'}:d,e,f"
+
+
+@pytest.fixture(scope="module")
+def mapped(collections, views):
+    return *views, "--mapping", collections / "map.csv"
+
+
+def read_both(collections):
+    """Read the two files by hand, as blocks and the pairs of rows that the mapping joins."""
+    rows = {"page": sorted(IN_BOTH + ONLY_PAGE), "image": sorted(IN_BOTH + ONLY_IMAGE)[::-1]}
+    X, Y = np.round(make_blobs(0), 4)[rows["page"]], np.round(make_blobs(1), 4)[rows["image"]]
+    blocks = {name: (block - block.mean(axis=0)) / block.std(axis=0) for name, block in (("page", X), ("image", Y))}
+    return blocks, rows, [(rows["page"].index(i), rows["image"].index(i)) for i in IN_BOTH]
+
+
+METHODS = {
+    "consilience": lambda: cs.Consilience(3, random_state=0),
+    "spectral": lambda: cs.CoTrainedSpectral(3, random_state=0),
+    "co-em": lambda: cs.CoEM(3, families="gaussian", eta=0.5, random_state=0),
+    "spherical": lambda: cs.MultiViewSphericalKMeans(3, random_state=0),
+    "k-means": lambda: cs.MultiViewKMeans(3, random_state=0),
+    "agglomerative": lambda: cs.MultiViewAgglomerative(3, metric="euclidean"),
+    "constrained": lambda: cs.MultiViewConstrainedKMeans(3, init="farthest", random_state=0),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clusters_equal_those_of_aligned_views(method, mapped, collections, tmp_path):
+    run_successfully("cluster", *mapped, "-k", 3, "--method", method, *FEW, "--out", tmp_path / "out")
+    blocks, rows, pairs = read_both(collections)
+    views = cs.align(blocks, {("page", "image"): pairs})
+    labels = METHODS[method]().fit(views).labels_
+    table = read_labels(tmp_path / "out")
+    assert [int(row["cluster"]) for row in table] == labels.tolist()
+    for row, (page, image) in zip(table, views.rows.tolist(), strict=True):
+        assert row["id in page"] == ("" if page < 0 else PAGES[rows["page"][page]])
+        assert row["id in image"] == ("" if image < 0 else IMAGES[rows["image"][image]])
+
+
+def test_every_row_of_every_file_has_a_cluster(mapped, tmp_path):
+    ran = run_successfully("cluster", *mapped, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    rows = read_labels(tmp_path / "out")
+    assert list(rows[0])[:4] == ["id", "id in page", "id in image", "cluster"]
+    assert {row["id in page"] for row in rows} - {""} == {PAGES[i] for i in IN_BOTH + ONLY_PAGE}
+    assert {row["id in image"] for row in rows} - {""} == {IMAGES[i] for i in IN_BOTH + ONLY_IMAGE}
+    assert rows[0]["id"] == "p0 / i0"
+    assert len({row["id"] for row in rows}) == len(rows) == N
+    line = "mapping: 36 entities in page and image, 12 in page alone, 12 in image alone"
+    assert f"  {line}\n" in ran.out
+    assert line in (tmp_path / "out" / "report.html").read_text()
+    facts = read_summary(tmp_path / "out")
+    assert facts["mapping"] == {
+        "mapped": [{"views": ["page", "image"], "entities": 36}],
+        "unmapped": {"page": 12, "image": 12},
+    }
+
+
+def test_without_mapping_there_is_no_entry(ab, tmp_path):
+    run_successfully("cluster", *ab, "-k", 3, *FEW, "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["mapping"] is None
+    assert "id in a" not in read_labels(tmp_path / "out")[0]
+
+
+def test_same_ids_mean_different_entities_unless_mapped(tmp_path):
+    """Both files count their rows from 0; the second is in the opposite order."""
+    for name, X in (("a", make_blobs(0)), ("b", make_blobs(1)[::-1])):
+        write_csv(tmp_path / f"{name}.csv", ["id", "x", "y", "z"], ([i, *row] for i, row in enumerate(np.round(X, 4))))
+    file = write_csv(tmp_path / "map.csv", ["a", "b"], [(i, N - 1 - i) for i in range(0, N, 4)])
+    views = "--view", tmp_path / "a.csv", "--view", tmp_path / "b.csv", "--mapping", file
+    run_successfully("cluster", *views, "-k", 3, *FEW, "--out", tmp_path / "out")
+    rows = read_labels(tmp_path / "out")
+    assert rows[0]["id"] == "a:0 / b:59"  # 0 alone is ambiguous
+    assert rows[1]["id"] == "a:1"
+    ids = {(row["id in a"], row["id in b"]) for row in rows}
+    alone = [i for i in range(N) if i % 4]
+    assert ids == {
+        *((str(i), str(N - 1 - i)) for i in range(0, N, 4)),
+        *((str(i), "") for i in alone),
+        *(("", str(N - 1 - i)) for i in alone),
+    }
+    truth = [CLASSES[int(row["id in a"])] if row["id in a"] else CLASSES[N - 1 - int(row["id in b"])] for row in rows]
+    assert pairwise_scores(truth, [int(row["cluster"]) for row in rows]).f > 0.95
+
+
+def test_many_to_one_mapping_makes_an_entity_of_each_pair(views, tmp_path):
+    pairs = [(PAGES[i], IMAGES[i]) for i in IN_BOTH] + [("p0", "i1"), ("p0", "i2")]
+    file = write_csv(tmp_path / "map.csv", ["page", "image"], pairs)
+    arguments = *views, "--mapping", file, "-k", 3, *FEW
+    run_successfully("cluster", *arguments, "--method", "constrained", "--out", tmp_path / "out")
+    rows = read_labels(tmp_path / "out")
+    assert [row["id"] for row in rows if row["id in page"] == "p0"] == ["p0 / i2", "p0 / i1", "p0 / i0"]
+    assert len({row["cluster by page"] for row in rows if row["id in page"] == "p0"}) == 1  # one point in its view
+    assert read_summary(tmp_path / "out")["mapping"]["mapped"][0]["entities"] == 38
+    constraints = write_csv(tmp_path / "c.csv", HEADER, [("p0", "p50", "cannot", "page")])
+    ran = run_successfully("cluster", *arguments[:-1], "--constraints", constraints, "--out", tmp_path / "bound")
+    assert "1 rows become 3 constraints between entities, because the mapping makes several entities" in ran.err
+    assert read_summary(tmp_path / "bound")["constraints"]["given"] == 3
+
+
+def test_three_views_need_named_columns(collections, tmp_path):
+    text = write_csv(tmp_path / "t.csv", ["id", "t"], [(f"t{i}", "abc"[CLASSES[i]] * 3 + " word") for i in range(N)])
+    views = "--view", f"page={collections / 'pages.csv'}:a,b,c", "--view", f"image={collections / 'images.csv'}:d,e,f"
+    views += (
+        "--view",
+        f"text={text}",
+        "--kind",
+        "text=categories",
+        "--mapping",
+        collections / "map.csv",
+        "-k",
+        3,
+        *FEW,
+    )
+    ran = run_command("cluster", *views, "--out", tmp_path / "out")
+    assert_refused(ran, "no --mapping names view 'text': add one between it and another view")
+    file = write_csv(tmp_path / "wrong.csv", ["page", "words"], [("p0", "t0")])
+    ran = run_command("cluster", *views, "--mapping", file, "--out", tmp_path / "out")
+    assert_refused(
+        ran, "has a column 'words', which is no view: call the columns like two of the views 'page', 'image'"
+    )
+    file = write_csv(tmp_path / "more.csv", ["text", "page"], [(f"t{i}", PAGES[i]) for i in IN_BOTH])
+    run_successfully("cluster", *views, "--mapping", file, "--out", tmp_path / "out")
+    mapped = read_summary(tmp_path / "out")["mapping"]["mapped"]
+    assert [(pair["views"], pair["entities"]) for pair in mapped] == [
+        (["page", "image"], 36), (["page", "text"], 36), (["image", "text"], 36)
+    ]  # fmt: skip
+
+
+def test_links_and_similarities_are_mapped(collections, tmp_path):
+    """A view of links has the ids of its ends, a matrix those of its rows."""
+    rng = np.random.default_rng(0)
+    ends = [(f"n{i}", f"n{20 * CLASSES[i] + j}") for i in range(N) for j in rng.permutation(20)[:5]]
+    write_csv(tmp_path / "links.csv", ["source", "target"], ends)
+    X = make_blobs(5)
+    near = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20)
+    np.savez(tmp_path / "near.npz", X=near, ids=np.array([f"s{i}" for i in range(N)]))
+    pages = sorted(IN_BOTH + ONLY_PAGE)
+    maps = [
+        write_csv(tmp_path / "1.csv", ["page", "links"], [(PAGES[i], f"n{i}") for i in pages[:40]]),
+        write_csv(tmp_path / "2.csv", ["near", "page"], [(f"s{i}", PAGES[i]) for i in pages]),
+    ]
+    views = "--view", f"page={collections / 'pages.csv'}:a,b,c", "--view", tmp_path / "links.csv"
+    views += "--view", tmp_path / "near.npz", "--mapping", maps[0], "--mapping", maps[1]
+    run_successfully("cluster", *views, "-k", 3, *FEW, "--out", tmp_path / "out")
+    facts, rows = read_summary(tmp_path / "out"), read_labels(tmp_path / "out")
+    assert facts["views"]["near"]["present"] == N
+    assert facts["views"]["links-out"]["present"] == 40
+    assert len(rows) == N  # a node that no other view describes is no entity
+    truth = [CLASSES[int(row["id in near"][1:])] for row in rows]
+    assert pairwise_scores(truth, [int(row["cluster"]) for row in rows]).f > 0.9
+    again = "predict", tmp_path / "out", *views, "--out", tmp_path / "again.csv"
+    run_successfully(*again)
+    assert [row["cluster"] for row in read_labels(tmp_path / "again.csv")] == [row["cluster"] for row in rows]
+
+
+def test_id_columns_with_different_names(collections, tmp_path):
+    """--id COLUMN,COLUMN: the first of the columns that a file has."""
+    write_csv(tmp_path / "p.csv", ["page", "x"], [(f"p{i}", i % 3 * 5 + i / 99) for i in range(30)])
+    write_csv(tmp_path / "i.csv", ["image", "y"], [(f"i{i}", i % 3 * 5 - i / 99) for i in range(30)])
+    file = write_csv(tmp_path / "m.csv", ["p", "i"], [(f"p{i}", f"i{i}") for i in range(20)])
+    views = "--view", tmp_path / "p.csv", "--view", tmp_path / "i.csv", "--mapping", file, "--id", "page,image"
+    run_successfully("cluster", *views, "-k", 3, "--method", "k-means", *FEW, "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
+    assert (facts["entities"], facts["views"]["p"]["columns"]) == (40, 1)
+    ran = run_command("predict", tmp_path / "out", *views[:-2])
+    assert ran.code == 0, ran.err
+    ran = run_command("cluster", *views[:-1], "page,picture", "-k", 3, *FEW, "--out", tmp_path / "out2")
+    assert_refused(ran, "i.csv has no column 'page,picture' (--id); it has 'image', 'y'")
+
+
+def test_labels_of_each_file_score_the_result(mapped, tmp_path):
+    run_successfully("cluster", *mapped, "-k", 3, "--labels", "class", *FEW, "--out", tmp_path / "out")
+    facts, rows = read_summary(tmp_path / "out"), read_labels(tmp_path / "out")
+    truth = [CLASSES[int((row["id in page"] or row["id in image"])[1:])] for row in rows]
+    expected = pairwise_scores(truth, [int(row["cluster"]) for row in rows]).f
+    assert facts["scores"]["f"] == pytest.approx(expected)
+
+
+def test_labels_in_a_file_of_their_own(mapped, tmp_path):
+    file = write_csv(tmp_path / "classes.csv", ["id", "class"], [(f"p{i}", CLASSES[i]) for i in range(N)])
+    run_successfully("cluster", *mapped, "-k", 3, "--labels", file, *FEW, "--out", tmp_path / "out")
+    scores = read_summary(tmp_path / "out")["scores"]
+    assert scores["f"] > 0.9
+
+
+def test_contradicting_labels_are_refused(collections, tmp_path):
+    rows = [[row[0], *row[1:4], "z"] for row in ([IMAGES[i], 1.0 * i, 2.0, 3.0] for i in range(N))]
+    write_csv(tmp_path / "other.csv", ["id", "d", "e", "f", "class"], rows)
+    views = "--view", f"page={collections / 'pages.csv'}:a,b,c", "--view", f"image={tmp_path / 'other.csv'}:d,e,f"
+    ran = run_command(
+        "cluster", *views, "--mapping", collections / "map.csv", "-k", 3, "--labels", "class", "--out", tmp_path / "out"
+    )
+    assert_refused(ran, "entity 'p0 / i0' has the class 'x' in ", "pages.csv:class and 'z' in ", "other.csv:class")
+
+
+def test_ambiguous_ids_of_labels_are_refused(tmp_path):
+    for name, X in (("a", make_blobs(0)), ("b", make_blobs(1)[::-1])):
+        write_csv(tmp_path / f"{name}.csv", ["id", "x", "y", "z"], ([i, *row] for i, row in enumerate(np.round(X, 4))))
+    file = write_csv(tmp_path / "map.csv", ["a", "b"], [(i, N - 1 - i) for i in range(N)])
+    classes = write_csv(tmp_path / "classes.csv", ["id", "class"], [(0, "x")])
+    views = "--view", tmp_path / "a.csv", "--view", tmp_path / "b.csv", "--mapping", file, "-k", 3
+    ran = run_command("cluster", *views, "--labels", classes, "--out", tmp_path / "out")
+    assert_refused(ran, "(--labels): '0' means different entities in the views 'a', 'b'. Give the classes in a column")
+    pairs = write_csv(tmp_path / "pairs.csv", HEADER[:3], [(0, 1, "must")])
+    ran = run_command("cluster", *views, "--constraints", pairs, "--out", tmp_path / "out")
+    assert_refused(ran, "row 1: '0' means different entities in the views 'a', 'b'. Add a column 'view'")
+
+
+@pytest.mark.parametrize("method", ["consilience", "constrained"])
+def test_report_and_predict_read_the_mapping_again(method, mapped, collections, tmp_path):
+    out = tmp_path / "out"
+    run_successfully("cluster", *mapped, "-k", 3, "--method", method, *FEW, "--out", out)
+    run_successfully("report", out, "--labels", "class", "--out", tmp_path / "again.html", "--quiet")
+    page = (tmp_path / "again.html").read_text()
+    assert "mapping: 36 entities in page and image" in page
+    assert "Comparison with the known classes" in page
+    run_successfully("predict", out, *mapped, "--out", tmp_path / "placed.csv", "--quiet")
+    placed, fitted = read_labels(tmp_path / "placed.csv"), read_labels(out)
+    names = "id", "id in page", "id in image"
+    assert [[row[name] for name in names] for row in placed] == [[row[name] for name in names] for row in fitted]
+    alone = run_successfully("predict", out, "--view", f"image={collections / 'images.csv'}")
+    assert alone.out.startswith("id,cluster")
+    ran = run_command("predict", out, *mapped[:4])
+    assert_refused(ran, "the views of the model have different ids, joined by --mapping: give --mapping FILE")
+
+
+def test_changed_mapping_is_noticed(views, tmp_path):
+    file = write_csv(tmp_path / "map.csv", ["page", "image"], [(PAGES[i], IMAGES[i]) for i in IN_BOTH])
+    run_successfully("cluster", *views, "--mapping", file, "-k", 3, *FEW, "--out", tmp_path / "out")
+    write_csv(file, ["page", "image"], [(PAGES[i], IMAGES[i]) for i in IN_BOTH[:-1]])
+    ran = run_command("report", tmp_path / "out", "--force")
+    assert_refused(ran, "the files have changed since the model was fitted")
+
+
+def test_mapping_is_never_overwritten(views, collections, tmp_path):
+    file = write_csv(tmp_path / "labels.csv", ["page", "image"], [("p0", "i0")])
+    ran = run_command("cluster", *views, "--mapping", file, "-k", 3, "--out", tmp_path, "--force")
+    assert_refused(ran, "labels.csv is an input file and would be overwritten: choose another --out")
+
+
+def test_compare_takes_a_mapping(mapped):
+    ran = run_successfully("compare", *mapped, "-k", 3, "--refits", 0, "--labels", "class")
+    assert "Yes, several views help here" in ran.out or "Several views make little difference here" in ran.out
+    assert "60 entities, 2 views" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("page,image\np0,i0\np1,i999\n", "names 'i999' in row 2, which view 'image' does not have (1 such in all)"),
+        ("page,image\np77,i0\np78,i1\n", "names 'p77' in row 1, which view 'page' does not have (2 such in all)"),
+        ("page,image\np0,\n,i1\n", "maps nothing: no row has an id of 'page' and one of 'image'. Fill in both"),
+        ("page,image\n", "has a header, but no rows"),
+        ("", "is empty"),
+        ("page,image,note\np0,i0,x\n", "has 3 columns: give two columns, called like two views"),
+        ("page\np0\n", "has 1 column: give two columns, called like two views"),
+        ("p0,i0\np1,i1\n", "has no header: 'p0' and 'i0' in its first line are ids. Add the line page,image"),
+    ],
+)  # fmt: skip
+def test_invalid_mappings_are_refused(content, words, views, tmp_path):
+    (tmp_path / "map.csv").write_text(content)
+    before = list_folder(tmp_path)
+    ran = run_command("cluster", *views, "--mapping", tmp_path / "map.csv", "-k", 3, "--out", tmp_path / "out")
+    assert_refused(ran, f"{tmp_path / 'map.csv'}", words)
+    assert list_folder(tmp_path) == before
+
+
+def test_mapping_needs_two_views_with_ids(views, collections, data, tmp_path):
+    end = "--mapping", collections / "map.csv", "-k", 3, "--out", tmp_path / "out"
+    ran = run_command("cluster", *views[:2], *end)
+    assert_refused(ran, "--mapping joins two views, but 'page' is the only view: give another --view")
+    ran = run_command("cluster", *views[:2], "--view", f"image={data / 'near-raw.npy'}", *end)
+    assert_refused(ran, "view 'image' (", "has no ids, which --mapping needs: give --id COLUMN")
+
+
+def test_files_with_different_ids_suggest_a_mapping(views, tmp_path):
+    ran = run_command("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    assert_refused(ran, "shares no id with the other views", "For files with different ids give --mapping FILE")
+
+
+@pytest.mark.parametrize("header", [("one", "two"), ("image", "other"), ("other", "page")])
+def test_two_views_accept_any_header_with_a_note(header, views, tmp_path):
+    swapped = header[0] == "image" or header[1] == "page"
+    pairs = [(IMAGES[i], PAGES[i]) if swapped else (PAGES[i], IMAGES[i]) for i in IN_BOTH]
+    file = write_csv(tmp_path / "map.csv", header, pairs)
+    ran = run_successfully("cluster", *views, "--mapping", file, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    first, second = ("image", "page") if swapped else ("page", "image")
+    assert f"column {header[0]!r} holds ids of view {first!r}, column {header[1]!r} those of {second!r}" in ran.err
+    assert read_summary(tmp_path / "out")["mapping"]["mapped"][0]["entities"] == 36
+
+
+def test_repeated_pairs_and_empty_cells_change_nothing(views, tmp_path):
+    pairs = [(PAGES[i], IMAGES[i]) for i in IN_BOTH]
+    file = write_csv(tmp_path / "map.csv", ["page", "image"], [*pairs, pairs[0], (PAGES[ONLY_PAGE[0]], "")])
+    ran = run_successfully("cluster", *views, "--mapping", file, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    assert "1 of its pairs are listed more than once, and count once" in ran.err
+    assert read_summary(tmp_path / "out")["mapping"]["mapped"][0]["entities"] == 36
+
+
+def test_ids_that_look_like_formulas_are_guarded(collections, tmp_path):
+    write_csv(tmp_path / "p.csv", ["id", "x"], [(f"p{i}", i % 3 * 5 + i / 99) for i in range(30)])
+    write_csv(tmp_path / "i.csv", ["id", "y"], [(f"=i{i}", i % 3 * 5 - i / 99) for i in range(30)])
+    file = write_csv(tmp_path / "m.csv", ["p", "i"], [("p0", "=i0")])
+    views = "--view", tmp_path / "p.csv", "--view", tmp_path / "i.csv", "--mapping", file, "-k", 3, "--no-assess"
+    ran = run_successfully("cluster", *views, "--method", "k-means", "--out", tmp_path / "out")
+    rows = read_labels(tmp_path / "out")
+    assert (rows[0]["id"], rows[0]["id in i"]) == ("p0 / =i0", "'=i0")
+    assert "30 ids start like a formula" in ran.err
+
+
+def test_constraints_are_given_in_a_view(mapped, collections, tmp_path):
+    """The constraints reach the estimator by view; a method without views in constraints joins them."""
+    rows = [("p0", "p1", "must", "page"), ("p0", "p21", "cannot", "page"), ("i40", "i41", "must", "image")]
+    file = write_csv(tmp_path / "pairs.csv", HEADER, rows)
+    arguments = "cluster", *mapped, "-k", 3, "--constraints", file, "--no-assess"
+    ran = run_successfully(*arguments, "--method", "constrained", "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
+    assert facts["constraints"] == {
+        "kept": 3, "given": 3, "views": {"page": {"kept": 2, "given": 2}, "image": {"kept": 1, "given": 1}}
+    }  # fmt: skip
+    assert "3 of 3 constraints are satisfied (in page 2 of 2; in image 1 of 1)." in ran.out
+    blocks, numbers, pairs = read_both(collections)
+    views = cs.align(blocks, {("page", "image"): pairs})
+    page, image = (numbers[name].index for name in ("page", "image"))
+    links = {
+        "page": cs.Constraints([(page(0), page(1))], [(page(0), page(21))], by="row"),
+        "image": cs.Constraints([(image(40), image(41))], by="row"),
+    }
+    model = METHODS["constrained"]().fit(views, constraints=links)
+    assert [int(row["cluster"]) for row in read_labels(tmp_path / "out")] == model.labels_.tolist()
+    ran = run_successfully(*arguments, "--out", tmp_path / "joint")
+    assert "--method consilience takes constraints between entities, not by view" in ran.err
+    assert read_summary(tmp_path / "joint")["constraints"]["kept"] == 3
+
+
+def test_view_column_without_a_mapping(ab, tmp_path):
+    labels = {}
+    for header, row in (([*HEADER[:3]], ("e00", "e03", "must")), (HEADER, ("e00", "e03", "must", "a"))):
+        file = write_csv(tmp_path / "pairs.csv", header, [row])
+        out = tmp_path / f"out{len(header)}"
+        run_successfully("cluster", *ab, "-k", 3, "--constraints", file, *FEW, "--out", out)
+        labels[len(header)] = [row["cluster"] for row in read_labels(out)]
+    assert labels[3] == labels[4]
+
+
+def test_constraints_between_views_hold_for_entities(mapped, tmp_path):
+    """Without a column view, ids may come from different files, and names of entities are accepted."""
+    rows = [("p0", "i45", "must"), ("p1 / i1", "i50", "cannot")]
+    file = write_csv(tmp_path / "pairs.csv", HEADER[:3], rows)
+    run_successfully("cluster", *mapped, "-k", 3, "--constraints", file, *FEW, "--out", tmp_path / "out")
+    assert read_summary(tmp_path / "out")["constraints"] == {"kept": 2, "given": 2}
+    cluster = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
+    assert cluster["p0 / i0"] == cluster["p45 / i45" if 45 in IN_BOTH else "i45"]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (("i0", "p1", "must", "page"), "names 'i0' in row 1, which view 'page' does not have: correct the id"),
+        (("p0", "p1", "must", "sound"), "names the view 'sound' in row 1; the views are 'page', 'image'. Name one"),
+        (("p0", "p1", "must", ""), "names no view in row 1; the views are 'page', 'image'. Name one in each row"),
+        (("p0", "p0", "must", "page"), "must-link ('p0 / i0', 'p0 / i0') is between an entity and itself: leave it"),
+    ],
+)
+def test_invalid_views_of_constraints_are_refused(row, words, mapped, tmp_path):
+    file = write_csv(tmp_path / "pairs.csv", HEADER, [row])
+    ran = run_command("cluster", *mapped, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert_refused(ran, f"{file} (--constraints)", words)
+
+
+def test_constraint_in_a_view_that_an_entity_lacks(ab, tmp_path):
+    run_successfully("cluster", *ab, "-k", 3, *FEW, "--out", tmp_path / "free")
+    rows = read_labels(tmp_path / "free")
+    lacks = next(row["id"] for row in rows if not row["cluster by a"])
+    has = next(row["id"] for row in rows if row["cluster by a"])
+    file = write_csv(tmp_path / "pairs.csv", HEADER, [(has, lacks, "must", "a")])
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert_refused(
+        ran, f"gives row 1 in view 'a', in which '{lacks}' has no data: name another view, or delete the row"
+    )
+
+
+def test_constraints_of_one_view_help_the_other(tmp_path):
+    """Digits in two files with different ids: F before and after constraints are carried across."""
+    views, y = cs.datasets.load_digits_views()
+    rng = np.random.default_rng(0)
+    digits = rng.permutation(np.flatnonzero(np.isin(y, [3, 8, 9])))[:400]
+    parts = {"mor": rng.permutation(digits[:260]), "fou": rng.permutation(np.r_[digits[:120], digits[260:]])}
+    for view, rows in parts.items():
+        X = np.round(np.asarray(views[view]), 5)
+        header = ["id", *(f"x{j}" for j in range(X.shape[1])), "digit"]
+        write_csv(tmp_path / f"{view}.csv", header, ([f"{view}{r}", *X[r], y[r]] for r in rows))
+    write_csv(tmp_path / "map.csv", ["mor", "fou"], [(f"mor{r}", f"fou{r}") for r in digits[:120]])
+    links, rows = cs.Constraints.sample(y[parts["mor"]], 120, random_state=0), parts["mor"]
+    pairs = [(f"mor{rows[i]}", f"mor{rows[j]}", "must", "mor") for i, j in links.must_link]
+    pairs += [(f"mor{rows[i]}", f"mor{rows[j]}", "cannot", "mor") for i, j in links.cannot_link]
+    write_csv(tmp_path / "pairs.csv", HEADER, pairs)
+    arguments = ["cluster", "--view", tmp_path / "mor.csv", "--view", tmp_path / "fou.csv"]
+    arguments += ["--mapping", tmp_path / "map.csv", "--constraints", tmp_path / "pairs.csv", "--labels", "digit"]
+    f = {}
+    for transfer in ("none", "propagate"):
+        out = tmp_path / transfer
+        method = "--method", "constrained", "--set", f"transfer={transfer}"
+        run_successfully(*arguments, "-k", 3, *method, *FEW, "--out", out)
+        f[transfer] = read_summary(out)["scores"]["f"]
+    assert f["propagate"] > f["none"] + 0.05
+
+
+def test_encoded_rows_are_those_of_the_files(collections):
+    """The rows of the views are rows of the files, so that entities with the same row are one point of the view."""
+    with InputFiles() as inputs:
+        specs = [parse_view(f"page={collections / 'pages.csv'}:a"), parse_view(f"image={collections / 'images.csv'}:d")]
+        reading = read_files(specs, mappings=[str(collections / "map.csv")], inputs=inputs)
+    entities = join_contents(reading.contents, reading.mappings)
+    views = fit_and_encode(reading.contents, rare=False, entities=entities).views
+    assert views.rows[:, 0].tolist() == entities.rows["page"].tolist()
+    assert views.rows[:, 1].tolist() == entities.rows["image"].tolist()

@@ -1,0 +1,300 @@
+"""Known classes of some entities, which the fit uses: `--seeds`."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli.seeds import SeedClasses
+from consilience.metrics import evaluate
+from consilience.registry import list_estimators
+from stage import (
+    CLASSES,
+    IDS,
+    N,
+    assert_refused,
+    make_blobs,
+    read_labels,
+    read_summary,
+    run_command,
+    run_successfully,
+    write_csv,
+)
+
+NAMES = np.array(["river", "sea", "lake"])
+CLUSTER = {"lake": 0, "river": 1, "sea": 2}  # the classes in order
+SEEDED = [0, 1, 25, 26, 50]  # two of the first two classes, one of the third
+FEW = "--no-assess", "--quiet"
+
+
+def write_views(folder, seeded=SEEDED, separation=2.5):
+    """Write two overlapping views, the first with the seeds and the classes."""
+    X, Y = (np.round(make_blobs(seed, separation=separation), 4) for seed in (0, 1))
+    seeds = [NAMES[CLASSES[i]] if i in seeded else "" for i in range(N)]
+    rows = ([IDS[i], *X[i], seeds[i], NAMES[CLASSES[i]]] for i in range(N))
+    write_csv(folder / "a.csv", ["id", "x", "y", "z", "seed", "class"], rows)
+    write_csv(folder / "b.csv", ["id", "u", "v", "w"], ([IDS[i], *Y[i]] for i in range(N)))
+    return "--view", f"a={folder / 'a.csv'}:x,y,z", "--view", f"b={folder / 'b.csv'}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("seeds")
+
+
+@pytest.fixture(scope="module")
+def views(folder):
+    return write_views(folder)
+
+
+def read_by_hand():
+    blocks = {name: np.round(make_blobs(seed, separation=2.5), 4) for seed, name in enumerate("ab")}
+    numbers = np.full(N, -1)
+    numbers[SEEDED] = [CLUSTER[NAMES[CLASSES[i]]] for i in SEEDED]
+    scaled = {name: (X - X.mean(axis=0)) / X.std(axis=0) for name, X in blocks.items()}
+    return cs.Views(scaled, ids=IDS), numbers
+
+
+BY_HAND = {
+    "co-em": lambda: cs.CoEM(3, families="gaussian", eta=0.5, random_state=0),
+    "spherical": lambda: cs.MultiViewSphericalKMeans(3, random_state=0),
+    "k-means": lambda: cs.MultiViewKMeans(3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("method", BY_HAND)
+def test_fit_gets_the_seeds(method, views, tmp_path):
+    arguments = "--seeds", "seed", "--labels", "class", "--method", method, "-k", 3
+    ran = run_successfully("cluster", *views, *arguments, "--no-assess", "--out", tmp_path / "out")
+    data, numbers = read_by_hand()
+    model = BY_HAND[method]().fit(data, numbers)
+    rows, facts = read_labels(tmp_path / "out"), read_summary(tmp_path / "out")
+    assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
+    assert facts["seeds"] == [
+        {"class": "lake", "entities": 1, "cluster": 0, "in_cluster": 1},
+        {"class": "river", "entities": 2, "cluster": 1, "in_cluster": 2},
+        {"class": "sea", "entities": 2, "cluster": 2, "in_cluster": 2},
+    ]
+    line = "lake (1 seed): cluster 0; river (2 seeds): cluster 1; sea (2 seeds): cluster 2."
+    assert f"Seeds became clusters: {line}" in ran.out
+    assert "(--seeds): the fit uses the classes of 5 entities of 60: lake, river, sea." in ran.err
+    assert "--seeds has one entity only of 1 class (the first is 'lake')." in ran.err
+    assert "Known classes that the fit has used" in (tmp_path / "out" / "report.html").read_text()
+    assert facts["comparison"] is None
+    others = np.setdiff1d(np.arange(N), SEEDED)
+    assert facts["scores"]["nmi"] == pytest.approx(evaluate(CLASSES[others], model.labels_[others])["nmi"][0])
+    assert "Scores leave out the seeds, whose classes the fit knows: 55 entities are scored." in ran.err
+
+
+@pytest.mark.parametrize("method", ["auto", "constrained"])
+def test_methods_with_constraints_take_seeds_as_constraints(method, views, tmp_path):
+    arguments = "--seeds", "seed", "--method", method, "-k", 3
+    ran = run_successfully("cluster", *views, *arguments, "--no-assess", "--out", tmp_path / "out")
+    data, _ = read_by_hand()
+    name = "consilience" if method == "auto" else method
+    assert f"--method {name} uses the seeds as constraints: must-links within a class" in ran.err
+    links = cs.Constraints([(0, 1), (25, 26)], [(0, 25), (0, 50), (25, 50)])
+    model = cs.Consilience(3, random_state=0) if method == "auto" else None
+    model = cs.MultiViewConstrainedKMeans(3, init="farthest", random_state=0) if model is None else model
+    labels = [int(row["cluster"]) for row in read_labels(tmp_path / "out")]
+    assert labels == model.fit(data, constraints=links).labels_.tolist()
+    described = read_summary(tmp_path / "out")["seeds"]
+    assert [row["in_cluster"] for row in described] == [1, 2, 2]
+    assert len({row["cluster"] for row in described}) == 3
+    assert read_summary(tmp_path / "out")["constraints"] is None  # those of --constraints only
+
+
+def test_constraints_of_seeds_are_a_chain_of_each_class():
+    seeds = SeedClasses("file", ["a", "b", "c"], np.array([-1, 1, 0, 1, 2, 0, 1]))
+    links = seeds.to_constraints()
+    assert links.must_link.tolist() == [[1, 3], [1, 6], [2, 5]]
+    assert links.cannot_link.tolist() == [[1, 2], [1, 4], [2, 4]]
+    assert links.closure().must_link.tolist() == [[1, 3], [1, 6], [2, 5], [3, 6]]
+    in_view = seeds.to_constraints(np.array([True, False, True, True, False, True, True]))
+    assert (in_view.must_link.tolist(), in_view.cannot_link.tolist()) == ([[2, 5], [3, 6]], [[2, 3]])
+
+
+@pytest.mark.parametrize("method", ["auto", "constrained"])
+@pytest.mark.parametrize(
+    "header", [["first", "second", "type", "weight"], ["first", "second", "type", "weight", "view"]]
+)
+def test_seeds_and_constraints_are_combined(header, method, views, tmp_path):
+    file = write_csv(tmp_path / "pairs.csv", header, [("e10", "e11", "cannot", 1000, "a")[: len(header)]])
+    arguments = "--seeds", "seed", "--constraints", file, "--method", method, "-k", 3
+    run_successfully("cluster", *views, *arguments, *FEW, "--out", tmp_path / "out")
+    labels = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
+    assert labels["e10"] != labels["e11"]
+    assert labels["e00"] == labels["e01"] != labels["e25"] == labels["e26"]
+    counts = read_summary(tmp_path / "out")["constraints"]
+    assert (counts["kept"], counts["given"]) == (1, 1)
+
+
+def test_file_of_seeds(views, folder, tmp_path):
+    """FILE, FILE:COLUMN of a table for them alone, and FILE:COLUMN of a view's file are the same."""
+    rows = [(IDS[i], NAMES[CLASSES[i]]) for i in SEEDED]
+    alone = write_csv(tmp_path / "seeds.csv", ["id", "what"], rows)
+    labels = []
+    for seeds in ("seed", alone, f"{alone}:what", f"{folder / 'a.csv'}:seed"):
+        out = tmp_path / str(len(labels))
+        run_successfully("cluster", *views, "--seeds", seeds, "--method", "k-means", "-k", 3, *FEW, "--out", out)
+        labels.append([row["cluster"] for row in read_labels(out)])
+        assert read_summary(out)["views"]["a"]["columns"] == 3
+    assert labels[0] == labels[1] == labels[2] == labels[3]
+
+
+def test_seeds_are_no_feature(folder, tmp_path):
+    """Neither as a column nor as FILE:COLUMN; a view that selects the column is refused."""
+    write_csv(
+        tmp_path / "t.csv", ["id", "x", "seed"], [(i, i % 2 + i / 99, "ab"[i % 2] if i < 6 else "") for i in range(40)]
+    )
+    arguments = "--method", "k-means", "-k", 2, *FEW
+    for number, seeds in enumerate(("seed", f"{tmp_path / 't.csv'}:seed")):
+        out = tmp_path / str(number)
+        run_successfully("cluster", "--view", tmp_path / "t.csv", "--seeds", seeds, *arguments, "--out", out)
+        assert read_summary(out)["views"]["t"]["columns"] == 1
+    view = f"t={tmp_path / 't.csv'}:x,seed"
+    ran = run_command("cluster", "--view", view, "--seeds", "seed", *arguments, "--out", tmp_path / "out")
+    assert_refused(ran, "the column 'seed' of ", "is both a column of view 't' and --seeds: leave it out of the view")
+
+
+@pytest.mark.parametrize("method", [name for name, method in list_estimators().items() if not method.uses_seeds])
+def test_other_methods_take_no_seeds(method, views, tmp_path):
+    ran = run_command("cluster", *views, "-k", 3, "--method", method, "--seeds", "seed", "--out", tmp_path / "out")
+    takers = "consilience or co-em or spherical or k-means or constrained"
+    assert_refused(ran, f"--method {method} takes no --seeds: use {takers}", code=2)
+
+
+def test_small_groups_take_no_seeds(views, tmp_path):
+    ran = run_command("cluster", *views, "-k", "small-groups", "--seeds", "seed", "--out", tmp_path / "out")
+    assert_refused(ran, "-k small-groups takes no --seeds: give -k N", code=2)
+
+
+@pytest.mark.parametrize("method", ["auto", "co-em", "k-means"])
+def test_more_classes_than_clusters_are_refused(method, views, tmp_path):
+    ran = run_command("cluster", *views, "-k", 2, "--method", method, "--seeds", "seed", "--out", tmp_path / "out")
+    assert_refused(ran, "(--seeds) has 3 classes, but -k is 2: each class is a cluster, so give -k 3 or more")
+
+
+def test_auto_finds_at_least_as_many_clusters_as_classes(tmp_path):
+    """The views support three clusters, the seeds know five classes."""
+    X, Y = (np.round(make_blobs(seed), 4) for seed in (0, 1))
+    kinds = [f"kind{CLASSES[i] * 2 + i % 2}" if CLASSES[i] < 2 else "kind4" for i in range(N)]
+    seeds = [kinds[i] if i % 20 < 4 else "" for i in range(N)]
+    write_csv(tmp_path / "a.csv", ["id", "x", "y", "z", "seed"], ([IDS[i], *X[i], seeds[i]] for i in range(N)))
+    write_csv(tmp_path / "b.csv", ["id", "u", "v", "w"], ([IDS[i], *Y[i]] for i in range(N)))
+    views = "--view", tmp_path / "a.csv", "--view", tmp_path / "b.csv"
+    ran = run_successfully(
+        "cluster", *views, "--seeds", "seed", "--method", "k-means", "--no-assess", "--out", tmp_path / "o"
+    )
+    assert "The views alone support 3 clusters, but --seeds has 5 classes: there are 5 clusters." in ran.err
+    facts = read_summary(tmp_path / "o")
+    assert (facts["clusters"], facts["selection"]) == (5, None)
+
+
+def test_auto_keeps_its_number_if_there_are_fewer_classes(tmp_path):
+    views = write_views(tmp_path, seeded=[0, 1, 25], separation=6.0)
+    run_successfully("cluster", *views, "--seeds", "seed", "--method", "k-means", *FEW, "--out", tmp_path / "out")
+    facts = read_summary(tmp_path / "out")
+    assert facts["clusters"] == 3
+    assert [row["class"] for row in facts["seeds"]] == ["river", "sea"]
+    assert [row["cluster"] for row in facts["seeds"]] == [0, 1]
+
+
+@pytest.mark.parametrize("method", ["auto", "co-em", "spherical", "k-means"])
+def test_all_entities_known(method, tmp_path):
+    """The clusters are the classes, and nothing is left to score."""
+    views = write_views(tmp_path, seeded=range(N))
+    arguments = "--seeds", "seed", "--labels", "class", "--method", method, "-k", 3, "--no-assess"
+    ran = run_successfully("cluster", *views, *arguments, "--out", tmp_path / "out")
+    assert "All entities have a class in --seeds, so there is nothing left to find: clusters are classes." in ran.err
+    assert "All entities with a class in --labels are seeds, which the fit knows: there are no scores." in ran.err
+    assert "cross_validate" not in ran.err  # advice for users of the library
+    facts = read_summary(tmp_path / "out")
+    assert facts["scores"] is None
+    labels = [int(row["cluster"]) for row in read_labels(tmp_path / "out")]
+    assert evaluate(CLASSES, labels)["ari"][0] == pytest.approx(1.0)
+
+
+def test_single_class(tmp_path):
+    views = write_views(tmp_path, seeded=[0, 1])
+    for method in ("auto", "k-means"):
+        arguments = "--seeds", "seed", "--method", method, "-k", 3, "--no-assess", "--out", tmp_path / method
+        ran = run_successfully("cluster", *views, *arguments)
+        assert "--seeds has one class only, 'river': it says nothing about the other clusters." in ran.err
+        labels = [row["cluster"] for row in read_labels(tmp_path / method)]
+        assert labels[0] == labels[1]
+        assert read_summary(tmp_path / method)["clusters"] == 3
+
+
+def test_empty_column_of_seeds_is_refused(tmp_path):
+    views = write_views(tmp_path, seeded=[])
+    ran = run_command("cluster", *views, "--seeds", "seed", "-k", 3, "--out", tmp_path / "out")
+    assert_refused(ran, "a.csv:seed (--seeds) has no label for any of the entities")
+
+
+def test_unknown_column_of_seeds_is_refused(views, tmp_path):
+    ran = run_command("cluster", *views, "--seeds", "nothing", "-k", 3, "--out", tmp_path / "out")
+    assert_refused(ran, "no file has a column 'nothing' (--seeds): name an existing one, or FILE:COLUMN")
+
+
+def test_classes_that_are_numbers_are_ordered_by_value(tmp_path):
+    rows = [(IDS[i], *np.round(make_blobs(0)[i], 4), [10, 9, 2][CLASSES[i]] if i % 20 < 2 else "") for i in range(N)]
+    write_csv(tmp_path / "t.csv", ["id", "x", "y", "z", "seed"], rows)
+    arguments = "--view", tmp_path / "t.csv", "--seeds", "seed", "--method", "k-means", "-k", 3, *FEW
+    run_successfully("cluster", *arguments, "--out", tmp_path / "out")
+    described = read_summary(tmp_path / "out")["seeds"]
+    assert [(row["class"], row["cluster"]) for row in described] == [("2", 0), ("9", 1), ("10", 2)]
+
+
+def test_report_shows_the_seeds_again(views, tmp_path):
+    run_successfully(
+        "cluster", *views, "--seeds", "seed", "--method", "co-em", "-k", 3, *FEW, "--out", tmp_path / "out"
+    )
+    run_successfully("report", tmp_path / "out", "--out", tmp_path / "again.html", "--labels", "class", "--quiet")
+    page = (tmp_path / "again.html").read_text()
+    assert "Known classes that the fit has used" in page
+    assert "Scores leave out the seeds" in page
+
+
+def test_changed_seeds_are_noticed(views, tmp_path):
+    file = write_csv(tmp_path / "seeds.csv", ["id", "seed"], [("e00", "river"), ("e25", "sea")])
+    run_successfully(
+        "cluster", *views, "--seeds", file, "--method", "k-means", "-k", 3, *FEW, "--out", tmp_path / "out"
+    )
+    write_csv(file, ["id", "seed"], [("e00", "sea"), ("e25", "sea")])
+    assert_refused(
+        run_command("report", tmp_path / "out", "--force"), "the files have changed since the model was fitted"
+    )
+
+
+def test_seeds_are_never_overwritten(views, tmp_path):
+    file = write_csv(tmp_path / "labels.csv", ["id", "seed"], [("e00", "river"), ("e25", "sea")])
+    ran = run_command("cluster", *views, "--seeds", file, "-k", 3, "--out", tmp_path, "--force")
+    assert_refused(ran, "labels.csv is an input file and would be overwritten: choose another --out")
+
+
+def test_assessment_fits_halves_with_the_seeds(views, tmp_path, monkeypatch):
+    calls = []
+
+    def record(model, X, **options):
+        calls.append(options)
+        raise ValueError("recorded")
+
+    monkeypatch.setattr("consilience.cli.reliance.assess", record)
+    run_successfully(
+        "cluster", *views, "--seeds", "seed", "--method", "k-means", "-k", 3, "--quiet", "--out", tmp_path / "o"
+    )
+    assert calls[0]["y"].tolist() == read_by_hand()[1].tolist()
+
+
+def test_seeds_with_a_mapping(tmp_path):
+    """Each file may have a column of seeds."""
+    X, Y = (np.round(make_blobs(seed), 4) for seed in (0, 1))
+    seeds = [NAMES[CLASSES[i]] if i % 20 == 0 else "" for i in range(N)]
+    write_csv(tmp_path / "a.csv", ["id", "x", "y", "z", "seed"], ([f"a{i}", *X[i], seeds[i]] for i in range(40)))
+    write_csv(tmp_path / "b.csv", ["id", "u", "v", "w", "seed"], ([f"b{i}", *Y[i], seeds[i]] for i in range(20, N)))
+    file = write_csv(tmp_path / "map.csv", ["a", "b"], [(f"a{i}", f"b{i}") for i in range(20, 40)])
+    views = "--view", tmp_path / "a.csv", "--view", tmp_path / "b.csv", "--mapping", file, "--seeds", "seed"
+    for method in ("k-means", "auto"):
+        run_successfully("cluster", *views, "--method", method, "-k", 3, *FEW, "--out", tmp_path / method)
+        described = read_summary(tmp_path / method)["seeds"]
+        assert [(row["class"], row["entities"]) for row in described] == [("lake", 1), ("river", 1), ("sea", 1)]
