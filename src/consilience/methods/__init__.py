@@ -9,6 +9,7 @@ from .constrained.multiview import MultiViewConstrainedKMeans
 from .constrained.pck import PCKMeans
 from .constrained.suggest import suggest_constraints
 from .convex.estimator import ConvexMixture
+from .convex.select import select_views
 from .kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
 from .spectral.estimator import CoTrainedSpectral
 from .spectral.features import SpectralFeatures
@@ -27,5 +28,6 @@ __all__ = [
     "PerView",
     "SpectralFeatures",
     "refine",
+    "select_views",
     "suggest_constraints",
 ]

@@ -8,6 +8,8 @@ Newton's method on a set of components that grows by those of steepest gradient 
 its columns. If the solution is not sparse, the set would become too large; then Newton steps over all components take
 over, by conjugate gradients, which need only products.
 
+`iterate_updates` repeats the papers' multiplicative update instead, which converges slowly, until it changes little.
+
 Arrays with one value per point or component stay on their device. The host has the small arrays: the set, its
 proportions and, for every Newton step, the products of its columns.
 """
@@ -159,6 +161,24 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
             active = ActiveSet.from_mixture(*take_conjugate_step(A, w, state.q, Q, g))
         else:
             active = active.add_components(A, w, g).improve(w, SUBPROBLEM_GAP * state.gap)
+
+
+def iterate_updates(A: LikelihoodMatrix, w: Array, q: Array, tol: float) -> Iterator[Proportions]:
+    """Repeat ``q_j <- q_j g_j`` (Tzortzis & Likas 2010, Eqs 3, 7, 13). Yields one state per update.
+
+    Ends with the first update that changes the proportions by less than `tol` in total, as the paper's Algorithm 1
+    does (line 21), however large the gap still is.
+    """
+    xp, before = namespace(q), q
+    for n_iter in count():
+        Q = A @ q
+        g = A.T @ divide_weights(w, Q)
+        if n_iter:
+            converged = float(xp.sum(xp.abs(q - before))) < tol
+            yield Proportions(q, float(xp.max(g)) - 1, compute_objective(w, Q), n_iter, converged)
+            if converged:
+                return
+        before, q = q, q * g
 
 
 @dataclass(frozen=True, eq=False)
