@@ -62,7 +62,7 @@ reproduce: $(ENV)/ready ## run the papers' tables and figures (OPTIONS=--quick: 
 
 results: OPTIONS = --out $(RESULTS)
 results: reproduce ## run the papers' protocols on the data in CONSILIENCE_DATA, and store the results in docs/papers/results
-	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r $(RESULTS)/*.md $(RESULTS)/*/ docs/papers/results
+	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r $(RESULTS)/*.md $(RESULTS)/*.csv $(RESULTS)/*/ docs/papers/results
 	rm -rf docs/papers/results/cells docs/papers/results/*/*.png
 
 bench: $(ENV)/ready ## time consilience next to scikit-learn and scipy

@@ -1,12 +1,28 @@
 """Run studies: declare tables and claims, store finished cells, judge the claims."""
 
 from .outcome import Outcome, Panel, Verdict, judge_study
-from .study import CANNOT, FAILS, HOLDS, Claim, Evidence, Figure, Paper, Score, Study, Unit, Untestable
+from .study import (
+    CANNOT,
+    FAILS,
+    FAILS_ELSEWHERE,
+    HOLDS,
+    HOLDS_ELSEWHERE,
+    Claim,
+    Evidence,
+    Figure,
+    Paper,
+    Score,
+    Study,
+    Unit,
+    Untestable,
+)
 
 __all__ = [
     "CANNOT",
     "FAILS",
+    "FAILS_ELSEWHERE",
     "HOLDS",
+    "HOLDS_ELSEWHERE",
     "Claim",
     "Evidence",
     "Figure",

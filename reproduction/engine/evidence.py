@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import ttest_ind, ttest_rel
@@ -25,6 +26,20 @@ def compute_p_value(first: np.ndarray, second: np.ndarray, paired: bool = False,
     if paired:
         return float(ttest_rel(first, second, alternative=alternative).pvalue)
     return float(ttest_ind(first, second, equal_var=False, alternative=alternative).pvalue)
+
+
+def round_as_printed(values: Any, digits: int) -> Any:
+    """Round a number or an array to the decimals that the paper prints; halves are rounded away from zero.
+
+    Claims about printed tables compare at this precision: methods whose numbers would be printed alike are equal.
+
+    Examples
+    --------
+    >>> [float(round_as_printed(value, 2)) for value in (0.125, 0.1249, -0.125, 0.145)]
+    [0.13, 0.12, -0.13, 0.15]
+    """
+    steps = np.floor(np.abs(values) * 10**digits + 0.5 + 1e-9)  # 1e-9 because .145 is stored as .14499999999999999
+    return np.copysign(steps / 10**digits, values)
 
 
 def require_runs(*values: np.ndarray) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .study import CANNOT, FAILS, HOLDS, Claim, Paper, Study, Unit, Untestable
+from .study import CANNOT, FAILS, FAILS_ELSEWHERE, HOLDS, HOLDS_ELSEWHERE, Claim, Paper, Study, Unit, Untestable
 
 
 class Panel:
@@ -55,13 +55,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds, and the figures that show it."""
+    """Whether a claim holds, and the figures that show it; `other_data` says why the data are not the paper's own."""
 
     claim: str
     panel: str
     status: str
     words: str
     ours: bool = False
+    other_data: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,33 +94,72 @@ def judge_study(
         for row, column, value in cell["scores"]:
             values.setdefault(unit.panel, {}).setdefault((row, column), {})[unit.run] = value
     panels = tuple(Panel(name, table) for name, table in values.items())
-    verdicts = tuple(verdict for claim in study.claims for verdict in _judge_claim(claim, panels, missing))
+    verdicts = tuple(verdict for claim in study.claims for verdict in _judge_claim(study, claim, panels, missing))
     return Outcome(paper, study, panels, verdicts, missing, seconds)
 
 
-def _judge_claim(claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]) -> Iterable[Verdict]:
+def _judge_claim(
+    study: Study, claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]
+) -> Iterator[Verdict]:
+    """Judge a claim: one verdict, or one per panel, or one each for own and other data."""
+    names = list(dict.fromkeys([*missing, *(panel.name for panel in panels)]))
+    reasons = {name: study.explain_other_data(name) if claim.other_data is None else claim.other_data for name in names}
     if claim.check is None:
-        yield _make_verdict(claim, "", CANNOT, claim.cannot)
+        yield _make_verdict(claim, "", CANNOT, claim.cannot, "")
     elif claim.across and missing:
-        reasons = "; ".join(f"{panel}: {reason}" if panel else reason for panel, reason in missing.items())
-        yield _make_verdict(claim, "", CANNOT, reasons)
+        yield _make_verdict(claim, "", CANNOT, _join_by_panel(missing), "")
     elif claim.across:
-        yield _check_claim(claim, "", list(panels))
+        yield _check_claim(claim, "", list(panels), claim.other_data or _join_by_panel(reasons))
     else:
-        yield from (_make_verdict(claim, panel, CANNOT, reason) for panel, reason in missing.items())
-        yield from (_check_claim(claim, panel.name, panel) for panel in panels if panel.name not in missing)
+        verdicts = [_make_verdict(claim, panel, CANNOT, reason, reasons[panel]) for panel, reason in missing.items()]
+        verdicts += [
+            _check_claim(claim, panel.name, panel, reasons[panel.name]) for panel in panels if panel.name not in missing
+        ]
+        if not claim.once:
+            yield from verdicts
+            return
+        for group in (
+            [verdict for verdict in verdicts if not verdict.other_data],
+            [verdict for verdict in verdicts if verdict.other_data],
+        ):
+            if group:
+                yield _combine_verdicts(group)
 
 
-def _check_claim(claim: Claim, name: str, about: Any) -> Verdict:
+def _combine_verdicts(verdicts: list[Verdict]) -> Verdict:
+    """Combine the verdicts per panel on a claim about all panels: the worst status counts."""
+    if len(verdicts) == 1:
+        return verdicts[0]
+    statuses = {verdict.status for verdict in verdicts}
+    status = next(status for status in (FAILS, FAILS_ELSEWHERE, CANNOT, *statuses) if status in statuses)
+    words = _join_by_panel({verdict.panel: verdict.words for verdict in verdicts})
+    other_data = _join_by_panel({verdict.panel: verdict.other_data for verdict in verdicts})
+    return replace(verdicts[0], panel="", status=status, words=words, other_data=other_data)
+
+
+def _join_by_panel(texts: Mapping[str, str]) -> str:
+    """Join texts as ``panel: text; panel, panel: text``; panels with equal texts are grouped."""
+    groups: dict[str, list[str]] = {}
+    for panel, text in texts.items():
+        if text:
+            groups.setdefault(text, []).extend([panel] if panel else [])
+    return "; ".join(f"{', '.join(panels)}: {text}" if panels else text for text, panels in groups.items())
+
+
+def _check_claim(claim: Claim, name: str, about: Any, other_data: str) -> Verdict:
     assert claim.check is not None
     try:
         holds, words = claim.check(about)
     except Untestable as reason:  # also if a number is absent: the quick tables are smaller
-        return _make_verdict(claim, name, CANNOT, str(reason))
+        return _make_verdict(claim, name, CANNOT, str(reason), other_data)
     except Exception as error:  # a check that fails must not lose the tables
-        return _make_verdict(claim, name, CANNOT, f"{type(error).__name__}: {error}")
-    return _make_verdict(claim, name, HOLDS if holds is True or holds is np.True_ else FAILS, words)
+        return _make_verdict(claim, name, CANNOT, f"{type(error).__name__}: {error}", other_data)
+    statuses = (HOLDS_ELSEWHERE, FAILS_ELSEWHERE) if other_data else (HOLDS, FAILS)
+    return _make_verdict(
+        claim, name, statuses[0] if holds is True or holds is np.True_ else statuses[1], words, other_data
+    )
 
 
-def _make_verdict(claim: Claim, panel: str, status: str, words: str) -> Verdict:
-    return Verdict(f"{claim.text} (ours)" if claim.ours else claim.text, panel, status, words, claim.ours)
+def _make_verdict(claim: Claim, panel: str, status: str, words: str, other_data: str) -> Verdict:
+    text = f"{claim.text} (ours)" if claim.ours else claim.text
+    return Verdict(text, panel, status, words, claim.ours, other_data)

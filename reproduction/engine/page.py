@@ -25,7 +25,7 @@ from .entries import (
     make_entry,
 )
 from .outcome import Outcome, Panel, Verdict
-from .study import CANNOT, FAILS, HOLDS, Paper
+from .study import CANNOT, FAILS, FAILS_ELSEWHERE, HOLDS, HOLDS_ELSEWHERE, Paper
 from .tables import (
     SIGNS,
     count_verdicts,
@@ -34,10 +34,18 @@ from .tables import (
     group_by_paper,
     group_verdicts,
     list_gaps,
+    list_other_data,
     summarize_verdicts,
 )
 
-CLASSES = {HOLDS: "holds", FAILS: "fails", CANNOT: "cannot"}
+CLASSES = {
+    HOLDS: "holds",
+    FAILS: "fails",
+    HOLDS_ELSEWHERE: "holds-elsewhere",
+    FAILS_ELSEWHERE: "fails-elsewhere",
+    CANNOT: "cannot",
+}
+HEADLINE = (HOLDS, FAILS, CANNOT)  # verdicts on other data are counted apart
 TINTS = {CLOSE: "tint close", NEAR: "tint near", FAR: "tint far"}
 TITLE = "The papers, run again"
 
@@ -109,15 +117,21 @@ def _render_summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[
     lead = (
         f"{format_count(len(outcomes), 'table or figure', 'tables and figures')} of "
         f"{format_count(len(papers), 'paper')}, run again in {format_duration(seconds)} of computing, "
-        f"with verdicts on {format_count(sum(counts.values()), 'claim')}."
+        f"with {format_count(sum(counts.values()), 'verdict')} on their claims."
     )
     return tag(
         "section",
         tag("h1", TITLE, id="summary-title"),
         tag("p", lead, class_="lead"),
-        tag("dl", (_render_count(status, n) for status, n in counts.items()), class_="figures statuses"),
+        tag("dl", (_render_count(status, counts[status]) for status in HEADLINE), class_="figures statuses"),
         _render_stack(counts),
-        tag("p", "A claim about several data sets counts once for each.", class_="note"),
+        tag(
+            "p",
+            "These verdicts are on the papers' own data. Where only other data are available, "
+            f"{format_count(counts[HOLDS_ELSEWHERE], 'claim holds', 'claims hold')} and {counts[FAILS_ELSEWHERE]} "
+            f"do{'es' if counts[FAILS_ELSEWHERE] == 1 else ''} not.",
+            class_="note",
+        ),
         _render_matrix(papers, counts),
         _render_key(outcomes),
         id="summary",
@@ -134,9 +148,11 @@ def _render_status(status: str) -> Html:
 
 
 def _render_stack(counts: Mapping[str, int]) -> Html | None:
-    """Render the counts as parts of a bar; the numbers are above it."""
-    parts = (tag("span", class_=CLASSES[status], style=f"--part:{n}") for status, n in counts.items() if n)
-    return tag("div", parts, class_="stack", aria_hidden="true") if any(counts.values()) else None
+    """Render the counts on own data as parts of a bar; the numbers are above it."""
+    parts = [
+        tag("span", class_=CLASSES[status], style=f"--part:{counts[status]}") for status in HEADLINE if counts[status]
+    ]
+    return tag("div", parts, class_="stack", aria_hidden="true") if parts else None
 
 
 def _render_matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping[str, int]) -> Html:
@@ -231,7 +247,8 @@ def _render_study(outcome: Outcome, svg: str | None) -> Html:
         tag("p", measure[:1].upper() + measure[1:], ".", class_="note"),
         _render_drawing(outcome, svg) if svg else None,
         _render_tables(outcome, folded=svg is not None),
-        _render_missing(outcome),
+        _render_reasons("Missing results", list_gaps(outcome)),
+        _render_reasons("Not the paper's own data", list_other_data(outcome)),
         _render_claims(outcome),
         tag("p", tag("b", "Protocol. "), format_prose(study.note), class_="note") if study.note else None,
         class_="study",
@@ -300,14 +317,13 @@ def _render_cell(entry: Entry | None) -> Html:
     return tag("td", shown, printed, class_=TINTS[sign] if sign else None)
 
 
-def _render_missing(outcome: Outcome) -> Html | None:
-    if not outcome.missing:
-        return None
-    items = (
+def _render_reasons(heading: str, reasons: Iterable[tuple[str, str]]) -> Html | None:
+    """Render a list of reasons by panel under a heading; None if there are no reasons."""
+    items = [
         tag("li", *((tag("b", mark_user_text(panel, 80)), ": ") if panel else ()), format_prose(reason))
-        for panel, reason in list_gaps(outcome)
-    )
-    return join_html((tag("h4", "Missing results"), tag("ul", items, class_="hints")))
+        for panel, reason in reasons
+    ]
+    return join_html((tag("h4", heading), tag("ul", items, class_="hints"))) if items else None
 
 
 # Claims

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cells import Cells
 from .outcome import Outcome, judge_study
 from .study import Paper, Study, Unit
 
+QUICK_DATA = "a quick run: few runs of a small version, on data that ships"
+
 
 @dataclass(frozen=True)
 class Plan:
-    """A study, its units, and the keys of the finished units."""
+    """A study, its units, and the keys of the finished units. A quick run is a run on other data."""
 
     paper: Paper
     study: Study
@@ -24,6 +26,9 @@ class Plan:
         """Make the plan of a study from its stored cells."""
         units = tuple(study.units(paper.name, quick))
         kept = cells.read(paper.name, study.name)
+        if quick:
+            claims = tuple(replace(claim, other_data=None) for claim in study.claims)
+            study = replace(study, claims=claims, other_data=QUICK_DATA)
         return cls(paper, study, units, frozenset(unit.key for unit in units if unit.key in kept))
 
     @property

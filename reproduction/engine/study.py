@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 HOLDS, FAILS, CANNOT = "holds", "does not hold", "cannot be tested"
+HOLDS_ELSEWHERE, FAILS_ELSEWHERE = "holds on other data", "does not hold on other data"
 
 
 class Untestable(Exception):
@@ -31,12 +32,30 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper that numbers can confirm or refute.
+    """A statement of the paper that numbers can confirm or refute: one claim per sentence, without second readings.
 
-    `check` is called once per panel, or, if `across` is true, once with the list of all panels. It returns `Evidence`
-    or raises `Untestable`. A claim that cannot be tested has no check and gives the reason in `cannot`. Statements that
-    the paper does not make itself (that printed numbers are reproduced, that a formula is an erratum, why something
-    differs) are `ours` and are counted separately.
+    Attributes
+    ----------
+    text : str
+        What the paper claims.
+    check : callable, optional
+        Takes a panel and returns `Evidence`, or raises `Untestable`. By default there is one verdict per panel, for
+        statements that the paper makes about each data set.
+    once : bool
+        The claim is one statement about all data sets: `check` is called per panel, and there is one verdict. It fails
+        if the check fails on any panel, else it cannot be tested if any panel cannot, else it holds. If only some
+        panels have the paper's own data, those get one verdict, and the others another one, which is counted apart.
+    across : bool
+        `check` takes the list of all panels, because it compares or counts them: one verdict, on other data if any
+        panel has other data.
+    cannot : str
+        Reason why the claim cannot be tested; such a claim has no check.
+    ours : bool
+        Whether the paper does not make the statement itself (that printed numbers are reproduced, that a formula is an
+        erratum, why something differs). Such statements are counted separately.
+    other_data : str, optional
+        Reason why the claim is tested on other data than the paper's own; an empty string if it is tested on the
+        paper's own data. By default the study says it.
     """
 
     text: str
@@ -44,10 +63,14 @@ class Claim:
     across: bool = False
     cannot: str = ""
     ours: bool = False
+    once: bool = False
+    other_data: str | None = None
 
     def __post_init__(self) -> None:
         if (self.check is None) != bool(self.cannot):
             raise ValueError(f"claim {self.text!r} needs either a check or the reason why it cannot be tested")
+        if self.once and self.across:
+            raise ValueError(f"claim {self.text!r} has once=True and across=True: its check takes one panel or all")
 
 
 @dataclass(frozen=True)
@@ -105,6 +128,9 @@ class Study:
         Whether the spread is the standard deviation, as in some papers, or the standard error.
     note : str
         Differences from the paper's settings, with reasons.
+    other_data : str or mapping
+        Reason why the data are not the paper's own, for all panels, or reasons by panel. Verdicts on other data are
+        counted apart. docs/papers.md says which data are the paper's own.
     """
 
     name: str
@@ -119,6 +145,18 @@ class Study:
     figure: Figure | None = None
     deviations: bool = False
     note: str = ""
+    other_data: str | Mapping[str, str] = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.other_data, str):
+            return
+        panels = {str(setting.get("panel", "")) for setting in self.settings}
+        if unknown := set(self.other_data) - panels:
+            raise ValueError(f"{self.name}: other_data names {sorted(unknown)}, but the panels are {sorted(panels)}")
+
+    def explain_other_data(self, panel: str) -> str:
+        """Return the reason why the data of a panel are not the paper's own; an empty string if they are."""
+        return self.other_data if isinstance(self.other_data, str) else self.other_data.get(panel, "")
 
     def units(self, paper: str, quick: bool = False) -> list[Unit]:
         """Return all units of the study, in the order of its tables."""

@@ -10,37 +10,41 @@ from consilience.report.markup import clean_text, format_count, truncate
 
 from .entries import Entry, describe_spread, format_number, format_with_spread, iterate_entries, make_entry
 from .outcome import Outcome, Panel, Verdict
-from .study import CANNOT, FAILS, HOLDS, Paper
+from .study import CANNOT, FAILS, FAILS_ELSEWHERE, HOLDS, HOLDS_ELSEWHERE, Paper
 
-SIGNS = {HOLDS: "✓", FAILS: "✗", CANNOT: "?"}
+SIGNS = {HOLDS: "✓", FAILS: "✗", HOLDS_ELSEWHERE: "(✓)", FAILS_ELSEWHERE: "(✗)", CANNOT: "?"}
 ROW_WIDTH, COLUMN_WIDTH = 34, 22  # maximum length of a name in a terminal
 MARKDOWN_ESCAPES = str.maketrans(
     {"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["}
 )  # characters with a meaning in Markdown
 
 
-def count_verdicts(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """Count the claims that hold, do not hold, and cannot be tested; a claim counts once per panel."""
-    return _count_statuses(verdict for outcome in outcomes for verdict in outcome.verdicts if not verdict.ours)
-
-
-def _count_statuses(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    statuses = [verdict.status for verdict in verdicts]
+def count_verdicts(outcomes: Iterable[Outcome], ours: bool = False) -> dict[str, int]:
+    """Count the verdicts on the claims of the papers, or on our own checks, by status."""
+    statuses = [verdict.status for outcome in outcomes for verdict in outcome.verdicts if verdict.ours == ours]
     return {status: statuses.count(status) for status in SIGNS}
 
 
 def summarize_verdicts(outcomes: Iterable[Outcome]) -> str:
-    """Summarize the verdicts on the claims of the papers and on our own checks in a sentence."""
+    """Summarize the verdicts in a sentence: own data, other data, untestable claims, and our own checks."""
     outcomes = list(outcomes)
-    counts = count_verdicts(outcomes)
-    our_counts = _count_statuses(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
-    claims = format_count(counts[HOLDS], "claim holds", "claims hold")
-    words = f"{claims}, {counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not, {counts[CANNOT]} cannot be tested"
-    return (
-        f"{words}; of {sum(our_counts.values())} checks of ours {our_counts[HOLDS]} hold"
-        if any(our_counts.values())
-        else words
+    counts, our_counts = count_verdicts(outcomes), count_verdicts(outcomes, ours=True)
+    owner = "papers'" if len(group_by_paper(outcomes)) > 1 else "paper's"
+    words = (
+        f"{format_count(counts[HOLDS], 'claim holds', 'claims hold')} on the {owner} own data, "
+        f"{counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not; on other data "
+        f"{counts[HOLDS_ELSEWHERE]} hold{'s' if counts[HOLDS_ELSEWHERE] == 1 else ''}, "
+        f"{counts[FAILS_ELSEWHERE]} do{'es' if counts[FAILS_ELSEWHERE] == 1 else ''} not; "
+        f"{counts[CANNOT]} cannot be tested"
     )
+    if any(our_counts.values()):
+        words += f"; of {sum(our_counts.values())} checks of ours {count_confirmed(our_counts)} hold"
+    return words
+
+
+def count_confirmed(counts: Mapping[str, int]) -> int:
+    """Return how many verdicts are that a claim holds, on any data."""
+    return counts[HOLDS] + counts[HOLDS_ELSEWHERE]
 
 
 def group_by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
@@ -76,6 +80,24 @@ def make_csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
+def make_verdict_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
+    """Return one row per verdict of all studies."""
+    return [
+        {
+            "paper": outcome.paper.name,
+            "study": outcome.study.name,
+            "claim": verdict.claim,
+            "panel": verdict.panel,
+            "status": verdict.status,
+            "figures": verdict.words,
+            "other_data": verdict.other_data,
+            "ours": "yes" if verdict.ours else "no",
+        }
+        for outcome in outcomes
+        for verdict in outcome.verdicts
+    ]
+
+
 def format_cell(entry: Entry | None) -> str:
     """Format a cell as ``.749 ± .030 (.726)``: our number, and the published number in parentheses."""
     if entry is None:
@@ -101,13 +123,28 @@ def list_gaps(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield panel, f"incomplete: {reason}" if panel in shown else reason
 
 
+def list_other_data(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Yield the panels whose data are not the paper's own, with the reasons; one entry without panel for all."""
+    names = list(dict.fromkeys([*(panel.name for panel in outcome.panels), *outcome.missing]))
+    reasons = {name: reason for name in names if (reason := outcome.study.explain_other_data(name))}
+    if len(reasons) == len(names) > 1 and len(set(reasons.values())) == 1:
+        yield "", reasons[names[0]]
+    else:
+        yield from reasons.items()
+
+
 def describe_verdict(outcome: Outcome, verdict: Verdict) -> str:
-    """Return the figures of a verdict; for missing data only the panels, because the reasons are listed above."""
+    """Return the figures of a verdict.
+
+    Reasons for missing data and for other data are omitted if they are listed above the claims.
+    """
     if verdict.status == CANNOT and outcome.missing:
         if outcome.missing.get(verdict.panel) == verdict.words:
             return "missing data, see above"
         if all(reason in verdict.words for reason in outcome.missing.values()):
             return f"missing data, see above: {', '.join(outcome.missing)}"
+    if verdict.other_data and not any(reason in verdict.other_data for _, reason in list_other_data(outcome)):
+        return f"{verdict.words} (other data: {verdict.other_data})"
     return verdict.words
 
 
@@ -135,6 +172,8 @@ def render_text(outcome: Outcome, width: int = 110) -> str:
         parts += ["", *([_to_plain_text(panel.name)] if panel.name else []), *_render_panel_text(outcome, panel, width)]
     for panel_name, reason in list_gaps(outcome):
         parts += ["", *_wrap(f"{panel_name or 'not run'}: {reason}", width)]
+    for panel_name, reason in list_other_data(outcome):
+        parts += ["", *_wrap(f"Not the paper's own data: {_add_prefix(panel_name, reason)}", width)]
     if outcome.verdicts:
         parts += ["", *(line for verdict in outcome.verdicts for line in _format_verdict(outcome, verdict, width))]
     if study.note:
@@ -144,13 +183,19 @@ def render_text(outcome: Outcome, width: int = 110) -> str:
 
 def render_claims_table(outcomes: Iterable[Outcome]) -> str:
     """Render the number of claims per paper and status for a terminal."""
-    papers = [(paper.name, count_verdicts(paper_outcomes)) for paper, paper_outcomes in group_by_paper(outcomes)]
-    total = {status: sum(counts[status] for _, counts in papers) for status in SIGNS}
-    rows = [*papers, ("all", total)] if len(papers) > 1 else papers
-    return (
-        "\n".join(_format_grid([("claims", *SIGNS), *((name, *map(str, counts.values())) for name, counts in rows)]))
-        + "\n"
-    )
+    heads = ("claims", "hold", "do not", "other data: hold", "do not", "cannot be tested", "ours that hold", "tables")
+    return "\n".join(_format_grid([heads, *_count_by_paper(outcomes)])) + "\n"
+
+
+def _count_by_paper(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of the table of claims: a line per paper, and one for all if there are several."""
+    papers = [(paper.title, paper_outcomes) for paper, paper_outcomes in group_by_paper(outcomes)]
+    if len(papers) > 1:
+        papers.append(("all", [outcome for _, paper_outcomes in papers for outcome in paper_outcomes]))
+    for title, paper_outcomes in papers:
+        our_counts = count_verdicts(paper_outcomes, ours=True)
+        checks = f"{count_confirmed(our_counts)} of {sum(our_counts.values())}"
+        yield title, *map(str, count_verdicts(paper_outcomes).values()), checks, str(len(paper_outcomes))
 
 
 def _render_panel_text(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
@@ -194,7 +239,7 @@ def _format_grid(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _format_verdict(outcome: Outcome, verdict: Verdict, width: int) -> list[str]:
     where = f" ({verdict.panel})" if verdict.panel else ""
     words = _to_plain_text(f"{verdict.claim}{where}: {describe_verdict(outcome, verdict)}")
-    indent = " " * (len(CANNOT) + 2)
+    indent = " " * (max(map(len, SIGNS)) + 2)
     return textwrap.wrap(f"{verdict.status:<{len(indent)}}{words}", width, subsequent_indent=indent)
 
 
@@ -242,8 +287,11 @@ def render_markdown(outcome: Outcome, figure: str | None = None) -> str:
             "### Missing",
             "\n".join(f"- {_escape_markdown(_add_prefix(name, why))}" for name, why in list_gaps(outcome)),
         ]
+    if other_data := list(list_other_data(outcome)):
+        lines = (f"- {_escape_markdown(_add_prefix(name, reason))}" for name, reason in other_data)
+        parts += ["### Not the paper's own data", "\n".join(lines)]
     if outcome.verdicts:
-        parts += ["### Claims", "\n".join(_render_claims_markdown(outcome))]
+        parts += ["### Claims", "\n".join(_render_verdicts_markdown(outcome))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -255,7 +303,23 @@ def _render_panel_markdown(outcome: Outcome, panel: Panel) -> Iterator[str]:
         yield f"| {_escape_markdown(row)} | {' | '.join(cells)} |"
 
 
-def _render_claims_markdown(outcome: Outcome) -> Iterator[str]:
+def render_claims_markdown(outcomes: Iterable[Outcome]) -> str:
+    """Render the number of claims per paper and status as the table of docs/papers.md."""
+    heads = (
+        "paper",
+        "claims hold",
+        "do not",
+        "hold on other data",
+        "do not on other data",
+        "cannot be tested",
+        "checks of ours that hold",
+        "tables",
+    )
+    rows = [" | ".join(map(_escape_markdown, row)) for row in (heads, *_count_by_paper(outcomes))]
+    return "".join(f"| {line} |\n" for line in (rows[0], " | ".join("---" for _ in heads), *rows[1:]))
+
+
+def _render_verdicts_markdown(outcome: Outcome) -> Iterator[str]:
     for claim, verdicts in group_by_claim(outcome).items():
         lines = [
             (f"{SIGNS[status]} **{status}**", _add_prefix(", ".join(filter(None, panels)), words))

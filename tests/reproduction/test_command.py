@@ -51,9 +51,22 @@ def test_run_prints_and_writes_all_results(log, tmp_path):
     assert read_log(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
     assert "2 tables and figures, 11 cells" in ran.out
     assert ".690" in ran.out  # the published number beside ours
-    assert "2 claims hold, 1 does not, 1 cannot be tested." in ran.out
+    sentence = "1 claim holds on the paper's own data, 1 does not; on other data 1 holds, 0 do not; 1 cannot be tested."
+    assert sentence in ran.out
+    assert sentence in (out / "made-up-2000.md").read_text()
+    assert "| Made Up 2000 | 1 | 1 | 1 | 0 | 1 | 0 of 0 | 2 |" in (out / "summary.md").read_text()
+    with (out / "verdicts.csv").open(newline="") as file:
+        verdicts = [(row["study"], row["panel"], row["status"], row["other_data"]) for row in csv.DictReader(file)]
+    assert verdicts == [
+        ("figure-1", "Made up", "holds", ""),
+        ("figure-1", "Made up", "does not hold", ""),
+        ("table-2", "Elsewhere", "cannot be tested", ""),
+        ("table-2", "Here", "holds on other data", "half of the paper's set"),
+    ]
     assert NO_DATA in ran.out + ran.err
-    assert {"index.html", "made-up-2000.md", "made-up-2000", "cells"} == {path.name for path in out.iterdir()}
+    assert {"index.html", "summary.md", "verdicts.csv", "made-up-2000.md", "made-up-2000", "cells"} == {
+        path.name for path in out.iterdir()
+    }
     assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
         path.name for path in (out / "made-up-2000").iterdir()
     }
@@ -137,7 +150,7 @@ def test_folder_without_results_can_be_reused(log, tmp_path, monkeypatch):
     monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: {})
     ran = run_successfully("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
     assert read_log(log) == ["None 1 0", "nowhere 1 0"]
-    assert "2 claims hold, 0 do not, 0 cannot be tested" in ran.out
+    assert "1 claim holds on the paper's own data, 0 do not; on other data 1 holds" in ran.out
 
 
 def test_missing_matplotlib_is_noted(log, tmp_path, monkeypatch):
@@ -180,7 +193,7 @@ def test_failing_unit_is_reported_and_others_continue(log, tmp_path, monkeypatch
     monkeypatch.setattr("reproduction.command.PAPERS", broken)
     ran = run_successfully("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "FileNotFoundError" in ran.err
-    assert "0 claims hold, 0 do not, 2 cannot be tested." in ran.out
+    assert "0 claims hold on the paper's own data, 0 do not; on other data 0 hold, 0 do not; 2 cannot be" in ran.out
 
 
 def count_cells(out):

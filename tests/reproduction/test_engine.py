@@ -5,8 +5,21 @@ import json
 import numpy as np
 import pytest
 
-from reproduction.engine import CANNOT, FAILS, HOLDS, Claim, Evidence, Panel, Paper, Score, Study
+from reproduction.engine import (
+    CANNOT,
+    FAILS,
+    FAILS_ELSEWHERE,
+    HOLDS,
+    HOLDS_ELSEWHERE,
+    Claim,
+    Evidence,
+    Panel,
+    Paper,
+    Score,
+    Study,
+)
 from reproduction.engine.cells import Cells
+from reproduction.engine.evidence import round_as_printed
 from reproduction.engine.plan import Plan, choose_studies, list_datasets
 from reproduction.engine.run import run_units
 
@@ -143,14 +156,14 @@ def test_invalid_cell_is_computed_again(tmp_path, change):
 @pytest.mark.parametrize("check", [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0]])
 def test_failing_check_is_reported_as_untestable(tmp_path, check):
     wrong, cells = study(claims=(Claim("odd", check), Claim("ours is ahead", ahead))), Cells(tmp_path)
-    _, outcome = run_plan(Plan.of(paper(wrong), wrong, cells, True), cells)
-    assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, HOLDS]
+    _, outcome = run_plan(Plan.of(paper(wrong), wrong, cells, False), cells)
+    assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, CANNOT, HOLDS, FAILS]
     assert "Error: " in outcome.verdicts[0].words
 
 
 def test_nan_evidence_does_not_hold(tmp_path):
     odd, cells = study(claims=(Claim("odd", lambda panel: Evidence(float("nan"), "")),)), Cells(tmp_path)
-    assert run_plan(Plan.of(paper(odd), odd, cells, True), cells)[1].verdicts[0].status == FAILS
+    assert run_plan(Plan.of(paper(odd), odd, cells, False), cells)[1].verdicts[0].status == FAILS
 
 
 def test_our_checks_are_counted_separately(tmp_path):
@@ -158,8 +171,12 @@ def test_our_checks_are_counted_separately(tmp_path):
 
     both, cells = study(claims=(Claim("theirs", ahead), Claim("a guess", ahead, ours=True))), Cells(tmp_path)
     _, outcome = run_plan(Plan.of(paper(both), both, cells, False), cells)
-    assert count_verdicts([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
-    assert summarize_verdicts([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
+    assert count_verdicts([outcome]) == {HOLDS: 1, FAILS: 1, HOLDS_ELSEWHERE: 0, FAILS_ELSEWHERE: 0, CANNOT: 0}
+    assert count_verdicts([outcome], ours=True) == count_verdicts([outcome])
+    assert summarize_verdicts([outcome]) == (
+        "1 claim holds on the paper's own data, 1 does not; on other data 0 hold, 0 do not; 0 cannot be tested; "
+        "of 2 checks of ours 1 hold"
+    )
     assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
 
 
@@ -214,6 +231,93 @@ def test_claim_across_panels_needs_all_panels(tmp_path):
     ]
     lacking = plan.outcome(cells, {"B": "no network"})
     assert (lacking.verdicts[0].status, lacking.verdicts[0].words) == (CANNOT, "B: no network")
+
+
+def judge(tmp_path, claims, missing=None, quick=False, **changes):
+    """Return panel, status and reason of each verdict on a study of two panels: the check holds on A and fails on B."""
+    judged, cells = study(claims=claims, **changes), Cells(tmp_path)
+    _, outcome = run_plan(Plan.of(paper(judged), judged, cells, quick), cells, missing)
+    return [(verdict.panel, verdict.status, verdict.other_data) for verdict in outcome.verdicts]
+
+
+def test_panels_with_other_data_have_other_verdicts(tmp_path):
+    claims = (Claim("ours is ahead", ahead),)
+    assert judge(tmp_path, claims, other_data="a sample") == [
+        ("A", HOLDS_ELSEWHERE, "a sample"),
+        ("B", FAILS_ELSEWHERE, "a sample"),
+    ]
+    assert judge(tmp_path, claims, other_data={"B": "another set"}) == [
+        ("A", HOLDS, ""),
+        ("B", FAILS_ELSEWHERE, "another set"),
+    ]
+
+
+def test_claim_overrides_the_data_of_its_study(tmp_path):
+    claims = (
+        Claim("on own data", ahead, other_data=""),
+        Claim("on other data", ahead, other_data="drawn anew"),
+        Claim("lost", cannot="the data are lost", other_data="drawn anew"),
+    )
+    assert judge(tmp_path, claims, other_data="a sample") == [
+        ("A", HOLDS, ""),
+        ("B", FAILS, ""),
+        ("A", HOLDS_ELSEWHERE, "drawn anew"),
+        ("B", FAILS_ELSEWHERE, "drawn anew"),
+        ("", CANNOT, ""),
+    ]
+
+
+def test_claim_across_panels_is_on_other_data_if_any_panel_is(tmp_path):
+    claims = (Claim("two sets", lambda panels: Evidence(len(panels) == 2, ""), across=True),)
+    assert judge(tmp_path, claims) == [("", HOLDS, "")]
+    assert judge(tmp_path, claims, other_data={"B": "a sample"}) == [("", HOLDS_ELSEWHERE, "B: a sample")]
+    assert judge(tmp_path, claims, other_data="a sample") == [("", HOLDS_ELSEWHERE, "A, B: a sample")]
+
+
+def test_claim_that_is_stated_once_has_one_verdict(tmp_path):
+    claims = (Claim("ours is ahead everywhere", ahead, once=True),)
+    assert judge(tmp_path, claims) == [("", FAILS, "")]
+    assert judge(tmp_path, (Claim("always", lambda panel: Evidence(True, ""), once=True),)) == [("", HOLDS, "")]
+    assert judge(tmp_path, claims, other_data={"B": "a sample"}) == [
+        ("A", HOLDS, ""),
+        ("B", FAILS_ELSEWHERE, "a sample"),
+    ]
+
+
+def test_claim_that_is_stated_once_is_refuted_by_one_panel_and_needs_all(tmp_path):
+    claims = (Claim("ours is ahead everywhere", ahead, once=True),)
+    assert judge(tmp_path, claims, missing={"A": "no network"}) == [("", FAILS, "")]
+    assert judge(tmp_path, claims, missing={"B": "no network"}) == [("", CANNOT, "")]
+
+
+def test_quick_run_is_on_other_data(tmp_path):
+    claims = (Claim("ours is ahead", ahead), Claim("always", lambda panel: Evidence(True, ""), other_data=""))
+    verdicts = judge(tmp_path, claims, quick=True)
+    assert [status for _, status, _ in verdicts] == [HOLDS_ELSEWHERE, HOLDS_ELSEWHERE]
+    assert all("quick run" in reason for *_, reason in verdicts)
+
+
+def test_other_data_of_an_unknown_panel_are_refused():
+    with pytest.raises(ValueError, match=r"table-1: other_data names \['C'\], but the panels are \['A', 'B'\]"):
+        study(other_data={"A": "a sample", "C": "a sample"})
+
+
+def test_check_takes_one_panel_or_all():
+    with pytest.raises(ValueError, match="claim 'x' has once=True and across=True"):
+        Claim("x", ahead, once=True, across=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "printed"),
+    [(0.145, 2, 0.15), (0.14499, 2, 0.14), (-0.145, 2, -0.15), (2.5, 0, 3.0), (0.9996, 3, 1.0), (1.005, 2, 1.01)],
+)
+def test_numbers_are_rounded_as_printed(value, digits, printed):
+    assert round_as_printed(value, digits) == pytest.approx(printed, abs=1e-12)
+    assert np.allclose(round_as_printed(np.array([value, 0.0]), digits), [printed, 0.0])
+
+
+def test_nan_stays_nan_when_rounded():
+    assert np.isnan(round_as_printed(float("nan"), 2))
 
 
 def test_missing_number_is_untestable(tmp_path):

@@ -85,10 +85,11 @@ def test_foreign_text_is_escaped(read):
 def test_counts_match_the_verdicts(text):
     counts = tables.count_verdicts(all_outcomes())
     big = re.findall(r"<dd><b>(\d+)</b></dd>", text)
-    assert [int(number) for number in big] == list(counts.values())
+    assert [int(number) for number in big] == [counts[status] for status in page_module.HEADLINE]
+    assert "Where only other data are available, 1 claim holds and 2 do not." in text
     foot = re.search(r"<tfoot>.*</tfoot>", text).group()
     assert [int(number) for number in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
-    tallies = re.findall(r'class="tally (\w+)"><i aria-hidden="true">.</i>(\d+)<', text)
+    tallies = re.findall(r'class="tally ([\w-]+)"><i aria-hidden="true">[^<]*</i>(\d+)<', text)
     plain = tables.count_verdicts(plain_outcomes())
     for status, name in page_module.CLASSES.items():
         assert (
@@ -138,6 +139,12 @@ def test_missing_results_have_reasons(read):
     for outcome in all_outcomes():
         for reason in outcome.missing.values():
             assert reason.replace("`", "") in read.text
+
+
+def test_other_data_have_reasons(read):
+    assert "Not the paper's own data" in read.text
+    assert "quadrants: the paper's variances are not printed" in read.text
+    assert "in none of 1 panels (other data: drawn with replacement)" in read.text
 
 
 def test_page_shows_no_spread_for_a_single_run():

@@ -3,13 +3,14 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from made_up_outcomes import PIPED, SCRIPT, all_outcomes, hostile_outcomes, plain_outcomes
-from reproduction.engine import CANNOT, FAILS, HOLDS, Panel
+from reproduction.engine import CANNOT, FAILS, FAILS_ELSEWHERE, HOLDS, HOLDS_ELSEWHERE, Panel
 from reproduction.engine import tables as rendering
 from reproduction.engine.entries import CLOSE, FAR, NEAR, Entry, format_number, format_with_spread, iterate_entries
 
@@ -126,13 +127,54 @@ def test_csv_rows_are_complete():
 
 def test_counts_of_verdicts():
     counts = rendering.count_verdicts(OUTCOMES)
-    assert list(counts) == [HOLDS, FAILS, CANNOT]
+    assert list(counts) == [HOLDS, FAILS, HOLDS_ELSEWHERE, FAILS_ELSEWHERE, CANNOT]
     assert sum(counts.values()) == sum(len(outcome.verdicts) for outcome in OUTCOMES)
-    assert counts == {HOLDS: 3, FAILS: 1, CANNOT: 6}
-    lines = [line.split() for line in rendering.render_claims_table(OUTCOMES).splitlines()[2:]]
-    assert lines == [["smith-2004", "1", "1", "4"], ["hostile-1999", "2", "0", "2"], ["all", "3", "1", "6"]]
+    assert list(counts.values()) == [3, 1, 1, 2, 6]
+    lines = [line.split()[-9:] for line in rendering.render_claims_table(OUTCOMES).splitlines()[2:]]
+    assert lines == [
+        ["1", "1", "1", "2", "4", "0", "of", "0", "3"],
+        ["2", "0", "0", "0", "2", "0", "of", "0", "1"],
+        ["3", "1", "1", "2", "6", "0", "of", "0", "4"],
+    ]
     assert len(rendering.render_claims_table(plain_outcomes()).splitlines()) == 3  # one paper is all there is
-    assert rendering.count_verdicts([]) == {HOLDS: 0, FAILS: 0, CANNOT: 0}
+    assert set(rendering.count_verdicts([]).values()) == {0}
+
+
+def test_claims_table_of_the_docs():
+    assert rendering.render_claims_markdown(plain_outcomes()) == (
+        "| paper | claims hold | do not | hold on other data | do not on other data | cannot be tested | "
+        "checks of ours that hold | tables |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| Smith & Jones 2004 | 1 | 1 | 1 | 2 | 4 | 0 of 0 | 3 |\n"
+    )
+    assert rendering.render_claims_markdown(OUTCOMES).splitlines()[-1] == "| all | 3 | 1 | 1 | 2 | 6 | 0 of 0 | 4 |"
+
+
+def test_reasons_for_other_data_are_listed_once():
+    outcome = plain_outcomes()[2]
+    for render in (rendering.render_text, rendering.render_markdown):
+        shown = " ".join(render(outcome).split())
+        assert shown.count("the paper's variances are not printed") == 1
+        assert "quadrants: the paper's variances are not printed" in shown
+        assert "(other data: drawn with replacement)" in shown
+    assert list(rendering.list_other_data(plain_outcomes()[0])) == []
+
+
+def test_reason_for_all_panels_names_no_panel():
+    outcome = plain_outcomes()[0]
+    sampled = type(outcome)(
+        outcome.paper, replace(outcome.study, other_data="a sample"), outcome.panels, (), outcome.missing, 1.0
+    )
+    assert list(rendering.list_other_data(sampled)) == [("", "a sample")]
+
+
+def test_rows_of_verdicts_are_complete():
+    rows = rendering.make_verdict_rows(OUTCOMES)
+    assert len(rows) == sum(len(outcome.verdicts) for outcome in OUTCOMES)
+    assert rows[-3]["paper"] == "hostile-1999"
+    elsewhere = [row for row in rows if row["other_data"]]
+    assert {row["status"] for row in elsewhere} == {HOLDS_ELSEWHERE, FAILS_ELSEWHERE}
+    assert {row["ours"] for row in rows} == {"no"}
 
 
 def test_panels_without_data_are_grouped():
@@ -154,7 +196,10 @@ def test_paper_page_links_its_figures():
     paper = outcomes[0].paper
     whole = rendering.render_paper_markdown(paper, outcomes, {"figure-1": "smith-2004/figure-1.svg"})
     assert whole.startswith("# Smith & Jones 2004\n\nS. Smith and A. Jones.")
-    assert "3 studies in 24 seconds of computing: 1 claim holds, 1 does not, 4 cannot be tested." in whole
+    assert (
+        "3 studies in 24 seconds of computing: 1 claim holds on the paper's own data, 1 does not; "
+        "on other data 1 holds, 2 do not; 4 cannot be tested." in whole
+    )
     assert re.findall(r"\]\((.*?)\)", whole) == ["smith-2004/figure-1.svg"]
     assert "](" not in rendering.render_paper_markdown(paper, outcomes, {})
 

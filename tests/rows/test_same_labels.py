@@ -130,6 +130,17 @@ def test_init_does_not_depend_on_the_storage(make, store, tmp_path):
         )
 
 
+@every_estimator
+@pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
+def test_random_responsibilities_do_not_depend_on_the_storage(make, store, tmp_path):
+    blocks, _ = make_blocks("missing")
+    expected = fit_quietly(make(init="random-responsibilities", n_jobs=1), blocks)
+    with cut_finely():
+        stored = STORES[store](tmp_path, blocks)
+        actual = fit_quietly(make(init="random-responsibilities", n_jobs=2), stored)
+    assert_same(expected, actual, blocks, stored, "missing")
+
+
 @pytest.mark.parametrize("family", ["gaussian-full", "gaussian-tied", "gaussian-spherical", "von-mises-fisher"])
 @pytest.mark.parametrize("store", ["memmap", "dask"])
 def test_every_family_and_eta(family, store, tmp_path):

@@ -29,11 +29,13 @@ def nothing(run, **settings):
     return []
 
 
-def study(name, panels, *, runs=5, claims=(), figure=None, note="", deviations=False, title="What it shows"):
+def study(
+    name, panels, *, runs=5, claims=(), figure=None, note="", deviations=False, title="What it shows", other_data=""
+):
     settings = tuple({"panel": panel} for panel in panels)
     return Study(
         name, title, "average entropy in bits; less is better", nothing, settings, runs, settings[:1], 1, tuple(claims),
-        figure, deviations, note,
+        figure, deviations, note, other_data,
     )  # fmt: skip
 
 
@@ -98,7 +100,18 @@ def plain_paper():
         note="The paper has 9,947 papers, our copy 2,708.",
     )
     bars = study("table-2", ("digits",), figure=Figure("measure", "score", bars=True), deviations=True)
-    plain = study("table-3", ("quadrants",), runs=1, claims=(Claim("No column is the best", never, across=True),))
+    plain = study(
+        "table-3",
+        ("quadrants",),
+        runs=1,
+        claims=(
+            Claim("No column is the best", never, across=True),
+            Claim("CCA is never empty", lambda panel: Evidence(True, "12 of 12 columns")),
+            Claim("All links are used", never, across=True, other_data=""),
+            Claim("Half of them are", never, across=True, other_data="drawn with replacement"),
+        ),
+        other_data={"quadrants": "the paper's variances are not printed"},
+    )
     published = {
         ("figure-1", "text and links", "co-EM", "6"): 1.21,
         ("figure-1", "text and links", "EM, merged", "6"): 0.4321,

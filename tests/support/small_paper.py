@@ -56,6 +56,7 @@ def papers(log, runs=3):
         quick=({"panel": "Here", **settings},),
         quick_runs=1,
         claims=(Claim("co-EM is better", ahead),),
+        other_data={"Here": "half of the paper's set"},
     )
     printed = {("figure-1", "Made up", "co-EM", "4"): 0.69}
     told = "Made Up 2000", "A. Made Up: Of counting. 2000.", "Counting is good."

@@ -75,6 +75,30 @@ def test_equals_the_paper_row_by_row(family, n_views, missing, eta, priors):
     assert_same(model, views, theta, alpha, posteriors, history)
 
 
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_random_responsibilities_equal_the_paper(missing, eta):
+    """All views start from one draw, from the flat Dirichlet distribution, in the order of the entities."""
+    views = text(3, missing)
+    draws = np.random.default_rng(5).spawn(1)[0].standard_exponential((40, 3))
+    start = draws / draws.sum(axis=1, keepdims=True)
+    options = {"families": Multinomial(smoothing=0.3), "eta": eta, "n_init": 1, "random_state": 5}
+    model = fit_quietly(rounds(4, init="random-responsibilities", **options), views)
+    expected = literal.co_em(
+        dense(views), views.present, ["multinomial"] * 3, [start] * 3, 3, [eta] * 4, "global", smoothing=0.3
+    )
+    assert_same(model, views, *expected)
+
+
+def test_starts_of_random_responsibilities_differ():
+    """Several starts are drawn, each from its own random numbers, and the best is kept."""
+    views = text(2, 0.0)
+    costs = [
+        fit_quietly(rounds(2, init="random-responsibilities", n_init=n, random_state=0), views).cost_ for n in (1, 8)
+    ]
+    assert costs[1] < costs[0]
+
+
 def assert_same(model, views, theta, alpha, posteriors, history):
     for v, name in enumerate(views.names):
         params = model.params_[name]

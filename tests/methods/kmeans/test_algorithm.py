@@ -112,6 +112,17 @@ def test_responsibilities_as_init(estimator):
         assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
 
 
+@every_estimator
+def test_random_responsibilities_are_a_random_partition(estimator):
+    views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, missing=0.2, random_state=0)
+    partition = np.random.default_rng(7).spawn(1)[0].integers(3, size=80)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 2 rounds"):
+        model = estimator(3, init="random-responsibilities", n_init=1, max_iter=2, patience=10**6, random_state=7).fit(
+            views
+        )
+    assert_equals_literal(model, views, partition, 3, 2)
+
+
 def test_init_of_one_view_starts_its_entities():
     views, _ = make_gaussian_views(60, n_clusters=2, n_features=(3, 3), missing=0.4, random_state=0)
     rows = {

@@ -44,7 +44,7 @@ from ..common.input_checks import (
 )
 from ..common.run import announce, draws_starts, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
-from ..common.starts import STRATEGIES, sample_seed_entities
+from ..common.starts import NAMED_STARTS, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
 from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
 from .algorithm import Model, co_em
@@ -111,12 +111,14 @@ class CoEM(ClusterMixin, BaseEstimator):
     patience : int, default=5
         Stop after this many rounds in which no view's log-likelihood reached a new maximum. It may fall now and then,
         so do not stop at the first fall.
-    init : {'k-means++', 'random'}, labels, responsibilities or parameters, default='k-means++'
-        Where to start. Both strategies choose entities by all their views and start from one partition for all views.
-        With labels (n_entities,), or responsibilities (n_entities, n_clusters) for all views or in a dict by view, the
-        run starts from one M-step on them. With parameters, in a dict by view of dicts like those of `params_`, it
-        starts from these; ``init=model.params_`` continues where a model stopped. A view may be left out: the others
-        determine it in the first round.
+    init : {'k-means++', 'random', 'random-responsibilities'}, array-like or dict, default='k-means++'
+        Where to start. 'k-means++' and 'random' choose an entity per cluster, assign the others to the nearest by all
+        their views, and start from this partition in all views. 'random-responsibilities' starts as the papers do, from
+        posteriors drawn at random, the same in all views: uniformly from all that sum to 1. With labels (n_entities,),
+        or responsibilities (n_entities, n_clusters) for all views or in a dict by view, the run starts from one M-step
+        on them. With parameters, in a dict by view of dicts like those of `params_`, it starts from these;
+        ``init=model.params_`` continues where a model stopped. A view may be left out: the others determine it in the
+        first round.
     %(random_state)s
     %(n_jobs)s
     %(verbose)s
@@ -174,7 +176,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         "anneal": [StrOptions(set(SCHEDULES)), "array-like", None],
         "priors": [StrOptions(set(PRIORS))],
         "assignment": [StrOptions(set(ASSIGNMENTS))],
-        "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
+        "init": [StrOptions(NAMED_STARTS), dict, "array-like"],
     }
 
     def __init__(

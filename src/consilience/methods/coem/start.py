@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -14,8 +14,10 @@ from ...families import Family
 from ...families.base import Params, Statistics
 from ...rows import LocalShards, Shard, Shards, ViewRows
 from ..common.starts import (
+    RANDOM_RESPONSIBILITIES,
     assign_to_nearest_center,
     contains_centers,
+    draw_responsibilities,
     make_empty_init_error,
     make_seeder,
     split_init_by_view,
@@ -34,21 +36,26 @@ def start_from_seeds(
     prior: Prior,
     generators: list[np.random.Generator],
 ) -> Iterator[Model]:
-    """Yield one start per generator, each from one partition for all views, so that cluster j is the same in each.
+    """Yield one start per generator, each from labels or responsibilities that all views share.
 
-    All partitions are made first, so that the rows prepared for that (unit rows, for instance) need not be kept.
+    So cluster j is the same in each view. All partitions are made first, so that the rows prepared for that (unit rows,
+    for instance) need not be kept.
     """
-    divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
-    rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
-    seed = make_seeder(rows, divergences, n_clusters, strategy)
-    partitions = [to_numpy(seed(rng)) for rng in generators]
-    del rows, seed
     shards = LocalShards(views).cut()
-    for labels in partitions:
+    draws: Iterable[np.ndarray]
+    if strategy == RANDOM_RESPONSIBILITIES:
+        draws = (draw_responsibilities(len(shards), n_clusters, rng) for rng in generators)
+    else:
+        divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
+        rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
+        seed = make_seeder(rows, divergences, n_clusters, strategy)
+        draws = [to_numpy(seed(rng)) for rng in generators]
+        del rows, seed
+    for start in draws:
         params, totals = {}, {}
         for name, view in views.items():
             if bool(namespace(view.present).any(view.present)):  # the others determine a view that the sample lacks
-                params[name], totals[name] = estimate_params(shards, name, families[name], labels, n_clusters)
+                params[name], totals[name] = estimate_params(shards, name, families[name], start, n_clusters)
         yield Model(families, params, prior.initialize(list(views), totals))
 
 

@@ -143,6 +143,15 @@ def draw_further_seeds(
 
 
 STRATEGIES = {"k-means++": draw_plus_plus_seeds, "random": draw_random_seeds}
+RANDOM_RESPONSIBILITIES = "random-responsibilities"
+NAMED_STARTS = {*STRATEGIES, RANDOM_RESPONSIBILITIES}
+
+
+def draw_responsibilities(n: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the responsibilities of n entities, uniformly from all that sum to 1 (the flat Dirichlet distribution)."""
+    responsibilities = rng.standard_exponential((n, n_clusters))
+    responsibilities /= responsibilities.sum(axis=1)[:, None]
+    return responsibilities
 
 
 def sample_seed_entities(

@@ -36,7 +36,7 @@ from ..common.membership import (
     score_distances,
 )
 from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
-from ..common.starts import STRATEGIES
+from ..common.starts import NAMED_STARTS
 from ..common.statistics import NO_LABEL, ClusterSums
 from ..common.stream import (
     POWER,
@@ -77,7 +77,7 @@ class BaseMultiViewKMeans(
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **share_constraints("n_clusters", "views", "n_init", "max_iter", "tol", "patience", "outliers"),
         **share_constraints("random_state", "n_jobs", "verbose"),
-        "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
+        "init": [StrOptions(NAMED_STARTS), dict, "array-like"],
     }
 
     def __init__(

@@ -14,7 +14,13 @@ from ...arrays import Array, keep_where, make_generator, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
 from ..common.run import Attempt, draws_starts, run_starts
-from ..common.starts import expand_labels, make_seeder, partition_from_init, sample_seed_entities
+from ..common.starts import (
+    RANDOM_RESPONSIBILITIES,
+    expand_labels,
+    make_seeder,
+    partition_from_init,
+    sample_seed_entities,
+)
 from ..common.statistics import NO_LABEL, ClusterSums, make_divergence
 from .algorithm import Centers, KMeansState, choose_row_span, find_label_range, iterate_labels, multi_view_kmeans
 
@@ -102,6 +108,9 @@ def fit_shards(shards: Shards, divergence: Divergence, options: Any) -> tuple[At
             return
         rng = make_generator(options.random_state)
         generators, (sample_rng,) = rng.spawn(options.n_init), rng.spawn(1)
+        if options.init == RANDOM_RESPONSIBILITIES:
+            yield from (generator.integers(n_clusters, size=len(shards)) for generator in generators)
+            return
         views, rows = sample_seed_entities(shards, n_clusters, sample_rng)
         seed = make_seeder(views, dict.fromkeys(views, divergence), n_clusters, options.init)
         for generator in generators:
