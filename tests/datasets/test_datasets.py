@@ -170,6 +170,18 @@ def test_corrupted_views_without_wrong_points():
     assert 0.5 < spread < 1.5  # no point is shown in its own cluster: means lie between the other two
 
 
+def test_corrupted_views_of_wider_clusters():
+    options = {"n_samples": 3000, "n_views": 1, "n_noisy": 1, "noise": 0.0, "random_state": 0}
+    for spread in (0.5, 0.8):
+        views, y = make_corrupted_views(**options, n_corrupted=3000, spread=spread)
+        points = views["noisy0"]
+        within = [points[y == c].std(axis=0) for c in range(3)]
+        np.testing.assert_allclose(within, spread, rtol=0.06)
+        assert views["view0"].std(axis=0).max() > spread  # wrong points come from clusters of the same spread
+    with pytest.raises(ValueError, match=r"noise=2.5 and spread=-1 must be 0 or more"):
+        make_corrupted_views(60, spread=-1)
+
+
 @pytest.mark.parametrize("n_corrupted", [-1, 61])
 def test_too_many_corrupted_points_are_refused(n_corrupted):
     with pytest.raises(ValueError, match=f"n_corrupted={n_corrupted} must be from 0 to the 60 entities"):
