@@ -117,12 +117,7 @@ def mixture_proportions(
     n_points, n_components = A.shape
     w = check_distribution("weights", weights, n_points)
     q = check_distribution("start", start, n_components)
-    impossible = (A @ q <= 0) & (w > 0)
-    if bool(namespace(w).any(impossible)):
-        raise ValueError(
-            f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
-            "or start with more components"
-        )
+    refuse_impossible(w, A @ q)
     check_max_iter(max_iter)
     if not is_real(tol) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
@@ -133,6 +128,16 @@ def mixture_proportions(
     assert result is not None, "there is at least one round"
     objective = result.objective + float(namespace(w).sum(w * log_scale))
     return Proportions(result.q, result.gap, objective, result.n_iter, result.gap <= tol)
+
+
+def refuse_impossible(w: Array, Q: Array) -> None:
+    """Refuse points that have weight, but no likelihood under any component."""
+    impossible = (Q <= 0) & (w > 0)
+    if bool(namespace(w).any(impossible)):
+        raise ValueError(
+            f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
+            "or start with more components"
+        )
 
 
 def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Proportions]:
@@ -172,6 +177,7 @@ def iterate_updates(A: LikelihoodMatrix, w: Array, q: Array, tol: float) -> Iter
     xp, before = namespace(q), q
     for n_iter in count():
         Q = A @ q
+        refuse_impossible(w, Q)
         g = A.T @ divide_weights(w, Q)
         if n_iter:
             converged = float(xp.sum(xp.abs(q - before))) < tol
