@@ -1,8 +1,12 @@
 """Tzortzis and Likas: Multiple View Clustering Using a Weighted Combination of Exemplar-Based Mixture Models, 2010.
 
 Reproduces all nine tables and Figure 2: the convex mixture model (CMM) of one view, of the concatenated views, of
-equally weighted views and of views with learned weights, each also refined by kernel k-means, and kernel CCA. Three
-studies examine the printed numbers: the base of the entropies, the weights of noisy views, and the normalizer.
+equally weighted views and of views with learned weights, each also refined by kernel k-means, and kernel CCA. Further
+studies examine the printed numbers: the base of the entropies, two explanations of the weights of noisy views, and the
+normalizer.
+
+None of the paper's data are available: the Gaussians are printed as a picture only, its version of WebKB has other
+pages, and its advertisements cannot be selected as the text says. So no verdict here is about the paper's own data.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +34,7 @@ from consilience.metrics import average_entropy
 
 from .data import compute_tf_idf, load_dataset
 from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study, Untestable
+from .engine.evidence import round_as_printed
 from .engine.published import read_published
 
 NAME = "tzortzis-likas-2010"
@@ -50,8 +55,11 @@ NOISES = (0.3, 0.5, 1.0, 1.5, 2.0, 2.5)  # the first and last are in the text, t
 MIXED = (1.0, 2.5)  # the paper does not say which two levels it mixed
 FACTORS = (0.5, 1.0, 1.2, 1.5, 1.7, 2.0, 2.5, 3.0, 3.5, 4.0)  # factors of beta_0 around those that the paper found best
 SIZES = (2, 4, 6)  # numbers of clusters of the advertisements
-ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
+TOLERANCES = (0.03, 0.02, 0.01, 0.003)  # rises of the mean log-likelihood at which Algorithm 1 is stopped
 END = "end"
+SPREADS = (0.5, 0.6, 0.65, 0.7, 0.725, 0.75, 0.8)  # standard deviations of the clusters; ours otherwise have the first
+AS_ALGORITHM_1: dict[str, Any] = {"solver": "em", "inner_tol": 1e-3}  # as printed, with an inner tolerance of ours
+STOPPED, WIDE = 0.01, 0.725  # the tolerance and the spread that give the weights of Table IV
 RIDGES = (0.01, 0.1, 1.0, 10.0)  # regularization of kernel CCA
 DIMENSIONS = 100  # principal axes of each kernel that kernel CCA uses
 STARTS = 30  # starts of k-means on the projections
@@ -84,18 +92,24 @@ ALL_ADS: dict[str, Any] = {
 }
 NO_ADS: dict[str, Any] = {"panel": "word senses (in place of the images)", "data": "word-senses", "sample": 300}
 
+CLEAN_AND_NOISY = "two views of each kind"
+NOISY, RANGE, ENTROPY = "weight of noisy views", "range of the other weights", "average entropy"
 BOUND = "at most"
 N_ADS, N_IMAGES = 459, 2369  # advertisements in the whole set; images in the paper's tables
 N_POINTS, N_WRONG = 700, 50
+DIGITS = 3  # decimals of the printed entropies and weights
+POINTS = "original points"
 BETA = 0.7  # sharpness of the component that is integrated; any value works
 
 # Data
 
 
 @cache
-def make_corrupted(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> tuple[Views, np.ndarray]:
+def make_corrupted(
+    run: int, n_views: int, n_noisy: int, in_line: bool = False, spread: float = SPREADS[0]
+) -> tuple[Views, np.ndarray]:
     """Return the first of five corrupted and two noisy views, so that all tables share their views (Section V-B)."""
-    views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, in_line=in_line, random_state=run)
+    views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, in_line=in_line, spread=spread, random_state=run)
     return views[[f"view{v}" for v in range(n_views)] + [f"noisy{v}" for v in range(n_noisy)]], y
 
 
@@ -131,15 +145,9 @@ class Clustering(NamedTuple):
         return average_entropy(y, self.labels, base), average_entropy(y, self.refined, base)
 
 
-def fit_convex(
-    views: Views,
-    n_clusters: int,
-    beta: float = 1.0,
-    weights: Literal["learned", "uniform"] = "learned",
-    max_iter: int = 1000,
-) -> Clustering:
+def fit_convex(views: Views, n_clusters: int, **options: Any) -> Clustering:
     """Fit a Gaussian CMM and refine it on the sum of linear kernels with the learned weights (Section V-A)."""
-    model = ConvexMixture(n_clusters, weights=weights, beta=beta, max_iter=max_iter, n_jobs=1).fit(views)
+    model = ConvexMixture(n_clusters, n_jobs=1, **options).fit(views)
     return Clustering(model.labels_, refine_labels(views, model.labels_, model.view_weights_), model.view_weights_)
 
 
@@ -252,9 +260,12 @@ def get_synthetic_title(name: str) -> str:
 # Figure 2
 
 
-def score_noise_level(run: int, noise: float, rounds: int = 1000) -> Iterator[Score]:
+def score_noise_level(
+    run: int, noise: float, spread: float = SPREADS[0], tolerance: float | None = None
+) -> Iterator[Score]:
     """Figure 2: weights of two fixed views and of two views with noise of one level, drawn anew in each run."""
-    for name, weight in fit_with_noise(run, (noise, noise), rounds).weights.items():
+    options = {} if tolerance is None else AS_ALGORITHM_1 | {"tol": tolerance}
+    for name, weight in fit_with_noise(run, (noise, noise), spread, **options).weights.items():
         yield Score(get_synthetic_title(name), f"{noise:g}", weight)
 
 
@@ -266,13 +277,13 @@ def score_mixed_noise(run: int) -> Iterator[Score]:
         yield Score(("first view", "second view")[v % 2], f"{noise:g}", weight)
 
 
-def fit_with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Clustering:
+def fit_with_noise(run: int, levels: Sequence[float], spread: float = SPREADS[0], **options: Any) -> Clustering:
     """Fit the weighted CMM of the two views of Table I and of views with added noise."""
-    views, _ = make_corrupted_views(n_views=2, n_noisy=1, noise=0.0, random_state=0)
+    views, _ = make_corrupted_views(n_views=2, n_noisy=1, noise=0.0, spread=spread, random_state=0)
     rng = np.random.default_rng(run)
     points = views["noisy0"]  # noise=0.0: the points themselves
     noisy = {f"noisy{v}": points + noise * rng.standard_normal(points.shape) for v, noise in enumerate(levels)}
-    return fit_convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, max_iter=rounds)
+    return fit_convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, **options)
 
 
 # Tables V to IX
@@ -290,7 +301,7 @@ def score_factor(run: int, data: str, n_clusters: int, method: str, factor: floa
 def fit_each_view(views: Views, n_clusters: int, factor: float) -> dict[str, Clustering]:
     """Fit the CMM of each view."""
     return {
-        f"{SINGLE}, {get_view_title(name).lower()}": fit_convex(views[[name]], n_clusters, factor)
+        f"{SINGLE}, {get_view_title(name).lower()}": fit_convex(views[[name]], n_clusters, beta=factor)
         for name in views.names
     }
 
@@ -298,8 +309,8 @@ def fit_each_view(views: Views, n_clusters: int, factor: float) -> dict[str, Clu
 METHODS: dict[str, Callable[[Views, int, float], dict[str, Clustering]]] = {
     "single": fit_each_view,
     "concatenated": lambda views, k, factor: {CONCATENATED: fit_concatenation(views, k, factor)},
-    "multiview": lambda views, k, factor: {MULTIVIEW: fit_convex(views, k, factor, "uniform")},
-    "weighted": lambda views, k, factor: {WEIGHTED: fit_convex(views, k, factor)},
+    "multiview": lambda views, k, factor: {MULTIVIEW: fit_convex(views, k, beta=factor, weights="uniform")},
+    "weighted": lambda views, k, factor: {WEIGHTED: fit_convex(views, k, beta=factor)},
 }
 
 
@@ -406,14 +417,33 @@ def make_images_case() -> tuple[str, float, np.ndarray, np.ndarray]:
 BASES = {"points": make_points_case, "webkb": make_webkb_case, "images": make_images_case}
 
 
-def score_stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]:
-    """Score weights and entropy (nats) after given numbers of rounds of EM, and at convergence."""
+def score_stopping(run: int, n_views: int, tolerances: tuple[float, ...]) -> Iterator[Score]:
+    """Score weights and entropy (nats) of Algorithm 1 by the tolerance at which it ends, and at convergence."""
     views, y = make_corrupted(run, n_views, 2)
-    for column, max_iter in [*((str(n_rounds), n_rounds) for n_rounds in rounds), (END, 1000)]:
-        clustering = fit_convex(views, 3, max_iter=max_iter)
-        yield Score("View 1", column, clustering.weights["view0"])
-        yield Score("Noisy view 1", column, clustering.weights["noisy0"])
-        yield Score("average entropy", column, clustering.entropies(y, math.e)[0])
+    endings = {f"{tolerance:g}": AS_ALGORITHM_1 | {"tol": tolerance} for tolerance in tolerances}
+    for column, options in (endings | {END: {}}).items():
+        yield from score_noisy_weights(column, fit_convex(views, 3, **options), y)
+
+
+def score_noisy_weights(column: str, clustering: Clustering, y: np.ndarray) -> Iterator[Score]:
+    """Score the mean weight of the noisy views, the range of the other weights, and the entropy (nats)."""
+    clean, noisy = (
+        [weight for name, weight in clustering.weights.items() if name.startswith(kind)] for kind in ("view", "noisy")
+    )
+    yield Score(NOISY, column, float(np.mean(noisy)))
+    yield Score(RANGE, column, float(np.ptp(clean)))
+    yield Score(ENTROPY, column, clustering.entropies(y, math.e)[0])
+
+
+def score_spread(run: int, n_views: int, spread: float) -> Iterator[Score]:
+    """Score converged weights and entropies (nats) for clusters of a given spread."""
+    views, y = make_corrupted(run, n_views, 2, spread=spread)
+    column = f"{spread:g}"
+    yield from score_noisy_weights(column, fit_convex(views, 3), y)
+    alone = [fit_convex(views[[name]], 3).entropies(y, math.e)[0] for name in views.names]
+    yield Score("best single view", column, min(alone))
+    points, y = make_corrupted_views(n_views=0, n_noisy=1, noise=0.0, spread=spread, random_state=run)
+    yield Score(POINTS, column, fit_convex(points, 3).entropies(y, math.e)[0])
 
 
 AS_PRINTED, AS_IT_SHOULD = "as printed, (β/2π)^(d/2)", "as it should be, (β/π)^(d/2)"
@@ -433,12 +463,13 @@ def score_normalizer(run: int) -> Iterator[Score]:  # noqa: ARG001
 # Checks of the claims
 
 
-def check_below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Evidence:
-    """Check that the first number of each pair is below the second, with up to `allowed` exceptions."""
-    compared = sorted(pairs, key=lambda pair: pair[2] - pair[1])
+def check_below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0, or_equal: bool = False) -> Evidence:
+    """Check that the first number of each pair is below the second as printed, with up to `allowed` exceptions."""
+    compared = [(what, *round_as_printed(numbers, DIGITS)) for what, *numbers in pairs]
+    compared.sort(key=lambda pair: pair[2] - pair[1])
     if not compared:
         raise Untestable("there are no numbers to compare")
-    wrong = [pair for pair in compared if not pair[1] < pair[2]]
+    wrong = [pair for pair in compared if not (pair[1] < pair[2] or (or_equal and pair[1] == pair[2]))]
     shown = "; ".join(f"{what} {left:.3f} against {right:.3f}" for what, left, right in (wrong or compared)[:4])
     more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
     words = f"{len(compared) - len(wrong)} of {len(compared)}; {'not: ' if wrong else 'closest: '}{shown}{more}"
@@ -448,8 +479,6 @@ def check_below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> 
 def iterate_cases(panel: Panel) -> Iterator[tuple[str, Callable[[str], float]]]:
     """Yield each column without and with kernel k-means: its name, and a function from rows to means."""
     for column in panel.columns:
-        if column.startswith("α*"):
-            continue
         for ending in ("", REFINED):
             yield column + ending, partial(_case_mean, panel, column, ending)
 
@@ -461,9 +490,14 @@ def _case_mean(panel: Panel, column: str, ending: str, row: str) -> float:
 def check_agrees(study: str, within: float, panel: Panel) -> Evidence:
     """Check that all printed numbers lie within a distance of ours, or two standard deviations of our draws."""
     cells = [
-        (f"{row} ({column})", panel.mean(row, column), value, panel.spread(row, column, deviations=True))
+        (
+            f"{row} ({column})",
+            round_as_printed(panel.mean(row, column), DIGITS),
+            value,
+            panel.spread(row, column, deviations=True),
+        )
         for (key, name, row, column), value in PRINTED.items()
-        if (key, name) == (study, panel.name) and (row, column) in panel and not column.startswith("α*")
+        if (key, name) == (study, panel.name) and (row, column) in panel
     ]
     if not cells:
         raise Untestable(f"the paper prints no numbers for {panel.name}")
@@ -485,10 +519,9 @@ def check_beats_single(panel: Panel) -> Evidence:
 
 
 def check_concatenation_behind(panel: Panel) -> Evidence:
-    """Compare the better of both multi-view methods with the concatenation; a tie counts as better."""
-    return check_below(
-        (name, min(map(mean, TOGETHER)), np.nextafter(mean(CONCATENATED), 9)) for name, mean in iterate_cases(panel)
-    )
+    """Compare the better of both multi-view methods with the concatenation."""
+    cases = ((name, min(map(mean, TOGETHER)), mean(CONCATENATED)) for name, mean in iterate_cases(panel))
+    return check_below(cases, or_equal=True)
 
 
 def check_both_ahead(panel: Panel) -> Evidence:
@@ -516,17 +549,6 @@ def check_refinement_degrades(panel: Panel) -> Evidence:
         (f"{row} ({column})", panel.mean(row, column), panel.mean(row + REFINED, column))
         for row in TOGETHER
         for column in panel.columns
-    )
-
-
-def check_refinement_helps(panel: Panel) -> Evidence:
-    """Compare every method with and without kernel k-means."""
-    return check_below(
-        (f"{row} ({column})", panel.mean(row + REFINED, column), panel.mean(row, column))
-        for column in panel.columns
-        if not column.startswith("α*")
-        for row in panel.rows
-        if row + REFINED in panel.rows and (row + REFINED, column) in panel
     )
 
 
@@ -711,54 +733,6 @@ def check_anchors_weigh_more(panel: Panel) -> Evidence:
     return check_below([("text", panel.mean("Text view", "1"), panel.mean("Anchor text view", "1"))])
 
 
-def check_together_least(least: int, panel: Panel) -> Evidence:
-    """Check that a multi-view method has the lowest entropy in enough cases."""
-    pairs = [
-        (
-            name,
-            min(map(mean, TOGETHER)),
-            min(*map(mean, (WORST, BEST, CONCATENATED)), panel.mean(CCA_BEST, strip_refined(name))),
-        )
-        for name, mean in iterate_cases(panel)
-    ]
-    return check_below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
-
-
-def strip_refined(case: str) -> str:
-    """Return the column of a case."""
-    return case.removesuffix(REFINED)
-
-
-def check_ahead_of_worst(panel: Panel) -> Evidence:
-    """Compare the worse of both multi-view methods with the worst single view."""
-    return check_below((name, max(map(mean, TOGETHER)), mean(WORST)) for name, mean in iterate_cases(panel))
-
-
-def check_concatenation_inferior(panel: Panel) -> Evidence:
-    """Compare both multi-view methods and the best single view with the concatenation."""
-    return check_below(
-        (f"{row} ({name})", mean(row), mean(CONCATENATED))
-        for name, mean in iterate_cases(panel)
-        for row in (*TOGETHER, BEST)
-    )
-
-
-def check_cca_inferior(only_refined: bool, panel: Panel) -> Evidence:
-    """Compare both multi-view methods with the best view of kernel CCA."""
-    return check_below(
-        (f"{row} ({name})", mean(row), panel.mean(CCA_BEST, strip_refined(name)))
-        for name, mean in iterate_cases(panel)
-        if name.endswith(REFINED) or not only_refined
-        for row in TOGETHER
-    )
-
-
-def check_weighting_pays(least: int, panel: Panel) -> Evidence:
-    """Check that learned weights beat equal weights in enough cases."""
-    pairs = [(name, mean(WEIGHTED), mean(MULTIVIEW)) for name, mean in iterate_cases(panel)]
-    return check_below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
-
-
 def check_heaviest_is_best(panel: Panel) -> Evidence:
     """Check that the view with the largest weight has the lowest entropy alone."""
     heaviest = max(panel.rows, key=lambda row: panel.mean(row, "2 clusters"))
@@ -779,33 +753,62 @@ def check_in_nats(panel: Panel) -> Evidence:
     return Evidence(possible, f"{row}: {nats:.3f} nats, {bits:.3f} bits; printed {printed:.3f}")
 
 
-def read_printed_weights(panel: Panel) -> dict[str, float]:
-    """Return the printed weights of Table IV and the entropy of Table III for the number of views of a panel."""
+def read_printed_noisy(panel: Panel) -> dict[str, float]:
+    """Return the printed numbers of Tables III and IV for the number of views of a panel."""
     number = panel.name[0]
-    weights = {row: PRINTED["table-4", "", row, number] for row in ("View 1", "Noisy view 1")}
-    return weights | {"average entropy": PRINTED["table-3", TRIANGLE, WEIGHTED, number]}
+    weights = {row: value for (key, _, row, column), value in PRINTED.items() if (key, column) == ("table-4", number)}
+    clean, noisy = (
+        [value for row, value in weights.items() if row.startswith(kind)] for kind in ("View", "Noisy view")
+    )
+    return {
+        NOISY: round_as_printed(np.mean(noisy), DIGITS),
+        RANGE: round_as_printed(np.ptp(clean), DIGITS),
+        ENTROPY: PRINTED["table-3", TRIANGLE, WEIGHTED, number],
+    }
 
 
 def check_keeps_noisy_views(panel: Panel) -> Evidence:
-    """Compare the weight of the noisy view at convergence with the printed one."""
-    ours, printed = panel.mean("Noisy view 1", END), read_printed_weights(panel)["Noisy view 1"]
-    return Evidence(abs(ours - printed) <= 0.02, f"{ours:.4f}, printed {printed:.3f}")
+    """Compare the weight of noisy views at convergence with the printed one."""
+    ours, printed = panel.mean(NOISY, END), read_printed_noisy(panel)[NOISY]
+    return Evidence(abs(ours - printed) <= 0.01, f"{ours:.3f}, printed {printed:.3f}")
 
 
-def check_stopped_alike(rows: Sequence[str], within: float, panels: Sequence[Panel]) -> Evidence:
-    """Check that a single number of rounds gives the printed numbers of all tables."""
-    columns = [column for column in panels[0].columns if column != END]
-    off = {
-        column: max(abs(panel.mean(row, column) - read_printed_weights(panel)[row]) for panel in panels for row in rows)
-        for column in columns
+def find_fitting_column(panels: Sequence[Panel]) -> str:
+    """Return the column that is nearest to the printed weights of noisy views for all numbers of views."""
+    distances = {
+        column: max(abs(panel.mean(NOISY, column) - read_printed_noisy(panel)[NOISY]) for panel in panels)
+        for column in panels[0].columns
+        if column != END
     }
-    best = min(off, key=lambda column: off[column])
-    figures = "; ".join(
-        f"{panel.name}: "
-        + ", ".join(f"{panel.mean(row, best):.3f} ({read_printed_weights(panel)[row]:.3f})" for row in rows)
-        for panel in panels
+    return min(distances, key=lambda column: distances[column])
+
+
+def check_fits_all(row: str, within: float, panels: Sequence[Panel]) -> Evidence:
+    """Check that the column that fits the weights of noisy views gives the printed numbers of a row."""
+    best = find_fitting_column(panels)
+    pairs = [(panel.mean(row, best), read_printed_noisy(panel)[row]) for panel in panels]
+    figures = ", ".join(
+        f"{ours:.3f} ({printed:.3f}) for {panel.name}" for panel, (ours, printed) in zip(panels, pairs, strict=True)
     )
-    return Evidence(off[best] <= within, f"nearest after {best} rounds, printed in brackets: {figures}")
+    close = max(abs(ours - printed) for ours, printed in pairs) <= within
+    return Evidence(close, f"at {best}, printed in brackets: {figures}")
+
+
+def check_points_separate(panels: Sequence[Panel]) -> Evidence:
+    """Check that the spread that fits Table IV leaves the points themselves without error in half of the draws."""
+    best = find_fitting_column(panels)
+    entropies = round_as_printed(panels[0][POINTS, best], DIGITS)
+    share = float(np.mean(entropies == 0))
+    return Evidence(share >= 0.5, f"at {best} in {share:.0%} of the draws, mean entropy {entropies.mean():.3f}")
+
+
+def check_noisy_weight_as_printed(panel: Panel) -> Evidence:
+    """Compare the weights of noisy views at the highest noise with the .06 of the text."""
+    ours, printed = (
+        get_weights(panel, "2.5", "Noisy").mean(),
+        PRINTED["figure-2", CLEAN_AND_NOISY, "Noisy view 1", "2.5"],
+    )
+    return Evidence(abs(ours - printed) <= 0.02, f"{ours:.3f}, printed {printed:.2f}")
 
 
 def check_integral(row: str, panel: Panel) -> Evidence:
@@ -819,9 +822,17 @@ def check_integral(row: str, panel: Panel) -> Evidence:
 
 NATS, BITS = "average entropy in nats; less is better", "average entropy in bits; less is better"
 WEIGHT = "weight of the view"
-DRAWS = (
-    "The paper shows one draw, these are ten; it gives its three Gaussians as a picture only. The columns are the "
-    "numbers of corrupted views. "
+DRAWS = "The paper shows one draw, these are ten. The columns are the numbers of corrupted views. "
+NOT_PRINTED = (
+    "the paper gives the means and covariances of its three Gaussians as a picture only, and does not say at which "
+    "tolerance EM ended"
+)
+OTHER_PAGES = "these are 2,413 pages with anchor text; the paper has 2,076, of a version processed by others"
+OTHER_IMAGES = "these are not the paper's 2,369 images and four views"
+NO_IMAGES = (
+    "neither the images nor the units are known: 2,369 images are said to have all of four views, but only 1,185 of "
+    "all 3,279 have a term in their alt text; the copy of all images lacks the base url, the copy of all views has "
+    "998 images; and the printed entropies, in a base that is not named, cannot be in nats"
 )
 IN_LINE = (
     "The line was chosen among a few arrangements because the printed numbers come out with it: that is evidence for a "
@@ -839,13 +850,23 @@ ADS_NOTE = (
     "has all images but lacks the base url, one has all views but only 998 images: shown are the images of each that "
     "have a term in every view. "
 )
-NOT_IN_ALL_CASES = (
-    'By the paper\'s own numbers "kernel k-means is beneficial in all cases" does not hold: for two clusters the best '
-    "single view has .366 without and .382 with it. "
-)
-OTHER_IMAGES = Claim(
-    "the printed numbers come out", cannot="these are not the paper's 2,369 images and four views", ours=True
-)
+
+
+def claim_explanation(cause: str) -> tuple[Claim, ...]:
+    """Make the claims that a cause explains the numbers with noisy views."""
+    return tuple(
+        Claim(
+            f"{cause}, {what} come out (within {within:g})",
+            partial(check_fits_all, row, within),
+            across=True,
+            ours=True,
+        )
+        for what, row, within in (
+            ("the weights of noisy views in Table IV", NOISY, 0.01),
+            ("the nearly equal weights of the other views", RANGE, 0.02),
+            ("the entropies of Table III", ENTROPY, 0.05),
+        )
+    )
 
 
 def make_count_settings(n_noisy: int) -> tuple[dict[str, Any], ...]:
@@ -867,18 +888,16 @@ def make_size_settings(
     return tuple(base | {"n_clusters": size} | more for base in bases for size in sizes)
 
 
-def make_noise_settings() -> tuple[dict[str, Any], ...]:
-    """Make settings for each noise level, with EM until convergence and stopped early."""
-    panels: tuple[dict[str, Any], ...] = (
-        {"panel": "two views of each kind"},
-        {"panel": "two views of each kind, EM stopped after five rounds", "rounds": 5},
-    )
+def make_noise_settings(*panels: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """Make settings for each noise level."""
     return tuple(panel | {"noise": noise} for panel in panels for noise in NOISES)
 
 
-def make_stopping_settings(numbers: Iterable[int], rounds: tuple[int, ...]) -> tuple[dict[str, Any], ...]:
-    """Make settings for each noisy data set."""
-    return tuple({"panel": f"{n} views + noisy views", "n_views": n, "rounds": rounds} for n in numbers)
+def make_count_panels(numbers: Iterable[int], *settings: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """Make settings for each noisy data set of Table IV."""
+    return tuple(
+        {"panel": f"{number} views + noisy views", "n_views": number} | more for number in numbers for more in settings
+    )
 
 
 TABLE_1 = Study(
@@ -891,13 +910,23 @@ TABLE_1 = Study(
     quick=make_count_settings(0),
     quick_runs=2,
     claims=(
-        Claim("both multi-view methods outperform the best single view, apart from one case", check_beats_single),
-        Claim("the concatenated view is inferior or equal to at least one of them, always", check_concatenation_behind),
-        Claim("without kernel k-means both are ahead of it", check_both_ahead),
-        Claim("the entropy constantly drops with the number of views", check_drops_with_views),
-        Claim("kernel k-means always degrades the multi-view methods", check_refinement_degrades),
         Claim(
-            "kernel CCA is beaten by all CMMs by a large margin (.1 at least)", partial(check_cca_far_behind, CMMS, 0.1)
+            "both multi-view methods outperform the best single view, apart from one case",
+            check_beats_single,
+            once=True,
+        ),
+        Claim(
+            "the concatenated view is inferior or equal to at least one of them, always",
+            check_concatenation_behind,
+            once=True,
+        ),
+        Claim("without kernel k-means both are ahead of it", check_both_ahead, once=True),
+        Claim("the entropy constantly drops with the number of views", check_drops_with_views, once=True),
+        Claim("kernel k-means always degrades the multi-view methods", check_refinement_degrades, once=True),
+        Claim(
+            "kernel CCA is beaten by all CMMs by a large margin (.1 at least)",
+            partial(check_cca_far_behind, CMMS, 0.1),
+            once=True,
         ),
         claim_printed_numbers("table-1", 0.05),
     ),
@@ -908,6 +937,7 @@ TABLE_1 = Study(
     + WORST_NOTE
     + CCA_NOTE
     + "In a plane a linear kernel has two axes, where the paper asks for three: ours are the two that there are.",
+    other_data=NOT_PRINTED,
 )
 
 TABLE_2 = Study(
@@ -927,6 +957,7 @@ TABLE_2 = Study(
     ),
     deviations=True,
     note=DRAWS,
+    other_data=NOT_PRINTED,
 )
 
 TABLE_3 = Study(
@@ -939,12 +970,17 @@ TABLE_3 = Study(
     quick=make_count_settings(2),
     quick_runs=2,
     claims=(
-        Claim("the weighted model has the least entropy of all methods in all cases", check_weighted_least),
-        Claim("it is close to what it is without the noisy views (within .06, as in the paper)", check_robust_to_noise),
-        Claim("equal weights are inferior even to the best single view", check_noise_hurts),
+        Claim("the weighted model has the least entropy of all methods in all cases", check_weighted_least, once=True),
+        Claim(
+            "it is close to what it is without the noisy views (within .06, as in the paper)",
+            check_robust_to_noise,
+            once=True,
+        ),
+        Claim("equal weights are inferior even to the best single view", check_noise_hurts, once=True),
         Claim(
             "kernel CCA is beaten by both multi-view methods and the best single view",
             partial(check_cca_far_behind, (BEST, MULTIVIEW, WEIGHTED), 0.0),
+            once=True,
         ),
         claim_printed_numbers("table-3", 0.05),
     ),
@@ -955,6 +991,7 @@ TABLE_3 = Study(
     + WORST_NOTE
     + CCA_NOTE
     + "By its own numbers the third claim does not hold for four views without kernel k-means.",
+    other_data=NOT_PRINTED,
 )
 
 TABLE_4 = Study(
@@ -972,7 +1009,8 @@ TABLE_4 = Study(
         claim_printed_numbers("table-4", 0.02),
     ),
     deviations=True,
-    note=DRAWS + "EM is run to its end: see the study stopping.",
+    note=DRAWS + "EM is run until it converges: see the studies stopping and spread.",
+    other_data=NOT_PRINTED,
 )
 
 FIGURE_2 = Study(
@@ -980,9 +1018,9 @@ FIGURE_2 = Study(
     title="Weights of noisy views by the level of the noise",
     measure=WEIGHT,
     work=score_noise_level,
-    settings=make_noise_settings(),
+    settings=make_noise_settings({"panel": CLEAN_AND_NOISY}),
     runs=10,
-    quick=make_noise_settings(),
+    quick=make_noise_settings({"panel": CLEAN_AND_NOISY}),
     quick_runs=2,
     claims=(
         Claim("as the noise increases, weights of noise-free and noisy views differ more", check_gap_grows),
@@ -991,8 +1029,9 @@ FIGURE_2 = Study(
     ),
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
-    note="The picture is lost but for the ends of its axis, .3 and 2.5. Stopped EM is ours, with the five rounds "
-    "that the study stopping finds.",
+    note="The picture is lost but for the ends of its axis, .3 and 2.5. EM is run until it converges: see "
+    "figure-2-explained.",
+    other_data=NOT_PRINTED,
 )
 
 FIGURE_2_MIXED = Study(
@@ -1011,6 +1050,7 @@ FIGURE_2_MIXED = Study(
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
     note="The paper does not say which two levels it mixed: these are 1 and 2.5.",
+    other_data=NOT_PRINTED,
 )
 
 TABLE_5 = Study(
@@ -1033,6 +1073,7 @@ TABLE_5 = Study(
     figure=Figure("factor on beta_0", "average entropy (nats)"),
     note=LEAK + "Printed numbers stand at beta_0 and at the α* that the paper found. The pages are the 2,413 of the "
     "complete collection with anchor text, where the paper had 2,076. " + CCA_NOTE,
+    other_data=OTHER_PAGES,
 )
 
 TABLE_6 = Study(
@@ -1048,6 +1089,7 @@ TABLE_6 = Study(
         Claim("the anchor texts get a higher weight than the text", check_anchors_weigh_more),
         claim_printed_numbers("table-6", 0.05),
     ),
+    other_data=OTHER_PAGES,
 )
 
 TABLE_7 = Study(
@@ -1061,20 +1103,25 @@ TABLE_7 = Study(
     quick_runs=1,
     claims=(
         Claim(
-            "one of both multi-view CMMs has the least entropy in half of the cases", partial(check_together_least, 3)
+            "one of both multi-view CMMs has the least entropy in 8 of the 12 cases of Tables VII and VIII",
+            cannot=NO_IMAGES,
         ),
-        Claim("both are always ahead of the worst single view", check_ahead_of_worst),
-        Claim("the concatenated view is inferior to both and to the best single view", check_concatenation_inferior),
-        Claim("kernel CCA is inferior to both where kernel k-means is applied", partial(check_cca_inferior, True)),
-        Claim("kernel k-means is beneficial in all cases", check_refinement_helps),
-        OTHER_IMAGES,
+        Claim("both are always ahead of the worst single view (Tables VII and VIII)", cannot=NO_IMAGES),
+        Claim(
+            "the concatenated view is always inferior to both and to the best single view (VII and VIII)",
+            cannot=NO_IMAGES,
+        ),
+        Claim("kernel CCA is inferior to both in Table VIII, and in VII with kernel k-means", cannot=NO_IMAGES),
+        Claim("kernel k-means is beneficial in all cases (VII and VIII)", cannot=NO_IMAGES),
     ),
     note=ADS_NOTE
     + "Beside them all images with three views, in which a row without terms is a row of zeros. "
     + WORST_NOTE
     + CCA_NOTE
-    + NOT_IN_ALL_CASES
-    + "The concatenated view does not gain for any number of clusters (.496 and .496, .489 and .489, .472 and .474).",
+    + "By the paper's own numbers kernel k-means is not beneficial in all cases: for two clusters the best single view "
+    "has .366 without and .382 with it, and the concatenated view does not gain for any number of clusters (.496 and "
+    ".496, .489 and .489, .472 and .474).",
+    other_data=OTHER_IMAGES,
 )
 
 TABLE_8 = Study(
@@ -1086,18 +1133,9 @@ TABLE_8 = Study(
     runs=1,
     quick=make_size_settings([NO_ADS], (2,), factors=(1.0, 2.0)),
     quick_runs=1,
-    claims=(
-        Claim(
-            "one of both multi-view CMMs has the least entropy in all cases but one", partial(check_together_least, 5)
-        ),
-        Claim("both are always ahead of the worst single view", check_ahead_of_worst),
-        Claim("the weighted model is ahead of equal weights in all cases but one", partial(check_weighting_pays, 5)),
-        Claim("the concatenated view is inferior to both and to the best single view", check_concatenation_inferior),
-        Claim("kernel CCA is inferior to both", partial(check_cca_inferior, False)),
-        Claim("kernel k-means is beneficial in all cases", check_refinement_helps),
-        OTHER_IMAGES,
-    ),
-    note=LEAK + ADS_NOTE + WORST_NOTE + CCA_NOTE + NOT_IN_ALL_CASES,
+    claims=(Claim("the weighted model is ahead of equal weights in all cases but one", cannot=NO_IMAGES),),
+    note=LEAK + ADS_NOTE + WORST_NOTE + CCA_NOTE,
+    other_data=OTHER_IMAGES,
 )
 
 TABLE_9 = Study(
@@ -1111,13 +1149,16 @@ TABLE_9 = Study(
     quick_runs=1,
     claims=(
         Claim(
-            "a low weight means a view that says little (Section IV-A): the heaviest view is best",
+            "the view of the largest weight is the best one on its own (lowest entropy)",
             check_heaviest_is_best,
+            ours=True,
+            once=True,
         ),
-        OTHER_IMAGES,
     ),
     note=ADS_NOTE + "Added are the mean entropy (bits) of each view alone, and the share of its rows without terms. "
-    "The weights are learned before clusters are picked, and cannot depend on their number.",
+    "The weights are learned before clusters are picked, and cannot depend on their number. The paper says that a low "
+    "weight means a view with little information on the clusters (Section IV-A).",
+    other_data=OTHER_IMAGES,
 )
 
 LOG_BASES = Study(
@@ -1137,39 +1178,84 @@ LOG_BASES = Study(
     note="A view that is right but for the 50 of 700 points that were replaced has a known entropy. At most 459 of "
     "the 2,369 images can be advertisements, so that no clustering of them has a larger entropy than one cluster of "
     "all. Tables I to V are read as nats here, VII and VIII as bits.",
+    other_data={"Table V": OTHER_PAGES},
 )
 
 STOPPING = Study(
     name="stopping",
-    title="Weights by the round in which EM is stopped",
-    measure="weight of the view; average entropy in nats",
+    title="Weights of noisy views, explained by where Algorithm 1 stops",
+    measure="weights of views; average entropy in nats",
     work=score_stopping,
-    settings=make_stopping_settings(NUMBERS, ROUNDS),
+    settings=make_count_panels(NUMBERS, {"tolerances": TOLERANCES}),
     runs=10,
-    quick=make_stopping_settings((2, 5), (3, 5, 6, 8)),
+    quick=make_count_panels((2, 5), {"tolerances": (0.03, 0.01)}),
     quick_runs=2,
     claims=(
         Claim(
-            "the weights of noisy views in Table IV are those of EM that has ended (within .02)",
+            "the weights of noisy views in Table IV are those of EM that has converged (within .01)",
             check_keeps_noisy_views,
             ours=True,
+            once=True,
         ),
+        *claim_explanation("stopped at one tolerance"),
+    ),
+    deviations=True,
+    note="Columns: Algorithm 1 as printed (solver='em', inner tolerance .001), ended when the mean log-likelihood "
+    "rises by less than this; the paper gives no tolerance. Its line 24 has the sum over the 700 points, for which "
+    ".01 is 7: a large number for a tolerance, unless it is relative. The last column is EM that has converged, with "
+    "exact exemplar weights. The study spread has another explanation.",
+    other_data=NOT_PRINTED,
+)
+
+SPREAD = Study(
+    name="spread",
+    title="Weights of noisy views, explained by the spread of the clusters",
+    measure="weights of views; average entropy in nats",
+    work=score_spread,
+    settings=make_count_panels(NUMBERS, *({"spread": spread} for spread in SPREADS)),
+    runs=10,
+    quick=make_count_panels((2, 5), {"spread": SPREADS[0]}, {"spread": WIDE}),
+    quick_runs=2,
+    claims=(
+        *claim_explanation("with clusters of one spread"),
         Claim(
-            "stopped after one number of rounds, EM gives all the weights of Table IV (within .02)",
-            partial(check_stopped_alike, ("View 1", "Noisy view 1"), 0.02),
-            across=True,
-            ours=True,
-        ),
-        Claim(
-            "stopped after one number of rounds, EM gives all the entropies of Table III (within .05)",
-            partial(check_stopped_alike, ("average entropy",), 0.05),
+            "the points of the spread that fits Table IV are separated without error, as the paper's are",
+            check_points_separate,
             across=True,
             ours=True,
         ),
     ),
     deviations=True,
-    note="Algorithm 1 ends at a tolerance that the paper does not give. The last column ends when the mean "
-    "log-likelihood rises by less than .0001; the shares are solved for in every round.",
+    note="Columns: standard deviations of the clusters at the corners of our triangle, whose sides are 4; all other "
+    "studies have .5. The paper says that a CMM separates its original points without error (H = 0), and has .299 for "
+    "the best single view.",
+    other_data=NOT_PRINTED,
+)
+
+EXPLAINED = (
+    {"panel": f"Algorithm 1 stopped at a tolerance of {STOPPED:g}", "tolerance": STOPPED},
+    {"panel": f"clusters of standard deviation {WIDE:g}, EM converged", "spread": WIDE},
+)
+FIGURE_2_EXPLAINED = Study(
+    name="figure-2-explained",
+    title="Weights by the level of the noise, with both explanations of Table IV",
+    measure=WEIGHT,
+    work=score_noise_level,
+    settings=make_noise_settings(*EXPLAINED),
+    runs=10,
+    quick=make_noise_settings(*EXPLAINED),
+    quick_runs=2,
+    claims=(
+        Claim(
+            "with noise of .3 weights of noisy views approach the others (.8 of them)", check_little_noise, ours=True
+        ),
+        Claim("with noise of 2.5 they are around .06 (within .02)", check_noisy_weight_as_printed, ours=True),
+        Claim("as the noise increases, weights of noise-free and noisy views differ more", check_gap_grows, ours=True),
+    ),
+    figure=Figure("standard deviation of the noise", WEIGHT),
+    deviations=True,
+    note="The tolerance and the spread are those that give the weights of Table IV in the studies stopping and spread.",
+    other_data=NOT_PRINTED,
 )
 
 NORMALISER = Study(
@@ -1203,7 +1289,7 @@ PAPER = Paper(
     ),
     studies=(
         TABLE_1, TABLE_2, TABLE_3, TABLE_4, FIGURE_2, FIGURE_2_MIXED, TABLE_5, TABLE_6, TABLE_7, TABLE_8, TABLE_9,
-        LOG_BASES, STOPPING, NORMALISER,
+        LOG_BASES, STOPPING, SPREAD, FIGURE_2_EXPLAINED, NORMALISER,
     ),
     published=PRINTED,
 )  # fmt: skip

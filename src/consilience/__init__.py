@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PerView,
         SpectralFeatures,
         refine,
+        select_views,
         suggest_constraints,
     )
     from .methods.convex.kernel_kmeans import kernel_kmeans
@@ -75,6 +76,7 @@ else:
             "PerView",
             "SpectralFeatures",
             "refine",
+            "select_views",
             "suggest_constraints",
         ),
         "data": ("Constraints", "Table", "Views", "align", "open_sparse"),
@@ -140,5 +142,6 @@ __all__ = [
     "refine",
     "save",
     "select_n_clusters",
+    "select_views",
     "suggest_constraints",
 ]

@@ -170,6 +170,15 @@ def test_corrupted_views_without_wrong_points():
     assert 0.5 < spread < 1.5  # no point is shown in its own cluster: means lie between the other two
 
 
+def test_corrupted_views_of_wider_clusters():
+    views, y = make_corrupted_views(3000, n_views=1, n_noisy=1, noise=0.0, spread=0.8, random_state=0)
+    np.testing.assert_allclose([views["noisy0"][y == c].std(axis=0) for c in range(3)], 0.8, rtol=0.06)
+    means, _ = make_corrupted_views(60, n_views=1, n_corrupted=30, spread=0.0, random_state=0)
+    assert len(np.unique(means["view0"].round(9), axis=0)) == 3  # also of the wrong points
+    with pytest.raises(ValueError, match=r"noise=2.5 and spread=-1 must be 0 or more"):
+        make_corrupted_views(60, spread=-1)
+
+
 @pytest.mark.parametrize("n_corrupted", [-1, 61])
 def test_too_many_corrupted_points_are_refused(n_corrupted):
     with pytest.raises(ValueError, match=f"n_corrupted={n_corrupted} must be from 0 to the 60 entities"):

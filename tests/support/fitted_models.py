@@ -131,6 +131,7 @@ MODES |= {
     ),
     "convex kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel")),
     "convex refined kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel", refine="kernel-kmeans")),
+    "convex em": (dense, cs.ConvexMixture(3, solver="em", inner_tol=1e-3)),
     "convex auto": (dense, cs.ConvexMixture(beta="auto")),
     "pck-means": (partial(make_one_view, "dense"), cs.PCKMeans(3, **SEEDED)),
     "pck-means sparse": (partial(make_one_view, "sparse"), cs.PCKMeans(3, **SEEDED)),

@@ -109,6 +109,34 @@ def run_weighted_rounds(tables, present, n_rounds, *, log_C=None, pi=None, n_upd
     return pi, q, history
 
 
+def run_algorithm_1(tables, present, epsilon, inner_epsilon):
+    """Run Algorithm 1 line by line, with its own stopping rules: (pi, q, weights after each round, updates per round).
+
+    Only `epsilon` is for the mean log-likelihood, where line 24 has the sum.
+    """
+    n, n_views = present.shape
+    log_C = np.zeros(n_views)
+    pi = np.full(n_views, 1 / n_views)  # line 1
+    q = np.full(n, 1 / n)  # line 2
+    likelihood = log_likelihood(tables, present, q, pi, log_C)
+    weights, n_updates = [], []
+    while True:  # line 4
+        joint = pi * view_likelihoods(tables, present, q, log_C)
+        P = joint / joint.sum(axis=1, keepdims=True)  # line 8
+        pi = P.sum(axis=0) / n  # line 13
+        change, count = np.inf, 0
+        while not change < inner_epsilon:  # lines 16 and 21
+            updated = np.zeros(n)
+            for i, v in np.argwhere(present):
+                updated += q / n * P[i, v] * tables[v][i] / (tables[v][i] @ q)  # line 18
+            change, count, q = np.abs(updated - q).sum(), count + 1, updated
+        weights.append(pi)
+        n_updates.append(count)
+        before, likelihood = likelihood, log_likelihood(tables, present, q, pi, log_C)
+        if abs(likelihood - before) < epsilon:  # line 24
+            return pi, q, np.array(weights), n_updates
+
+
 def exemplars(q, m):
     """Return the m largest proportions; the first in case of ties."""
     return np.array(sorted(range(len(q)), key=lambda j: (-q[j], j))[:m])

@@ -194,6 +194,7 @@ def make_corrupted_views(
     n_corrupted: int = 50,
     noise: float = 2.5,
     in_line: bool = False,
+    spread: float = 0.5,
     random_state: Seed = None,
 ) -> tuple[Views, np.ndarray]:
     """Make three clusters in several views that are each wrong for some entities: the data of Tzortzis & Likas 2010.
@@ -216,6 +217,8 @@ def make_corrupted_views(
     in_line : bool, default=False
         Whether the clusters lie in a line instead of a triangle. This is a guess that almost reproduces Tables I and
         III (see docs/papers/tzortzis-likas-2010.md).
+    spread : float, default=0.5
+        Standard deviation of the clusters. With more than about 0.6 they overlap.
     %(random_state)s
 
     Returns
@@ -230,22 +233,23 @@ def make_corrupted_views(
     >>> views.names, views.shape
     (('view0', 'view1', 'noisy0'), (700, 6))
     """
-    if n_views < 0 or n_noisy < 0 or n_views + n_noisy == 0 or noise < 0:
+    if n_views < 0 or n_noisy < 0 or n_views + n_noisy == 0 or noise < 0 or spread < 0:
         raise ValueError(
-            f"n_views={n_views}, n_noisy={n_noisy} and noise={noise} must be 0 or more, with at least one view"
+            f"n_views={n_views}, n_noisy={n_noisy}, noise={noise} and spread={spread} must be 0 or more, with at least "
+            "one view"
         )
     if not 0 <= n_corrupted <= n_samples:
         raise ValueError(f"n_corrupted={n_corrupted} must be from 0 to the {n_samples} entities")
     rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % 3)
     means = LINE if in_line else CORNERS
-    points = means[y] + SPREAD * rng.standard_normal((n_samples, 2))
+    points = means[y] + spread * rng.standard_normal((n_samples, 2))
     blocks = {}
     for v in range(n_views):
         wrong = rng.choice(n_samples, size=n_corrupted, replace=False)
         wrong_cluster = (y[wrong] + rng.integers(1, 3, size=n_corrupted)) % 3
         block = points.copy()
-        block[wrong] = means[wrong_cluster] + SPREAD * rng.standard_normal((n_corrupted, 2))
+        block[wrong] = means[wrong_cluster] + spread * rng.standard_normal((n_corrupted, 2))
         blocks[f"view{v}"] = block + rng.uniform(-10, 10, size=2)
     for v in range(n_noisy):
         blocks[f"noisy{v}"] = points + noise * rng.standard_normal(points.shape)
@@ -254,7 +258,6 @@ def make_corrupted_views(
 
 CORNERS = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])  # means of the three clusters
 LINE = np.array([[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]])
-SPREAD = 0.5  # standard deviation of the clusters
 
 
 QUADRANTS = np.array([[3.0, 3.0], [-3.0, 3.0], [-3.0, -3.0], [3.0, -3.0]])

@@ -11,6 +11,7 @@ from .constrained.pairwise import InfeasibleConstraintsError
 from .constrained.pck import PCKMeans
 from .constrained.suggest import suggest_constraints
 from .convex.estimator import ConvexMixture
+from .convex.select import select_views
 from .kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
 from .spectral.estimator import CoTrainedSpectral
 from .spectral.features import SpectralFeatures
@@ -31,5 +32,6 @@ __all__ = [
     "PerView",
     "SpectralFeatures",
     "refine",
+    "select_views",
     "suggest_constraints",
 ]

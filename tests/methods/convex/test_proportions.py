@@ -14,7 +14,12 @@ from consilience.divergences import KullbackLeibler, Likelihood, SquaredEuclidea
 from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import proportions as module
 from consilience.methods.convex.algorithm import StackedLikelihoods, ViewLikelihoods
-from consilience.methods.convex.proportions import LikelihoodTable, iterate_proportions, mixture_proportions
+from consilience.methods.convex.proportions import (
+    LikelihoodTable,
+    iterate_proportions,
+    iterate_updates,
+    mixture_proportions,
+)
 
 SEEDS = range(20)
 every_problem = pytest.mark.parametrize("seed", SEEDS)
@@ -603,3 +608,22 @@ def test_refuses_non_numeric_weights_and_starts():
 def test_refuses_tolerances(tol):
     with pytest.raises(ValueError, match=f"tol={tol!r} must be a number"):
         mixture_proportions(np.ones((2, 2)), tol=tol)
+
+
+def test_updates_raise_the_objective_and_end_by_change():
+    A = LikelihoodTable(likelihoods(30))
+    states = list(iterate_updates(A, np.full(30, 1 / 30), np.full(30, 1 / 30), 1e-4))
+    changes = [np.abs(b.q - a.q).sum() for a, b in pairwise(states)]
+    assert min(changes[:-1]) >= 1e-4 > changes[-1]
+    assert all(b.objective >= a.objective for a, b in pairwise(states))
+    assert [state.converged for state in states] == [False] * (len(states) - 1) + [True]
+    best = mixture_proportions(A).objective
+    assert states[-1].objective <= best + 1e-9 <= states[-1].objective + states[-1].gap + 2e-9
+
+
+def test_updates_refuse_points_without_likelihood():
+    updates = iterate_updates(
+        LikelihoodTable(np.array([[1.0, 1.0], [0.0, 0.0]])), np.full(2, 0.5), np.full(2, 0.5), 0.1
+    )
+    with pytest.raises(ValueError, match="point 1 has no likelihood under any component of the start"):
+        next(updates)

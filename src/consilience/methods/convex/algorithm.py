@@ -2,15 +2,16 @@
 
 Every entity is a component in every view, ``f_j^v(x) = C_v(x) exp(-beta^v d_v(x, x_j))``; only the proportions q_j,
 which all views share, and the weights of the views are learned. Where the paper updates q repeatedly (Eqs 3, 7, 13), q
-is solved for to a certified gap.
+is solved for to a certified gap, unless the paper's updates and their stopping rule are asked for.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import add
 from typing import NamedTuple
 
@@ -20,9 +21,10 @@ from scipy.optimize import minimize
 from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
 from ...arrays.namespace import concat_blocks
 from .components import as_float64, expand_to_all, log_sum_exp, number_present, replace_nonpositive
-from .proportions import iterate_proportions, mixture_proportions
+from .proportions import Proportions, iterate_proportions, iterate_updates, mixture_proportions
 
 MAX_SOLVER_ROUNDS = 1000  # within a round of the view weights
+MAX_UPDATES = 100_000  # the paper's, within a round of the view weights
 NEWTON_STEPS = 10  # for view weights at their lower bound
 FLOOR_ERROR = 1e-12  # by which such a weight may be too low
 FLOAT32_SPAN = 256  # products of float32 numbers that a device sums in float32
@@ -220,20 +222,22 @@ class MixtureProblem:
     gap: float  # gap of the proportions to reach
     min_rise: float  # rise of the mean log-likelihood above which EM continues
     min_weight: float  # smallest weight of a view
+    inner_tol: float | None = None  # change of q that ends the paper's updates; None: Newton's method reaches the gap
 
 
 def solve_with_uniform_weights(problem: MixtureProblem) -> Iterator[ConvexState]:
     """Give all views the same weight (Eqs 1 and 6): convex. Yields one state per round of the solver.
 
-    The last state is settled: its gap is reached, or as small as rounding allows.
+    The last state is settled: its gap is reached, or as small as rounding allows, or the updates have ended.
     """
     A, n_views = problem.A, len(problem.A.views)
     w, q = (asarray_like(np.full(n, 1 / n), A.reference) for n in A.shape)
     weights, names = np.full(n_views, 1 / n_views), tuple(A.views)
     state = None
-    for result in iterate_proportions(A, w, q):
+    tol = problem.inner_tol
+    for result in iterate_proportions(A, w, q) if tol is None else iterate_updates(A, w, q, tol):
         log_likelihood = result.objective * A.shape[0] / A.n_entities  # summed over the views
-        reached = result.gap <= problem.gap
+        reached = result.gap <= problem.gap if tol is None else result.converged
         state = ConvexState(result.q, np.log(weights), weights, names, log_likelihood, result.gap, reached)
         yield state
     assert state is not None, "there is at least one round"
@@ -249,13 +253,22 @@ def solve_with_learned_weights(problem: MixtureProblem) -> Iterator[ConvexState]
     bound = compute_bound(scores, P)
     while True:
         weights = compute_column_means(P)  # M-step, Eq 12
-        result = mixture_proportions(A, A.stack(P), start=q, tol=problem.gap, max_iter=MAX_SOLVER_ROUNDS)  # Eq 13
+        result = solve_proportions(problem, A.stack(P), q)  # Eq 13
         q = result.q
         scores = compute_log_joint(problem, q, weights)
         P, lift = compute_view_posteriors(scores, problem.min_weight)  # the next E-step
         before, bound = bound, compute_bound(scores, P)
-        settled = len(weights) == 1 or bound - before <= problem.min_rise
+        is_solved = len(weights) == 1 and problem.inner_tol is None  # a second round would change nothing
+        settled = is_solved or bound - before <= problem.min_rise
         yield ConvexState(q, take_log(weights) + lift, weights, names, bound, result.gap, settled)
+
+
+def solve_proportions(problem: MixtureProblem, w: Array, q: Array) -> Proportions:
+    """Solve for the proportions, given how much each view counts for each entity: the inner loop of Algorithm 1."""
+    if problem.inner_tol is None:
+        return mixture_proportions(problem.A, w, start=q, tol=problem.gap, max_iter=MAX_SOLVER_ROUNDS)
+    w = w / namespace(w).sum(w)
+    return deque(islice(iterate_updates(problem.A, w, q, problem.inner_tol), MAX_UPDATES), maxlen=1).pop()
 
 
 def compute_log_joint(problem: MixtureProblem, q: Array, weights: np.ndarray) -> Array:

@@ -99,7 +99,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, optional
         Number of clusters: the exemplars of largest weight. By default, all exemplars of positive weight; a lower
-        `beta` makes these fewer.
+        `beta` makes these fewer. ``solver="em"`` needs a number, because it leaves every entity a positive weight.
     weights : {'learned', 'uniform'}, default='learned'
         Whether the weights of views are learned by EM, or all equal. Learned weights can end with one view that takes
         all: see `min_weight`.
@@ -127,12 +127,20 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         views, as in the paper: scale views whose distances differ in size.
     init : dict or list of float, optional
         Weights of the views to start EM from, above zero; by default all are equal.
+    solver : {'newton', 'em'}, default='newton'
+        How the exemplar weights are computed in each round. 'newton' solves for them to a certified gap. 'em' repeats
+        the paper's update until it changes little (`inner_tol`), as its Algorithm 1 is printed: slower, and the result
+        depends on where it stops. `converged_` then only says that the stopping rules were met; see `gap_`.
+    inner_tol : float, default=1e-4
+        Only for ``solver="em"``: the updates of a round end when the absolute changes of all exemplar weights add up to
+        less than this (line 21 of Algorithm 1; the paper gives no value). A weight that an early round has made tiny
+        grows too little per update to be noticed by this rule, so that `gap_` can stay large however small it is.
     %(views)s
     max_iter : int, default=1000
         Maximum number of rounds: of EM, or of the solver with uniform weights.
     tol : float, default=1e-4
         EM ends when the mean log-likelihood rises by no more than this. The exemplar weights are solved for to a gap of
-        this, or 1e-6 if that is less.
+        this, or 1e-6 if that is less; ``solver="em"`` has `inner_tol` instead.
     %(n_jobs)s
     %(verbose)s
 
@@ -168,8 +176,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     Notes
     -----
     The paper updates the exemplar weights by a rule that converges very slowly, and stopping it early changes the
-    clusters. Here they are solved for by Newton's method on a growing set of exemplars
-    (`consilience.mixture_proportions`).
+    clusters (``solver="em"`` shows how). By default they are solved for by Newton's method on a growing set of
+    exemplars (`consilience.mixture_proportions`).
 
     An entity belongs to the exemplar of the highest posterior (Eq 14); with uniform weights, of the highest mean of the
     views' posteriors. An exemplar, and any entity identical with it, stays in its cluster. An entity that lacks a view
@@ -205,6 +213,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         "min_weight": [Interval(Real, 0, 1, closed="both")],
         "refine": [StrOptions({"kernel-kmeans"}), None],
         "init": [dict, list, tuple, np.ndarray, None],
+        "solver": [StrOptions({"newton", "em"})],
+        "inner_tol": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -219,6 +229,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         min_weight: float = 0.0,
         refine: Literal["kernel-kmeans"] | None = None,
         init: Any = None,
+        solver: Literal["newton", "em"] = "newton",
+        inner_tol: float = 1e-4,
         views: dict[str, Any] | None = None,
         max_iter: int = 1000,
         tol: float = 1e-4,
@@ -234,6 +246,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.min_weight = min_weight
         self.refine = refine
         self.init = init
+        self.solver = solver
+        self.inner_tol = inner_tol
         self.views = views
         self.max_iter = max_iter
         self.tol = tol
@@ -309,6 +323,11 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
 
     def _check_compatible(self, views: Views, divergences: Mapping[str, PairDivergence]) -> None:
         """Refuse parameters that do not go together."""
+        if self.solver == "em" and self.n_clusters is None:
+            raise ValueError(
+                "solver='em' leaves every entity a positive weight, so the number of clusters does not follow from the "
+                "weights: give n_clusters, or use solver='newton'"
+            )
         if self.min_weight * views.n_views > 1:
             raise ValueError(
                 f"min_weight={self.min_weight} is more than {views.n_views} views can all have: at most "
@@ -323,7 +342,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
 
     def _resolve_factors(self, names: Sequence[str]) -> list[dict[str, float]]:
         """Return the factors of beta per view; several with beta='auto'."""
-        if isinstance(self.beta, str):
+        if self.beta == "auto":
             if self.beta_unit == "absolute":
                 raise ValueError("beta='auto' tries factors: use beta_unit='beta0'")
             return [dict.fromkeys(names, factor) for factor in FACTORS]
@@ -344,7 +363,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         A = build_likelihoods(views, betas, n)
         points = collect_fitted_points(views, betas, normalizer=self._uses_density)
         log_C = asarray_like(np.concatenate([view.log_normalizer for view in points.values()]), A.reference)
-        problem = MixtureProblem(A, log_C, start, min(self.tol, LARGEST_GAP), self.tol, self.min_weight)
+        inner_tol = self.inner_tol if self.solver == "em" else None
+        problem = MixtureProblem(A, log_C, start, min(self.tol, LARGEST_GAP), self.tol, self.min_weight, inner_tol)
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # the states decide when they are settled
             finished = run(
@@ -393,14 +413,17 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     def _warn(self, mixture: FittedMixture) -> None:
         """Warn about everything that makes the result worse than it could be."""
         n = len(mixture.q)
-        if not (mixture.run.converged and self.gap_ <= max(self.tol, LARGEST_GAP)) and not mixture.run.interrupted:
+        solves = self.solver == "newton"  # the paper's updates leave a gap, and every entity a positive weight
+        is_solved = mixture.run.converged and (not solves or self.gap_ <= max(self.tol, LARGEST_GAP))
+        if not is_solved and not mixture.run.interrupted:
+            tolerance = "tol" if solves or self.weights == "learned" else "inner_tol"
             warnings.warn(
-                f"no convergence in {mixture.run.n_iter} rounds, the gap is {self.gap_:.2g}: raise max_iter, or tol "
-                f"(now {self.tol})",
+                f"no convergence in {mixture.run.n_iter} rounds, the gap is {self.gap_:.2g}: raise max_iter, or "
+                f"{tolerance} (now {getattr(self, tolerance)})",
                 ConvergenceWarning,
                 stacklevel=find_stack_level(),
             )
-        elif len(mixture.support) == n > 1:
+        elif solves and len(mixture.support) == n > 1:
             too_small = mixture.likelihood > n**-0.5  # it is 1 if all entities are alike, 1 / n if no two are
             remedy = "small that all are alike. Raise beta" if too_small else "large that no two are alike. Lower beta"
             warnings.warn(

@@ -8,6 +8,8 @@ Newton's method on a set of components that grows by those of steepest gradient 
 its columns. If the solution is not sparse, the set would become too large; then Newton steps over all components take
 over, by conjugate gradients, which need only products.
 
+`iterate_updates` repeats the papers' multiplicative update instead, which converges slowly, until it changes little.
+
 Arrays with one value per point or component stay on their device. The host has the small arrays: the set, its
 proportions and, for every Newton step, the products of its columns.
 """
@@ -115,12 +117,7 @@ def mixture_proportions(
     n_points, n_components = A.shape
     w = check_distribution("weights", weights, n_points)
     q = check_distribution("start", start, n_components)
-    impossible = (A @ q <= 0) & (w > 0)
-    if bool(namespace(w).any(impossible)):
-        raise ValueError(
-            f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
-            "or start with more components"
-        )
+    refuse_impossible(w, A @ q)
     check_max_iter(max_iter)
     if not is_real(tol) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
@@ -131,6 +128,16 @@ def mixture_proportions(
     assert result is not None, "there is at least one round"
     objective = result.objective + float(namespace(w).sum(w * log_scale))
     return Proportions(result.q, result.gap, objective, result.n_iter, result.gap <= tol)
+
+
+def refuse_impossible(w: Array, Q: Array) -> None:
+    """Refuse points that have weight, but no likelihood under any component."""
+    impossible = (Q <= 0) & (w > 0)
+    if bool(namespace(w).any(impossible)):
+        raise ValueError(
+            f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
+            "or start with more components"
+        )
 
 
 def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Proportions]:
@@ -159,6 +166,25 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
             active = ActiveSet.from_mixture(*take_conjugate_step(A, w, state.q, Q, g))
         else:
             active = active.add_components(A, w, g).improve(w, SUBPROBLEM_GAP * state.gap)
+
+
+def iterate_updates(A: LikelihoodMatrix, w: Array, q: Array, tol: float) -> Iterator[Proportions]:
+    """Repeat ``q_j <- q_j g_j`` (Tzortzis & Likas 2010, Eqs 3, 7, 13). Yields one state per update.
+
+    Ends with the first update that changes the proportions by less than `tol` in total, as the paper's Algorithm 1
+    does (line 21), however large the gap still is.
+    """
+    xp, before = namespace(q), q
+    for n_iter in count():
+        Q = A @ q
+        refuse_impossible(w, Q)
+        g = A.T @ divide_weights(w, Q)
+        if n_iter:
+            converged = float(xp.sum(xp.abs(q - before))) < tol
+            yield Proportions(q, float(xp.max(g)) - 1, compute_objective(w, Q), n_iter, converged)
+            if converged:
+                return
+        before, q = q, q * g
 
 
 @dataclass(frozen=True, eq=False)
