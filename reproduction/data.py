@@ -43,6 +43,6 @@ def find_filled_rows(blocks: Iterable[Any]) -> np.ndarray:
     return np.stack([sp.csr_array(block).count_nonzero(axis=1) > 0 for block in blocks], axis=1)
 
 
-def single_start_options(run: int) -> dict[str, Any]:
+def single_start_options(run: int, init: str = "random") -> dict[str, Any]:
     """Estimator options for one random start with the run number as the seed."""
-    return {"init": "random", "n_init": 1, "n_jobs": 1, "random_state": run}
+    return {"init": init, "n_init": 1, "n_jobs": 1, "random_state": run}

@@ -1,10 +1,12 @@
 """The code of README and docs runs, links are valid, and figures agree with the code."""
 
+import csv
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from consilience.registry import list_estimators
+from reproduction.engine.tables import SIGNS
 from waiting import HANG_LIMIT
 
 ROOT = Path(__file__).parents[1]
@@ -156,28 +159,33 @@ def test_docs_contain_all_tables_of_the_papers():
     expected = {f"{paper.name}/{study.name}.csv" for paper in PAPERS.values() for study in paper.studies}
     assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*.csv")} == expected
     assert {f"docs/papers/{name}.md" for name in PAPERS} <= set(PAGES)
-    assert {path.stem for path in RESULTS.glob("*.md")} == set(PAPERS)
+    assert {path.stem for path in RESULTS.glob("*.md")} == {*PAPERS, "summary"}
 
 
-def test_papers_page_counts_the_claims():
-    results = {}
-    counts = r"(\d+) studies in .*: (\d+) claims hold, (\d+) do not, (\d+) cannot .* of (\d+) checks of ours (\d+) hold"
-    for path in sorted(RESULTS.glob("*.md")):
-        studies, *claims, n_checks, n_hold = map(int, re.search(counts, path.read_text(encoding="utf-8")).groups())
-        results[path.stem] = [*claims, n_hold, n_checks, studies]
-        quoted = re.search(
-            r"(\d+) (?:claims )?hold, (\d+) do not, (\d+) cannot", read_page(f"docs/papers/{path.stem}.md")
-        )
-        assert list(map(int, quoted.groups())) == claims, path.stem
-    row = r"^\| \[[^]]*\]\(papers/([\w-]+)\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| \[(\d+)\]"
-    rows = re.findall(row, read_page("docs/papers.md"), flags=re.MULTILINE)
-    assert {name: list(map(int, figures)) for name, *figures in rows} == results
-    total = [sum(column) for column in zip(*results.values(), strict=True)]
-    last = r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| (\d+) \|$"
-    assert list(map(int, re.search(last, read_page("docs/papers.md"), flags=re.MULTILINE).groups())) == total
-    quoted = r"(\d+) claims from the papers: (\d+) hold, (\d+) do not, and (\d+) cannot"
-    claims = list(map(int, re.search(quoted, read_page("README.md"), flags=re.DOTALL).groups()))
-    assert claims == [sum(total[:3]), *total[:3]]
+def read_words(page):
+    """Return the text of a page on one line, without bold marks."""
+    return " ".join(read_page(page).replace("**", "").split())
+
+
+def test_papers_page_counts_the_verdicts():
+    from reproduction import PAPERS
+
+    summary = read_page("docs/papers/results/summary.md")
+    assert summary in read_page("docs/papers.md")
+    sentence = r"\d+ claims? holds? on the paper's own data, .*? cannot be tested"
+    for name in PAPERS:
+        assert re.search(sentence, read_page(f"docs/papers/results/{name}.md")).group() in read_words(
+            f"docs/papers/{name}.md"
+        ), name
+    with (RESULTS / "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        statuses = Counter(row["status"] for row in csv.DictReader(file) if row["ours"] == "no")
+    total = re.search(r"^\| all \|(.*)", summary, flags=re.MULTILINE).group(1).split(" | ")[:5]
+    holds, fails, holds_elsewhere, fails_elsewhere, cannot = counts = list(map(int, total))
+    assert counts == [statuses[status] for status in SIGNS]
+    readme = read_words("README.md")
+    assert f"On the papers' own data {holds} of {holds + fails} claims hold" in readme
+    assert f"not available, {holds_elsewhere} of {holds_elsewhere + fails_elsewhere} claims hold" in readme
+    assert f"; {cannot} cannot be tested." in readme
 
 
 def test_comparison_page_shows_the_ranking():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import ttest_ind, ttest_rel
 
 from .outcome import Panel
-from .study import Untestable
+from .study import Evidence, Untestable
 
 MIN_RUNS = 5  # least number of runs for a significance test
 
@@ -53,3 +53,8 @@ def require_panels(panels: Sequence[Panel], wanted: Iterable[str]) -> None:
     names = {panel.name for panel in panels}
     if lacking := [name for name in wanted if name not in names]:
         raise Untestable(f"the claim is about data sets that were not run: {'; '.join(lacking)}")
+
+
+def select_panel(index: int, check: Callable[[Panel], Evidence]) -> Callable[[Sequence[Panel]], Evidence]:
+    """Return a check of one panel, for a claim with ``across=True`` about one of the data sets of its study."""
+    return lambda panels: check(panels[index])
