@@ -273,7 +273,7 @@ def test_claims_compare_printed_digits(lead, wins):
 
 
 def test_only_the_digits_are_the_data_of_the_paper():
-    own = {
+    paper_panels = {
         (study.name, setting["panel"])
         for study in PAPER.studies
         for setting in study.settings
@@ -281,7 +281,7 @@ def test_only_the_digits_are_the_data_of_the_paper():
     }
     formulas = {("shift", "as printed"), ("shift", "Reuters"), ("table-1-bound", "as printed")}
     printed = {("printed-measures", number) for number in paper.CLASS_SIZES}
-    assert own == {("table-3", "digits"), ("rounds", "digits")} | formulas | printed
+    assert paper_panels == {("table-3", "digits"), ("rounds", "digits")} | formulas | printed
 
 
 def test_statements_about_bbcsport_cannot_be_tested():
