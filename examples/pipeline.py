@@ -18,7 +18,10 @@ print("clusters of new rows:", pipeline.fit(views[:250]).predict(views[250:])[:1
 # give them to MultiViewKMeans.fit, which learns from them. Do not choose n_clusters by the default score, which always
 # prefers more clusters: use select_n_clusters.
 search = GridSearchCV(
-    pipeline, {"multiviewkmeans__init": ["k-means++", "random"], "multiviewkmeans__n_init": [1, 5]}, scoring=score, cv=3
+    pipeline,
+    {"multiviewkmeans__init": ["k-means++", "random"], "multiviewkmeans__n_init": [1, 5]},
+    scoring=lambda model, part: adjusted_rand_score(classes[part.ids], model.predict(part)),
+    cv=3,
 )
 search.fit(views)
 print("best parameters:", search.best_params_)
