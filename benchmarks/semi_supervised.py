@@ -5,8 +5,8 @@ CONSILIENCE_DATA names) with the known classes of some entities, drawn at random
 and the normalized mutual information on the *other* entities. Methods of scikit-learn have the views side by side:
 LabelSpreading, SelfTrainingClassifier, and its base classifier on the known entities alone. They have text as tf-idf,
 and MultinomialNB the smoothing of `CoEM`, 0.01, with which self-training is better here than with 1 if 10 entities per
-class are known. All other settings are defaults. With 0 labels clusters have no names, so that they are matched with the classes as well as possible, which
-flatters them.
+class are known. All other settings are defaults. With 0 labels clusters have no names, so that they are matched with
+the classes as well as possible, which flatters them.
 
 20 Newsgroups is a random sample of 3,000 messages. ``--figure FILE`` draws the curves.
 """
