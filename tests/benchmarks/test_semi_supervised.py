@@ -11,9 +11,9 @@ from consilience.datasets import make_gaussian_views, make_text_views
 
 def test_known_entities_are_drawn_per_class():
     y = np.repeat([0, 1, 2], [10, 20, 5])
-    known = semi_supervised.draw_known(y, 4, np.random.default_rng(0))
-    assert np.bincount(known[known >= 0]).tolist() == [4, 4, 4]
-    assert np.array_equal(known[known >= 0], y[known >= 0])
+    known_classes = semi_supervised.draw_known(y, 4, np.random.default_rng(0))
+    assert np.bincount(known_classes[known_classes >= 0]).tolist() == [4, 4, 4]
+    assert np.array_equal(known_classes[known_classes >= 0], y[known_classes >= 0])
 
 
 def test_accuracy_with_and_without_matching():

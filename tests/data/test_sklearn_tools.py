@@ -127,12 +127,12 @@ def test_cross_validate_fits_and_scores_the_folds(data, model):
 def test_cross_validate_passes_known_classes_on(data, model):
     """Folds are fitted to the classes that are known in them, and -1 stays unknown."""
     views, y = data
-    known = np.where(np.arange(N) % 5, -1, y)
+    known_classes = np.where(np.arange(N) % 5, -1, y)
     results = cross_validate(
-        model, views, known, cv=KFold(3), return_estimator=True, return_indices=True, error_score="raise"
+        model, views, known_classes, cv=KFold(3), return_estimator=True, return_indices=True, error_score="raise"
     )
     for fitted, train in zip(results["estimator"], results["indices"]["train"], strict=True):
-        assert np.array_equal(fitted.labels_, clone(model).fit(views[train], known[train]).labels_)
+        assert np.array_equal(fitted.labels_, clone(model).fit(views[train], known_classes[train]).labels_)
         assert (fitted.labels_ == y[train]).mean() > 0.9
 
 

@@ -82,9 +82,9 @@ def test_labels_on_dask_threads(make, case, in_process):
 @every_estimator
 def test_known_classes_on_dask(make, in_process):
     blocks, y = make_blocks("missing")
-    known = np.where(np.arange(240) % 9 == 0, y, -1)
-    expected = make(n_init=2, max_iter=100).fit(blocks, known)
-    actual = make(n_init=2, max_iter=100).fit(convert_to_dask(None, blocks), known)
+    known_classes = np.where(np.arange(240) % 9 == 0, y, -1)
+    expected = make(n_init=2, max_iter=100).fit(blocks, known_classes)
+    actual = make(n_init=2, max_iter=100).fit(convert_to_dask(None, blocks), known_classes)
     assert np.array_equal(actual.labels_, expected.labels_)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-9)
     np.testing.assert_allclose(actual.agreement_, expected.agreement_)
@@ -93,8 +93,8 @@ def test_known_classes_on_dask(make, in_process):
 @every_estimator
 def test_known_classes_on_dask_processes(make, on_cluster):
     blocks, y = make_blocks("missing")
-    known = np.where((np.arange(240) % 9 == 0) & (y < 2), y, -1)
-    expected, actual = (make(max_iter=100).fit(data, known) for data in (blocks, convert_to_dask(None, blocks)))
+    known_classes = np.where((np.arange(240) % 9 == 0) & (y < 2), y, -1)
+    expected, actual = (make(max_iter=100).fit(data, known_classes) for data in (blocks, convert_to_dask(None, blocks)))
     assert np.array_equal(actual.labels_, expected.labels_)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-9)
 

@@ -49,10 +49,10 @@ def make_blobs(missing=0.0, n=200, separation=3, seed=0):
 
 def draw_known(y, per_class, seed=0, classes=None):
     """Return y with the classes of a few random entities, and -1 elsewhere."""
-    rng, known = np.random.default_rng(seed), np.full(len(y), -1)
+    rng, known_classes = np.random.default_rng(seed), np.full(len(y), -1)
     for label in np.unique(y) if classes is None else classes:
-        known[rng.choice(np.flatnonzero(y == label), per_class, replace=False)] = label
-    return known
+        known_classes[rng.choice(np.flatnonzero(y == label), per_class, replace=False)] = label
+    return known_classes
 
 
 def fit_quietly(model, X, y=None):
@@ -83,16 +83,16 @@ def test_co_em_equals_the_literal_version(family, n_views, missing, eta, priors)
         views, y = make_text_views(
             40, n_clusters=3, n_words=(12, 9, 15)[:n_views], length=8, missing=missing, random_state=0
         )
-    known = draw_known(y, 4)
+    known_classes = draw_known(y, 4)
     rng = np.random.default_rng(1)
     start = {name: rng.dirichlet(np.ones(3), 40) for name in views.names}
     families = {"multinomial": Multinomial(smoothing=0.3), "gaussian": Gaussian()}[family]
     options = {"families": families, "eta": eta, "priors": priors, "tol": 0, "patience": 10_000, "max_iter": 4}
-    model = fit_quietly(cs.CoEM(3, init=start, **options), views, known)
-    clamped = [np.where(known[:, None] >= 0, np.eye(3)[known], values) for values in start.values()]
+    model = fit_quietly(cs.CoEM(3, init=start, **options), views, known_classes)
+    clamped = [np.where(known_classes[:, None] >= 0, np.eye(3)[known_classes], values) for values in start.values()]
     blocks = [np.nan_to_num(block.toarray() if sp.issparse(block) else block) for _, block in views.items()]
     theta, alpha, posteriors, history = literal.co_em(
-        blocks, views.present, [family] * n_views, clamped, 3, [eta] * 4, priors, smoothing=0.3, fixed=known
+        blocks, views.present, [family] * n_views, clamped, 3, [eta] * 4, priors, smoothing=0.3, fixed=known_classes
     )
     for v, name in enumerate(views.names):
         has_view = np.flatnonzero(views.present[:, v])
@@ -116,11 +116,11 @@ def test_kmeans_equals_the_literal_version(make, missing, n_rounds):
     views, y = make_gaussian_views(
         90, n_clusters=3, n_features=(4, 3, 5), separation=1, missing=missing, random_state=0
     )
-    known, partition = draw_known(y, 5), np.random.default_rng(1).integers(3, size=90)
-    model = fit_quietly(make(n_clusters=3, init=partition, max_iter=n_rounds, patience=10**6), views, known)
+    known_classes, partition = draw_known(y, 5), np.random.default_rng(1).integers(3, size=90)
+    model = fit_quietly(make(n_clusters=3, init=partition, max_iter=n_rounds, patience=10**6), views, known_classes)
     blocks = [np.array(block) for _, block in views.items()]
     labels, view_labels, centers, cost, costs = literal.multi_view_kmeans(
-        blocks, views.present, partition, 3, n_rounds, type(model).__name__, fixed=known
+        blocks, views.present, partition, 3, n_rounds, type(model).__name__, fixed=known_classes
     )
     assert np.array_equal(model.labels_, labels)
     assert np.array_equal(np.stack(list(model.view_labels_.values())), view_labels)
@@ -147,16 +147,16 @@ def test_all_unknown_equals_a_fit_without_classes(make, init):
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_known_entities_keep_their_labels(make, init, missing):
     views, y = make_blobs(missing, separation=1)  # classes overlap, so that an unrestricted fit changes labels
-    known = draw_known(y, 12)
-    model = fit_quietly(make(init=init, n_init=2), views, known)
-    is_known = known >= 0
-    assert np.array_equal(model.labels_[is_known], known[is_known])
+    known_classes = draw_known(y, 12)
+    model = fit_quietly(make(init=init, n_init=2), views, known_classes)
+    is_known = known_classes >= 0
+    assert np.array_equal(model.labels_[is_known], known_classes[is_known])
     for v, name in enumerate(views.names):
         has_both = is_known & views.present[:, v]
-        assert np.array_equal(model.view_labels_[name][has_both], known[has_both])
+        assert np.array_equal(model.view_labels_[name][has_both], known_classes[has_both])
         if hasattr(model, "responsibilities_"):
-            assert np.array_equal(model.responsibilities_[name][has_both], np.eye(K)[known[has_both]])
-    assert (model.predict(views)[is_known] != known[is_known]).any()
+            assert np.array_equal(model.responsibilities_[name][has_both], np.eye(K)[known_classes[has_both]])
+    assert (model.predict(views)[is_known] != known_classes[is_known]).any()
     assert np.array_equal(model.seed_classes_, [0, 1, 2, 3])
 
 
@@ -199,19 +199,19 @@ def test_all_known_gives_the_centers_of_the_classes(make):
 @every_estimator
 def test_permuted_classes_permute_the_clusters(make):
     views, y = make_blobs(0.2, separation=2)
-    known, permutation = draw_known(y, 5), np.array([2, 0, 3, 1])
-    model = fit_quietly(make(), views, known)
-    permuted = fit_quietly(make(), views, np.where(known >= 0, permutation[known], -1))
+    known_classes, permutation = draw_known(y, 5), np.array([2, 0, 3, 1])
+    model = fit_quietly(make(), views, known_classes)
+    permuted = fit_quietly(make(), views, np.where(known_classes >= 0, permutation[known_classes], -1))
     assert np.array_equal(permuted.labels_, permutation[model.labels_])
 
 
 @every_estimator
 def test_smallest_class_is_the_first_cluster(make):
     views, y = make_blobs()
-    known = draw_known(y, 5)
-    renumbered = np.where(known >= 0, np.array([3, 10, 11, 400])[known], -1)
+    known_classes = draw_known(y, 5)
+    renumbered = np.where(known_classes >= 0, np.array([3, 10, 11, 400])[known_classes], -1)
     model = fit_quietly(make(), views, renumbered)
-    assert np.array_equal(model.labels_, fit_quietly(make(), views, known).labels_)
+    assert np.array_equal(model.labels_, fit_quietly(make(), views, known_classes).labels_)
     assert model.seed_classes_.tolist() == [3, 10, 11, 400]
 
 
@@ -219,8 +219,8 @@ def test_smallest_class_is_the_first_cluster(make):
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_further_clusters_are_found_away_from_the_classes(make, init):
     views, y = make_blobs(separation=20, seed=1)
-    known = draw_known(y, 2, classes=[1, 3])
-    model = fit_quietly(make(init=init, n_init=10), views, known)
+    known_classes = draw_known(y, 2, classes=[1, 3])
+    model = fit_quietly(make(init=init, n_init=10), views, known_classes)
     assert model.seed_classes_.tolist() == [1, 3]
     assert (model.labels_[y == 1] == 0).all()
     assert (model.labels_[y == 3] == 1).all()
@@ -232,9 +232,9 @@ def test_further_clusters_are_found_away_from_the_classes(make, init):
 def test_few_known_classes_name_the_clusters(make):
     views, y = make_blobs(0.2, separation=6)
     for seed in range(5):
-        known = draw_known(y, 1, seed)
-        model = fit_quietly(make(), views, known)
-        assert (model.labels_ == y)[known < 0].mean() > 0.9, seed
+        known_classes = draw_known(y, 1, seed)
+        model = fit_quietly(make(), views, known_classes)
+        assert (model.labels_ == y)[known_classes < 0].mean() > 0.9, seed
 
 
 @every_estimator
@@ -250,11 +250,11 @@ def test_one_start_if_all_clusters_have_a_class(make, capfd):
 
 def test_smoothed_families_start_from_the_known_entities():
     views, y = make_text_views(200, n_clusters=K, topic_share=0.2, random_state=0)
-    known = draw_known(y, 5)
+    known_classes = draw_known(y, 5)
     options = {"families": "multinomial", "max_iter": 3}
-    start = fit_quietly(co_em(**options), views[known >= 0], known[known >= 0]).params_
-    expected = fit_quietly(co_em(init=start, **options), views, known)
-    actual = fit_quietly(co_em(**options), views, known)
+    start = fit_quietly(co_em(**options), views[known_classes >= 0], known_classes[known_classes >= 0]).params_
+    expected = fit_quietly(co_em(init=start, **options), views, known_classes)
+    actual = fit_quietly(co_em(**options), views, known_classes)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-10)
     assert np.array_equal(actual.labels_, expected.labels_)
 
@@ -263,7 +263,7 @@ def test_smoothed_families_start_from_the_known_entities():
 def test_other_families_start_from_the_nearest_class_mean(make):
     """Views count in units of their spread, as for drawn seeds."""
     views, y = make_blobs(0.2)
-    known = draw_known(y, 5)
+    known_classes = draw_known(y, 5)
     divergence = {"MultiViewSphericalKMeans": Cosine()}.get(type(make()).__name__, SquaredEuclidean())
     total, n_views = np.zeros((200, K)), views.present.sum(axis=1)
     for v, (_, block) in enumerate(views.items()):
@@ -271,7 +271,7 @@ def test_other_families_start_from_the_nearest_class_mean(make):
         rows = np.nan_to_num(block)[has_view]
         if isinstance(divergence, Cosine):
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        members = [rows[known[has_view] == label] for label in range(K)]
+        members = [rows[known_classes[has_view] == label] for label in range(K)]
         means = np.stack([rows.mean(axis=0), *(group.mean(axis=0) for group in members)])
         if isinstance(divergence, Cosine):
             values = 1 - rows @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
@@ -280,8 +280,8 @@ def test_other_families_start_from_the_nearest_class_mean(make):
         total[has_view] += values[:, 1:] / values[:, 0].mean()
     partition = (total / n_views[:, None]).argmin(axis=1)
     for n_rounds in (1, 3):
-        expected = fit_quietly(make(init=partition, max_iter=n_rounds), views, known)
-        actual = fit_quietly(make(max_iter=n_rounds), views, known)
+        expected = fit_quietly(make(init=partition, max_iter=n_rounds), views, known_classes)
+        actual = fit_quietly(make(max_iter=n_rounds), views, known_classes)
         assert np.array_equal(actual.labels_, expected.labels_)
         assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-10)
 
@@ -289,12 +289,12 @@ def test_other_families_start_from_the_nearest_class_mean(make):
 @every_estimator
 def test_agreement_is_that_of_unknown_entities(make):
     views, y = make_blobs(0.2, separation=1)
-    known = draw_known(y, 20)
-    model = fit_quietly(make(), views, known)
-    unknown = {name: labels[known < 0] for name, labels in model.view_labels_.items()}
+    known_classes = draw_known(y, 20)
+    model = fit_quietly(make(), views, known_classes)
+    unknown = {name: labels[known_classes < 0] for name, labels in model.view_labels_.items()}
     np.testing.assert_array_equal(model.agreement_, cs.metrics.agreement_matrix(unknown))
     assert (model.agreement_ < cs.metrics.agreement_matrix(model.view_labels_))[0, 1:].all()
-    labels, present = np.stack(list(unknown.values())), views.present[known < 0].T
+    labels, present = np.stack(list(unknown.values())), views.present[known_classes < 0].T
     several = present.sum(axis=0) >= 2
     agreed = [len({*labels[has_view, i]}) == 1 for i, has_view in enumerate(present.T)]
     assert model.history_["agreement"][-1] == pytest.approx(np.mean(np.array(agreed)[several]))
@@ -304,27 +304,27 @@ def test_agreement_is_that_of_unknown_entities(make):
 @pytest.mark.parametrize("init", ["labels", "responsibilities", "parameters"])
 def test_known_classes_override_init(make, init):
     views, y = make_blobs(separation=2)
-    known = draw_known(y, 5)
-    model = fit_quietly(make(), views, known)
+    known_classes = draw_known(y, 5)
+    model = fit_quietly(make(), views, known_classes)
     parameters = model.params_ if hasattr(model, "params_") else model.view_centers_
     start = {"labels": (y + 1) % K, "responsibilities": np.eye(K)[(y + 1) % K], "parameters": parameters}[init]
-    again = fit_quietly(make(init=start), views, known)
-    assert np.array_equal(again.labels_[known >= 0], known[known >= 0])
+    again = fit_quietly(make(init=start), views, known_classes)
+    assert np.array_equal(again.labels_[known_classes >= 0], known_classes[known_classes >= 0])
 
 
 def test_known_classes_determine_a_view_without_start():
     """Known entities that have only a view without parameters take part in its first M-step."""
     views, y = make_blobs()
-    known, present = draw_known(y, 5), np.ones((200, 3), bool)
-    present[known >= 0, :2] = False
-    present[np.flatnonzero(known < 0)[8:], 2] = False
+    known_classes, present = draw_known(y, 5), np.ones((200, 3), bool)
+    present[known_classes >= 0, :2] = False
+    present[np.flatnonzero(known_classes < 0)[8:], 2] = False
     apart = cs.Views(dict(views.items()), present=present)
     options = {"priors": "uniform", "families": Gaussian(floor=1e-12)}
-    start = fit_quietly(co_em(**options), views[["view0"]], known).params_
-    model = fit_quietly(co_em(init=start, max_iter=1, eta=1.0, **options), apart, known)
+    start = fit_quietly(co_em(**options), views[["view0"]], known_classes).params_
+    model = fit_quietly(co_em(init=start, max_iter=1, eta=1.0, **options), apart, known_classes)
     rows = np.flatnonzero(present[:, 2])
     blended = (model.responsibilities_["view0"] + model.responsibilities_["view1"])[rows] / 2
-    weights = np.where(known[rows, None] >= 0, np.eye(K)[known[rows]], blended)
+    weights = np.where(known_classes[rows, None] >= 0, np.eye(K)[known_classes[rows]], blended)
     expected = (weights.T @ np.array(views["view2"])[rows]) / weights.sum(axis=0)[:, None]
     np.testing.assert_allclose(model.params_["view2"]["means"], expected, rtol=1e-8)
 
@@ -332,21 +332,25 @@ def test_known_classes_determine_a_view_without_start():
 @every_estimator
 def test_fit_predict_and_pandas_and_floats(make):
     views, y = make_blobs()
-    known = draw_known(y, 3)
-    expected = fit_quietly(make(), views, known).labels_
-    assert np.array_equal(make().fit_predict(views, known), expected)
-    for form in (known.tolist(), pd.Series(known, index=np.arange(200)[::-1]), known.astype(np.float32)):
+    known_classes = draw_known(y, 3)
+    expected = fit_quietly(make(), views, known_classes).labels_
+    assert np.array_equal(make().fit_predict(views, known_classes), expected)
+    for form in (
+        known_classes.tolist(),
+        pd.Series(known_classes, index=np.arange(200)[::-1]),
+        known_classes.astype(np.float32),
+    ):
         assert np.array_equal(make().fit_predict(views, form), expected)
 
 
 def test_outliers_are_not_among_the_known():
     views, y = make_blobs(separation=1)
-    known = draw_known(y, 20)
+    known_classes = draw_known(y, 20)
     for outliers in (0.2, "auto"):
         for make in (kmeans, spherical):
-            model = fit_quietly(make(outliers=outliers), views, known)
-            assert np.array_equal(model.labels_[known >= 0], known[known >= 0])
-    assert (fit_quietly(kmeans(outliers=0.2), views, known).labels_ == -1).sum() == 40
+            model = fit_quietly(make(outliers=outliers), views, known_classes)
+            assert np.array_equal(model.labels_[known_classes >= 0], known_classes[known_classes >= 0])
+    assert (fit_quietly(kmeans(outliers=0.2), views, known_classes).labels_ == -1).sum() == 40
 
 
 # --- one result for every storage -------------------------------------------------------------------------------------
@@ -357,14 +361,14 @@ def test_outliers_are_not_among_the_known():
 @pytest.mark.parametrize("store", STORES)
 def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
     blocks, y = make_blocks(case)
-    known = draw_known(y, 2, classes=[0, 2])
+    known_classes = draw_known(y, 2, classes=[0, 2])
     options = {"n_clusters": 3, "n_init": 2}
     if make is co_em:
         options["families"] = "auto"
-    expected = fit_quietly(make(**options, n_jobs=1), blocks, known)
+    expected = fit_quietly(make(**options, n_jobs=1), blocks, known_classes)
     with cut_finely():
         stored = STORES[store](tmp_path, blocks)
-        actual = fit_quietly(make(**options, n_jobs=2), stored, known)
+        actual = fit_quietly(make(**options, n_jobs=2), stored, known_classes)
     assert np.array_equal(actual.labels_, expected.labels_)
     assert all(np.array_equal(actual.view_labels_[name], expected.view_labels_[name]) for name in blocks)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-4 if case == "float32" else 1e-9)
@@ -374,9 +378,11 @@ def test_labels_do_not_depend_on_the_storage(make, case, store, tmp_path):
 @every_estimator
 def test_array_libraries(make, to_kind):
     views, y = make_blobs(separation=2)
-    known = draw_known(y, 3)
-    expected = fit_quietly(make(), views, known)
-    model = fit_quietly(make(), {name: to_kind(np.array(block)) for name, block in views.items()}, to_kind(known))
+    known_classes = draw_known(y, 3)
+    expected = fit_quietly(make(), views, known_classes)
+    model = fit_quietly(
+        make(), {name: to_kind(np.array(block)) for name, block in views.items()}, to_kind(known_classes)
+    )
     assert np.array_equal(to_numpy(model.labels_), expected.labels_)
     assert model.cost_ == pytest.approx(expected.cost_, rel=1e-9)
 
@@ -385,10 +391,10 @@ def test_array_libraries(make, to_kind):
 def test_sampled_starts_include_every_class(make, monkeypatch):
     """If seeds come from a sample, the known entities are added to it."""
     views, y = make_blobs(n=600, separation=20)
-    known = draw_known(y, 1)
+    known_classes = draw_known(y, 1)
     monkeypatch.setattr(starts, "MOST_SAMPLED", 40)
     monkeypatch.setattr(starts, "LEAST_SAMPLED", 1)
-    assert (fit_quietly(make(), views, known).labels_ == y).all()
+    assert (fit_quietly(make(), views, known_classes).labels_ == y).all()
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
@@ -397,22 +403,22 @@ def test_sampled_starts_include_every_class(make, monkeypatch):
 @every_estimator
 def test_batches_keep_known_classes(make):
     views, y = make_blobs(n=400, separation=2)
-    known = draw_known(y, 15)
+    known_classes = draw_known(y, 15)
     model, labels = make(), []
     for rows in np.array_split(np.arange(400), 4):
-        model.partial_fit(views[rows], known[rows])
+        model.partial_fit(views[rows], known_classes[rows])
         labels.append(model.labels_)
     labels = np.concatenate(labels)
-    assert np.array_equal(labels[known >= 0], known[known >= 0])
+    assert np.array_equal(labels[known_classes >= 0], known_classes[known_classes >= 0])
     assert model.seed_classes_.tolist() == [0, 1, 2, 3]
-    assert (labels == y)[known < 0].mean() > 0.75
+    assert (labels == y)[known_classes < 0].mean() > 0.75
 
 
 @every_estimator
 def test_first_batch_equals_fit(make):
     views, y = make_blobs()
-    known = draw_known(y, 3)
-    assert np.array_equal(make().partial_fit(views, known).labels_, make().fit(views, known).labels_)
+    known_classes = draw_known(y, 3)
+    assert np.array_equal(make().partial_fit(views, known_classes).labels_, make().fit(views, known_classes).labels_)
 
 
 @every_estimator
@@ -440,12 +446,14 @@ def test_later_batches_have_no_new_classes(make, first):
 @every_estimator
 def test_saved_model_continues(make, tmp_path):
     views, y = make_blobs()
-    known = draw_known(y, 3)
-    model = make().fit(views, known)
+    known_classes = draw_known(y, 3)
+    model = make().fit(views, known_classes)
     cs.save(model, tmp_path / "model")
     loaded = cs.load(tmp_path / "model")
     assert loaded.seed_classes_.tolist() == [0, 1, 2, 3]
-    assert np.array_equal(loaded.partial_fit(views, known).labels_, model.partial_fit(views, known).labels_)
+    assert np.array_equal(
+        loaded.partial_fit(views, known_classes).labels_, model.partial_fit(views, known_classes).labels_
+    )
     assert not hasattr(clone(model), "seed_classes_")
 
 
@@ -533,9 +541,9 @@ def test_every_family_with_one_entity_per_class(family):
     blocks = {"a": counts, "b": rng.poisson(0.5 + 5.0 * (np.arange(9) % 3 == y[:, None]))}
     if family in ("bernoulli", "categorical"):
         blocks = {name: (block > 2).astype(float) for name, block in blocks.items()}
-    known = np.full(60, -1)
-    known[[0, 1, 2]] = [0, 1, 2]
-    model = fit_quietly(cs.CoEM(3, families=family, random_state=0), blocks, known)
+    known_classes = np.full(60, -1)
+    known_classes[[0, 1, 2]] = [0, 1, 2]
+    model = fit_quietly(cs.CoEM(3, families=family, random_state=0), blocks, known_classes)
     assert np.isfinite(model.cost_)
     assert (model.labels_ == y).mean() > 0.9
 
@@ -544,10 +552,10 @@ def test_every_family_with_one_entity_per_class(family):
 def test_unequal_numbers_of_known_entities(make):
     """A class with one known entity is not swallowed by a class with many."""
     views, y = make_blobs(separation=6)
-    known = draw_known(y, 30, classes=[0, 1])
-    known[np.flatnonzero(y == 2)[0]], known[np.flatnonzero(y == 3)[0]] = 2, 3
-    model = fit_quietly(make(), views, known)
-    assert (model.labels_ == y)[known < 0].mean() > 0.9
+    known_classes = draw_known(y, 30, classes=[0, 1])
+    known_classes[np.flatnonzero(y == 2)[0]], known_classes[np.flatnonzero(y == 3)[0]] = 2, 3
+    model = fit_quietly(make(), views, known_classes)
+    assert (model.labels_ == y)[known_classes < 0].mean() > 0.9
 
 
 def test_known_entity_without_information_keeps_its_class():
@@ -555,22 +563,22 @@ def test_known_entity_without_information_keeps_its_class():
     blocks = {name: sp.csr_array(block).toarray() for name, block in views.items()}
     for block in blocks.values():
         block[5] = 0
-    known = draw_known(y, 3)
-    known[5] = (y[5] + 1) % 3
+    known_classes = draw_known(y, 3)
+    known_classes[5] = (y[5] + 1) % 3
     for assignment in ("joint", "average"):
         with pytest.warns(UserWarning, match="entity 5 is all zeros in every view"):
-            model = cs.CoEM(3, assignment=assignment, random_state=0).fit(blocks, known)
-        assert model.labels_[5] == known[5]
+            model = cs.CoEM(3, assignment=assignment, random_state=0).fit(blocks, known_classes)
+        assert model.labels_[5] == known_classes[5]
     with pytest.warns(UserWarning, match="entity 5 is all zeros in every view"):
-        model = cs.MultiViewSphericalKMeans(3, random_state=0).fit(blocks, known)
-    assert model.labels_[5] == known[5]
+        model = cs.MultiViewSphericalKMeans(3, random_state=0).fit(blocks, known_classes)
+    assert model.labels_[5] == known_classes[5]
 
 
 def test_class_whose_entities_lack_a_view():
     views, y = make_blobs(separation=6)
-    known, present = draw_known(y, 3), np.ones((200, 3), bool)
-    present[known == 2, 0] = False
+    known_classes, present = draw_known(y, 3), np.ones((200, 3), bool)
+    present[known_classes == 2, 0] = False
     apart = cs.Views(dict(views.items()), present=present)
     for make in ESTIMATORS:
-        model = fit_quietly(make(), apart, known)
-        assert (model.labels_ == y)[known < 0].mean() > 0.9
+        model = fit_quietly(make(), apart, known_classes)
+        assert (model.labels_ == y)[known_classes < 0].mean() > 0.9
