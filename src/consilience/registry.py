@@ -184,7 +184,9 @@ for _declaration in (
         "cca-k-means",
         "k-means of canonical correlation features",
         "consilience.baselines:CCAKMeans",
+        is_compared=False,
         contract=ContractCase(is_complete=False),
+        example="kind=kernel",
     ),
     EstimatorDeclaration(
         "co-em",
