@@ -206,6 +206,14 @@ def test_stronger_lines_are_wider_and_darker():
     assert widths[0] < widths[-1] < display.source_lines_["cannot-link"].get_linewidth()[0]
 
 
+@pytest.mark.parametrize("source", ["a", "b"])
+def test_source_is_the_view_with_most_constraints(source):
+    views, y = make_four_quadrants(random_state=0)
+    constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
+    assert PropagationDisplay.from_estimator(model, views, constraints).source == source
+
+
 def test_source_passes_on_most_by_default(constrained, views):
     display = PropagationDisplay.from_estimator(constrained, views)
     sizes = {name: links.size for name, links in constrained.propagated_.items()}

@@ -166,7 +166,8 @@ class PropagationDisplay(ConstraintsDisplay):
         constraints : Constraints, or mapping of view to Constraints, optional
             As given to `fit`; by default all that the model was given, in every view that both ends have.
         source : str, optional
-            The view that passes constraints on; by default the one that passes on most.
+            The view that passes constraints on; by default the one with the most `constraints`, and of several such
+            views the one that passes on most.
         %(max_links)s
         %(max_points)s
         %(axes_returns_display)s
@@ -175,11 +176,12 @@ class PropagationDisplay(ConstraintsDisplay):
         propagated = get_fitted_attribute(model, "propagated_")
         if constraints is None:
             constraints = model.input_constraints_
+        links_by_view = resolve_by_view(constraints, views)
         if source is None:
-            source = max(views.names, key=lambda name: propagated[name].size)
+            source = max(views.names, key=lambda name: (links_by_view[name].size, propagated[name].size))
         if source not in propagated:
             raise ValueError(f"source={source!r} is not a view: choose from {', '.join(map(repr, propagated))}")
-        links, passed_on = resolve_by_view(constraints, views)[source], propagated[source]
+        links, passed_on = links_by_view[source], propagated[source]
         embeddings = compute_positions(views, [links, passed_on], max_links, max_points, random_state)
         labels = get_view_labels(model, views)
         reaches = outline_reaches(model, views, source, links) if views[source].shape[1] == 2 else []
