@@ -12,6 +12,7 @@ from stage import (
     IDS,
     N,
     assert_refused,
+    get_clusters,
     make_blobs,
     read_labels,
     read_summary,
@@ -229,6 +230,20 @@ def test_empty_column_of_seeds_is_refused(tmp_path):
     views = write_views(tmp_path, seeded=[])
     ran = run_command("cluster", *views, "--seeds", "seed", "-k", 3, "--out", tmp_path / "out")
     assert_refused(ran, "a.csv:seed (--seeds) has no label for any of the entities")
+
+
+def test_seeds_without_ids_need_files_of_the_same_order(views, tmp_path):
+    classes = np.array([NAMES[CLASSES[i]] if i in SEEDED else "" for i in range(N)])
+    np.save(tmp_path / "seeds.npy", classes)
+    Y = np.round(make_blobs(1), 4)
+    write_csv(tmp_path / "b.csv", ["id", "u", "v", "w"], ([IDS[i], *Y[i]] for i in reversed(range(N))))
+    first = views[:2]
+    options = "--method", "k-means", "--seeds", tmp_path / "seeds.npy", "-k", "3", "--out", tmp_path / "out", *FEW
+    ran = run_command("cluster", *first, "--view", f"b={tmp_path / 'b.csv'}", *options)
+    assert_refused(ran, "seeds.npy (--seeds) has no ids, but the views are joined by ids: add them")
+    run_successfully("cluster", *views, *options)
+    seeded = np.array(get_clusters(read_labels(tmp_path / "out")))[SEEDED]
+    assert seeded.tolist() == [CLUSTER[name] for name in classes[SEEDED]]
 
 
 def test_unknown_column_of_seeds_is_refused(views, tmp_path):
