@@ -135,6 +135,14 @@ def test_values_that_name_views():
         assert read_settings(method, [text]).settings[0].named_view == view, text
 
 
+def test_value_that_names_a_view_is_left_out_where_the_view_is_not_compared(ab, out):
+    options = "-k", 3, "--method", "spectral", "--set", "embedding=b", "--no-assess", "--out", out
+    ran = run_successfully("cluster", *ab, *options)
+    assert "Not compared" not in ran.err
+    methods = ["all views together", "views side by side", "a alone", "b alone"]
+    assert [row["method"] for row in read_summary(out)["comparison"]] == methods
+
+
 def test_views_of_links_are_known_once_the_file_is_read(data, ab, out):
     views = *ab, "--view", f"links={data / 'links.csv'}", "-k", 3
     options = "--method", "spectral", "--no-assess", "--out", out

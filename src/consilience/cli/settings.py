@@ -137,10 +137,13 @@ def _choose_options(
 ) -> dict[str, Any]:
     """Return the constructor arguments for views of these kinds, with the settings in place of what kinds choose.
 
-    A value for all views leaves views of similarities alone, which have no columns to compare.
+    A value for all views leaves views of similarities alone, which have no columns to compare. A value that names a
+    view counts only if there is that view.
     """
     options = declaration.choose_options(kinds)
     for setting in settings:
+        if setting.named_view not in (None, *kinds):
+            continue
         name, value = setting.option, setting.value
         default = inspect.signature(declaration.estimator_class).parameters[name].default
         current = options.get(name, default)
