@@ -181,14 +181,6 @@ for _declaration in (
         example="kind=centroid",
     ),
     EstimatorDeclaration(
-        "cca-k-means",
-        "k-means of canonical correlation features",
-        "consilience.baselines:CCAKMeans",
-        is_compared=False,
-        contract=ContractCase(is_complete=False),
-        example="kind=kernel",
-    ),
-    EstimatorDeclaration(
         "co-em",
         "co-EM",
         "consilience.methods:CoEM",
@@ -252,6 +244,14 @@ for _declaration in (
         is_compared=False,
         contract=ContractCase(is_complete=False),
         example="kind=kernel",
+    ),
+    EstimatorDeclaration(
+        "cca-k-means",
+        "k-means of canonical correlation features",
+        "consilience.baselines:CCAKMeans",
+        is_compared=False,
+        contract=ContractCase(is_complete=False),
+        example="view=a",
     ),
     EstimatorDeclaration(
         "minimum-disagreement",

@@ -14,7 +14,7 @@ from stage import CLASSES, assert_refused, list_folder, make_blobs, run_command,
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "stability", "seconds", "peak_mib", "entities"]
-METHODS = ["consilience", "spectral", "kernel-addition", "co-regularized", "cca-k-means"]
+METHODS = ["consilience", "spectral", "kernel-addition", "co-regularized"]
 METHODS += ["co-em", "spherical", "k-means", "convex", "agglomerative"]
 SHOWN = ["entities", "nmi", "ari", "f", "entropy", "agreement", "stability", "seconds"]
 BASELINES = ["spectral, side by side", "spherical, side by side"]

@@ -12,6 +12,7 @@ from stage import (
     IDS,
     N,
     assert_refused,
+    get_clusters,
     make_blobs,
     read_labels,
     read_summary,
@@ -77,7 +78,7 @@ def test_fit_gets_the_seeds(method, views, tmp_path):
     line = "lake (1 seed): cluster 0; river (2 seeds): cluster 1; sea (2 seeds): cluster 2."
     assert f"Seeds became clusters: {line}" in ran.out
     assert "(--seeds): the fit uses the classes of 5 entities of 60: lake, river, sea." in ran.err
-    assert "--seeds has one entity only of 1 class (the first is 'lake')." in ran.err
+    assert "--seeds has a single entity of 1 class (the first is 'lake')." in ran.err
     assert "Known classes that the fit has used" in (tmp_path / "out" / "report.html").read_text()
     assert facts["comparison"] is None
     others = np.setdiff1d(np.arange(N), SEEDED)
@@ -171,7 +172,9 @@ def test_small_groups_take_no_seeds(views, tmp_path):
 @pytest.mark.parametrize("method", ["auto", "co-em", "k-means"])
 def test_more_classes_than_clusters_are_refused(method, views, tmp_path):
     ran = run_command("cluster", *views, "-k", 2, "--method", method, "--seeds", "seed", "--out", tmp_path / "out")
-    assert_refused(ran, "(--seeds) has 3 classes, but -k is 2: each class is a cluster, so give -k 3 or more")
+    assert_refused(
+        ran, "(--seeds) has 3 classes (lake, river, sea), but -k is 2: each class is a cluster, so give -k 3 or more"
+    )
 
 
 def test_auto_finds_at_least_as_many_clusters_as_classes(tmp_path):
@@ -219,7 +222,7 @@ def test_single_class(tmp_path):
     for method in ("auto", "k-means"):
         arguments = "--seeds", "seed", "--method", method, "-k", 3, "--no-assess", "--out", tmp_path / method
         ran = run_successfully("cluster", *views, *arguments)
-        assert "--seeds has one class only, 'river': it says nothing about the other clusters." in ran.err
+        assert "--seeds has a single class, 'river': it says nothing about the other clusters." in ran.err
         labels = [row["cluster"] for row in read_labels(tmp_path / method)]
         assert labels[0] == labels[1]
         assert read_summary(tmp_path / method)["clusters"] == 3
@@ -229,6 +232,20 @@ def test_empty_column_of_seeds_is_refused(tmp_path):
     views = write_views(tmp_path, seeded=[])
     ran = run_command("cluster", *views, "--seeds", "seed", "-k", 3, "--out", tmp_path / "out")
     assert_refused(ran, "a.csv:seed (--seeds) has no label for any of the entities")
+
+
+def test_seeds_without_ids_need_files_of_the_same_order(views, tmp_path):
+    classes = np.array([NAMES[CLASSES[i]] if i in SEEDED else "" for i in range(N)])
+    np.save(tmp_path / "seeds.npy", classes)
+    Y = np.round(make_blobs(1), 4)
+    write_csv(tmp_path / "b.csv", ["id", "u", "v", "w"], ([IDS[i], *Y[i]] for i in reversed(range(N))))
+    first = views[:2]
+    options = "--method", "k-means", "--seeds", tmp_path / "seeds.npy", "-k", "3", "--out", tmp_path / "out", *FEW
+    ran = run_command("cluster", *first, "--view", f"b={tmp_path / 'b.csv'}", *options)
+    assert_refused(ran, "seeds.npy (--seeds) has no ids, but the views are joined by ids: add them")
+    run_successfully("cluster", *views, *options)
+    seeded = np.array(get_clusters(read_labels(tmp_path / "out")))[SEEDED]
+    assert seeded.tolist() == [CLUSTER[name] for name in classes[SEEDED]]
 
 
 def test_unknown_column_of_seeds_is_refused(views, tmp_path):
@@ -243,6 +260,17 @@ def test_classes_that_are_numbers_are_ordered_by_value(tmp_path):
     run_successfully("cluster", *arguments, "--out", tmp_path / "out")
     described = read_summary(tmp_path / "out")["seeds"]
     assert [(row["class"], row["cluster"]) for row in described] == [("2", 0), ("9", 1), ("10", 2)]
+
+
+def test_minus_one_is_a_class_with_a_note(tmp_path):
+    """In Python -1 means unknown; in a file an empty cell does."""
+    views = write_views(tmp_path)
+    seeds = write_csv(tmp_path / "seeds.csv", ["id", "what"], [(IDS[0], 1), (IDS[25], -1), (IDS[26], -1)])
+    options = "--method", "k-means", "--seeds", seeds, "--out", tmp_path / "out", "--no-assess"
+    ran = run_successfully("cluster", *views, *options, "-k", "3")
+    assert "--seeds has a class '-1'. If it means that the class is unknown, leave these cells empty." in ran.err
+    ran = run_command("cluster", *views, *options, "-k", "1", "--force")
+    assert_refused(ran, "has 2 classes (-1, 1), but -k is 1: each class is a cluster, so give -k 2 or more")
 
 
 def test_report_shows_the_seeds_again(views, tmp_path):

@@ -113,9 +113,34 @@ def test_option_of_one_view_is_refused_on_concatenated_views(out):
 
 def test_unknown_view_is_refused_before_any_file_is_read(out):
     views = "--view", "a=none.csv", "--view", "folder/b.csv"
-    for setting, view in (("affinity.c=cosine", "c"), ("affinity.a.x=cosine", "a.x"), ("affinity.b-up=cosine", "b-up")):
-        ran = run_command("cluster", *views, "--method", "spectral", "--set", setting, "--out", out)
+    cases = [("spectral", "affinity.c=cosine", "c"), ("spectral", "affinity.a.x=cosine", "a.x")]
+    cases += [("spectral", "affinity.b-up=cosine", "b-up"), ("spectral", "embedding=c", "c")]
+    cases += [("minimum-disagreement", "embedding=median", "median"), ("cca-k-means", "view=c", "c")]
+    for method, setting, view in cases:
+        ran = run_command("cluster", *views, "--method", method, "--set", setting, "--out", out)
         assert_refused(ran, f"--set {setting}: there is no view {view!r}; the views are 'a', 'b'", code=2)
+
+
+def test_values_that_name_views():
+    for method, text, view in [
+        ("spectral", "embedding=concat", None),
+        ("spectral", "embedding=1", "1"),
+        ("minimum-disagreement", "embedding=mean", None),
+        ("co-regularized", "embedding=b", "b"),
+        ("cca-k-means", "view=none", None),
+        ("cca-k-means", "view=b", "b"),
+        ("spectral", "affinity=cosine", None),
+        ("co-em", "families=gaussian", None),
+    ]:
+        assert read_settings(method, [text]).settings[0].named_view == view, text
+
+
+def test_value_that_names_a_view_is_left_out_where_the_view_is_not_compared(ab, out):
+    options = "-k", 3, "--method", "spectral", "--set", "embedding=b", "--no-assess", "--out", out
+    ran = run_successfully("cluster", *ab, *options)
+    assert "Not compared" not in ran.err
+    methods = ["all views together", "views side by side", "a alone", "b alone"]
+    assert [row["method"] for row in read_summary(out)["comparison"]] == methods
 
 
 def test_views_of_links_are_known_once_the_file_is_read(data, ab, out):

@@ -755,6 +755,15 @@ def test_file_of_version_0_1_is_refused():
         load(path)
 
 
+def test_models_saved_before_new_options_still_load():
+    """The file was written before `solver`, `gamma`, known classes and estimators as base were added."""
+    saved = load(Path(__file__).parent / "data" / "models-0.2-options.zip")
+    for name, model in saved["models"].items():
+        assert np.array_equal(model.predict(saved["views"]), saved["labels"][name]), name
+        model.set_params(**model.get_params()).fit(saved["views"])
+        assert np.array_equal(model.predict(saved["views"]), saved["labels"][name]), name
+
+
 def test_equal_models_give_equal_files(tmp_path):
     for name in ("a", "b"):
         save(make_small_tree(), tmp_path / name)

@@ -105,7 +105,7 @@ class CoRegularizedSpectral(BaseSpectral):
         **share_constraints("max_iter", "tol"),
         "kind": [StrOptions({"pairwise", "centroid"})],
         "weight": [NON_NEGATIVE, dict, list, tuple],
-        "embedding": [str],
+        "embedding": [StrOptions({"auto", "concat", "centroid"}), str],
     }
 
     def __init__(

@@ -39,12 +39,17 @@ class SeedClasses:
         """Number of entities known to be in each class."""
         return np.bincount(self.numbers[self.is_seeded], minlength=len(self.names))
 
+    @property
+    def listed(self) -> str:
+        """The first classes, for messages."""
+        return ", ".join(self.names[:MAX_LISTED]) + (" ..." if len(self.names) > MAX_LISTED else "")
+
     def check_n_clusters(self, n_clusters: int) -> None:
         """Refuse fewer clusters than classes."""
         if len(self.names) > n_clusters:
             raise ValueError(
-                f"{self.origin} (--seeds) has {len(self.names)} classes, but -k is {n_clusters}: each class is a "
-                f"cluster, so give -k {len(self.names)} or more"
+                f"{self.origin} (--seeds) has {len(self.names)} classes ({self.listed}), but -k is {n_clusters}: each "
+                f"class is a cluster, so give -k {len(self.names)} or more"
             )
 
     def to_constraints(self, is_present: np.ndarray | None = None) -> Constraints:
@@ -71,12 +76,13 @@ class SeedClasses:
 
     def list_notes(self, declaration: EstimatorDeclaration) -> list[str]:
         """Return notes on how the seeds are used, and on classes that tell the fit little or everything."""
-        listed = ", ".join(self.names[:MAX_LISTED]) + (" ..." if len(self.names) > MAX_LISTED else "")
         n_seeded = int(self.is_seeded.sum())
         notes = [
             f"{self.origin} (--seeds): the fit uses the classes of {count_noun(n_seeded, 'entity', 'entities')} of "
-            f"{len(self.numbers):,}: {listed}."
+            f"{len(self.numbers):,}: {self.listed}."
         ]
+        if "-1" in self.names:
+            notes.append("--seeds has a class '-1'. If it means that the class is unknown, leave these cells empty.")
         if not declaration.takes_seeds:
             notes.append(
                 f"--method {declaration.name} uses the seeds as constraints: must-links within a class, cannot-links "
@@ -87,11 +93,11 @@ class SeedClasses:
                 "All entities have a class in --seeds, so there is nothing left to find: clusters are classes."
             )
         if len(self.names) == 1:
-            notes.append(f"--seeds has one class only, {self.names[0]!r}: it says nothing about the other clusters.")
+            notes.append(f"--seeds has a single class, {self.names[0]!r}: it says nothing about the other clusters.")
         single = [name for name, size in zip(self.names, self.sizes.tolist(), strict=True) if size == 1]
         if single:
             notes.append(
-                f"--seeds has one entity only of {count_noun(len(single), 'class', 'classes')} (the first is "
+                f"--seeds has a single entity of {count_noun(len(single), 'class', 'classes')} (the first is "
                 f"{single[0]!r})."
             )
         return notes

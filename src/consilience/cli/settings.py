@@ -55,6 +55,7 @@ class Setting:
     option: str
     view: str | None
     value: Any
+    named_view: str | None = None  # the view that the value names, such as that of embedding=VIEW
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class Settings:
 
     def check_views(self, names: Sequence[str], possible: Sequence[str] = ()) -> None:
         """Refuse a setting for a view that does not exist; `possible` are names that it may still turn out to have."""
+        listed = ", ".join(map(repr, names))
         for setting in self.settings:
-            if setting.view not in (None, *names, *possible):
-                listed = ", ".join(map(repr, names))
-                raise UsageError(f"--set {setting.text}: there is no view {setting.view!r}; the views are {listed}")
+            for view in (setting.view, setting.named_view):
+                if view not in (None, *names, *possible):
+                    raise UsageError(f"--set {setting.text}: there is no view {view!r}; the views are {listed}")
 
 
 def check_settings(options: argparse.Namespace) -> None:
@@ -135,10 +137,13 @@ def _choose_options(
 ) -> dict[str, Any]:
     """Return the constructor arguments for views of these kinds, with the settings in place of what kinds choose.
 
-    A value for all views leaves views of similarities alone, which have no columns to compare.
+    A value for all views leaves views of similarities alone, which have no columns to compare. A value that names a
+    view counts only if there is that view.
     """
     options = declaration.choose_options(kinds)
     for setting in settings:
+        if setting.named_view not in (None, *kinds):
+            continue
         name, value = setting.option, setting.value
         default = inspect.signature(declaration.estimator_class).parameters[name].default
         current = options.get(name, default)
@@ -187,7 +192,9 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
         raise UsageError(f"{option} takes no value for a single view; {remedy}")
     for candidate in _list_candidates(option, value):
         if _is_valid(option, candidate, constraints):
-            return Setting(text, option, view if dot else None, candidate)
+            words = [constraint for constraint in constraints if constraint is not str]
+            is_view = option not in CATALOGS and str in constraints and not is_satisfied(words, candidate)
+            return Setting(text, option, view if dot else None, candidate, candidate if is_view else None)
     objects = list_objects(option, constraints)
     example = next((f", also with options: {name}({names[0]}=...)" for name, names in objects.items()), "")
     raise UsageError(f"{option} must be {describe_choices(option, constraints)}{example}")
@@ -265,7 +272,7 @@ def describe_choices(option: str, constraints: Sequence[Any]) -> str:
             case None:
                 choices.append("none")
             case type() if constraint is str:
-                choices += ["auto", *catalog] if catalog else ["a string"]
+                choices += ["auto", *catalog] if catalog else ["the name of a view"]
             case type() if constraint is Integral:
                 choices.append("an integer")
     *first, last = choices or ["an object, which only Python can give"]

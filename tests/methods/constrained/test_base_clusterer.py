@@ -284,12 +284,13 @@ def test_contradictions_between_views_are_refused_by_cop():
     constraints = {"a": Constraints([(first, other)]), "b": Constraints(cannot_link=[(first, other)])}
     message = (
         rf"view 'b': COPKMeans satisfies all constraints, but cannot satisfy those of this view and those that follow "
-        rf"from other views, as cannot-links \({first}, {other}\). Check them, increase n_clusters, or use base='pck'"
+        rf"from other views, such as the cannot-links \({first}, {other}\). Check them, increase n_clusters, or use "
+        r"base='pck'"
     )
     with pytest.raises(cs.InfeasibleConstraintsError, match=message):
         cs.MultiViewConstrainedKMeans(2, base="cop").fit(views, constraints=constraints)
     named = cs.Views(dict(views.items()), present=views.present, ids=[f"e{i}" for i in range(len(views))])
-    with pytest.raises(ValueError, match=rf"as cannot-links \(e{first}, e{other}\)"):
+    with pytest.raises(ValueError, match=rf"such as the cannot-links \(e{first}, e{other}\)"):
         cs.MultiViewConstrainedKMeans(2, base="cop").fit(named, constraints=constraints)
 
 
@@ -297,7 +298,7 @@ def test_infeasible_constraints_are_refused_by_cop():
     views, _, _ = make_quadrants()
     rows = np.flatnonzero(views.present[:, 0])[:3].tolist()
     triangle = {"a": Constraints(cannot_link=[rows[:2], rows[1:], rows[::2]])}
-    with pytest.raises(cs.InfeasibleConstraintsError, match=r"view 'a': COPKMeans .*as cannot-links \(\d+, \d+\), \("):
+    with pytest.raises(cs.InfeasibleConstraintsError, match=r"view 'a': COPKMeans .*cannot-links \(\d+, \d+\), \("):
         cs.MultiViewConstrainedKMeans(2, base="cop").fit(views, constraints=triangle)
 
 

@@ -156,9 +156,10 @@ class CoEM(KnownClassesMixin, BaseEstimator):
 
     Notes
     -----
-    If every cluster has a class in the y of `fit`, there is one start: from the entities of known class alone (Nigam &
-    Ghani 2000) if all families smooth, and else from the partition by the nearest class mean. If there are more
-    clusters, class means take the place of chosen entities, and the others are drawn as `init` says.
+    If `init` chooses entities and every cluster has a class in the y of `fit`, there is one start: from the entities of
+    known class alone (Nigam & Ghani 2000) if all families smooth, otherwise from the partition by the nearest class
+    mean. If there are more clusters than classes, class means take the place of chosen entities, and the others are
+    drawn as `init` says.
 
     The log-likelihood of a multinomial view leaves out the multinomial coefficient, which depends on no parameter. So
     likelihoods, `bic` and `aic` compare models of the same data that have the same families.

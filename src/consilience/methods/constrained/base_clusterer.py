@@ -71,7 +71,7 @@ class BaseClusterer:
                 failure = error
         pairs = np.sort(self.entities[name][failure.pairs], axis=1)
         listed = ", ".join(show_pair(pair, self.ids) for pair in pairs)
-        detail = f", as cannot-links {listed}" if listed else f" ({failure})"
+        detail = f", such as the cannot-links {listed}" if listed else f" ({failure})"
         raise InfeasibleConstraintsError(
             f"view {name!r}: {type(self.base).__name__} satisfies all constraints, but cannot satisfy those of this "
             f"view and those that follow from other views{detail}. Check them, increase n_clusters, or use base='pck', "

@@ -65,7 +65,11 @@ from .propagate import GAMMA, TRANSFERS, Transfer
 DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest", "cop": "farthest"}
 
 
-@save_as("constrained-view")
+@save_as(
+    "constrained-view",
+    version=2,
+    upgrade=lambda attributes, _: {"model": None, "numbers": None, **attributes},  # 1 had no estimator as base
+)
 @dataclass(frozen=True, eq=False)
 class FittedView:
     """What `predict` needs of a view: its clusters, and the squared distance that is one unit of variance.

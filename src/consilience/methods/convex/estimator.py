@@ -87,7 +87,11 @@ def check_has_probabilities(estimator: ConvexMixture) -> bool:
 
 
 @share_docs
-@save_as("convex-mixture")
+@save_as(
+    "convex-mixture",
+    version=2,
+    upgrade=lambda attributes, _: {"solver": "newton", "inner_tol": 1e-4, **attributes},  # 1 had neither option
+)
 class ConvexMixture(ClusterMixin, BaseEstimator):
     """Exemplar-based clustering by a convex mixture over any number of views (Tzortzis & Likas 2010).
 

@@ -147,7 +147,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         **share_constraints("outliers"),
         "n_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto", "compactness"})],
         "n_projections": [POSITIVE_INTEGER, None],
-        "embedding": [str],
+        "embedding": [StrOptions({"concat"}), str],
     }
     _stays_on_device = True
     _scores_unseen = True  # where the embedding puts an entity of the fit depends on it, which no formula undoes
