@@ -119,7 +119,10 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
         method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, terminal)
-        classes = _read_classes(reading, prepared)
+        _check_class_ids(reading, prepared)
+        classes = None
+        if reading.known_classes:
+            classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
         seeds = read_seeds(reading, prepared)
         file_constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
     declaration = settings.declaration if options.settings else find_estimator(method)
@@ -151,16 +154,17 @@ def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: T
     return scored
 
 
-def _read_classes(reading: InputData, prepared: EncodedData) -> np.ndarray | None:
-    """Return the known classes; refuse classes without ids if the files list the entities in different orders."""
-    if not reading.known_classes:
-        return None
-    classes = reading.known_classes[0]
+def _check_class_ids(reading: InputData, prepared: EncodedData) -> None:
+    """Refuse classes without ids if the files list the entities in different orders."""
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
     only_links = all(content.kind == "links" for content in reading.contents)
-    if not prepared.entities.is_mapped and classes.ids is None and (only_links or any(row != ids[0] for row in ids)):
-        raise ValueError(f"{classes.origin} (--labels) has no ids, but the views are joined by ids: add them")
-    return match_classes(reading.known_classes, prepared.entities)[prepared.kept]
+    if prepared.entities.is_mapped or not (only_links or any(row != ids[0] for row in ids)):
+        return
+    for classes in (*reading.known_classes, *reading.seed_classes):
+        if classes.ids is None:
+            raise ValueError(
+                f"{classes.origin} ({classes.option}) has no ids, but the views are joined by ids: add them"
+            )
 
 
 def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:
