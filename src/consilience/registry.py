@@ -185,6 +185,7 @@ for _declaration in (
         "k-means of canonical correlation features",
         "consilience.baselines:CCAKMeans",
         contract=ContractCase(is_complete=False),
+        example="kind=kernel",
     ),
     EstimatorDeclaration(
         "co-em",

@@ -13,6 +13,7 @@ import numpy as np
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator
 from ..arrays import Seed, normalize_rows
+from ..methods.common.validation import StrOptions
 from ..methods.spectral.algorithm import (
     EigenEmbedding,
     Embedding,
@@ -85,7 +86,10 @@ class MinimumDisagreement(BaseSpectral):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BaseSpectral._parameter_constraints, "embedding": [str]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSpectral._parameter_constraints,
+        "embedding": [StrOptions({"concat", "mean"}), str],
+    }
 
     def __init__(
         self,

@@ -258,7 +258,7 @@ class _ViewReader:
             sources.append(KnownClasses(f"{path}:{text}", content.columns[text], ids, option, names))
         if not sources:
             raise ValueError(
-                f"no file has a column {text!r} ({option}): name an existing one, or FILE:COLUMN with a file that exists"
+                f"no file has a column {text!r} ({option}): name an existing one, or FILE:COLUMN of an existing file"
             )
         return sources
 
