@@ -338,7 +338,7 @@ def test_repeated_pairs_and_empty_cells_change_nothing(views, tmp_path):
     pairs = [(PAGES[i], IMAGES[i]) for i in IN_BOTH]
     file = write_csv(tmp_path / "map.csv", ["page", "image"], [*pairs, pairs[0], (PAGES[ONLY_PAGE[0]], "")])
     ran = run_successfully("cluster", *views, "--mapping", file, "-k", 3, "--no-assess", "--out", tmp_path / "out")
-    assert "1 of its pairs are listed more than once, and count once" in ran.err
+    assert "map.csv lists pairs more than once (1 in all): they count once" in ran.err
     assert read_summary(tmp_path / "out")["mapping"]["mapped"][0]["entities"] == 36
 
 

@@ -15,7 +15,7 @@ EVERY_FAMILY = (
     "auto, multinomial, bernoulli, poisson, categorical, gaussian, gaussian-full, gaussian-tied, gaussian-spherical or "
     "von-mises-fisher"
 )
-LIST_OF_SHARES = "a list, separated by commas, of a float in the range [0.0, 1.0]"
+LIST_OF_SHARES = "a list separated by commas (each item a float in the range [0.0, 1.0])"
 
 
 @pytest.fixture
@@ -63,9 +63,17 @@ BAD = [
     ("co-em", "views=a", "views is not set by --set: use --view NAME=FILE"),
     ("co-em", "verbose=true", "verbose is not set by --set: a terminal shows progress unless --quiet is given"),
     ("spherical", "outliers=0.1", "outliers is not set by --set: use --outliers SHARE"),
-    ("auto", "eta=1", "--method consilience has no option 'eta': choose from affinity, predictors, init"),
+    (
+        "auto",
+        "eta=1",
+        "--method consilience has no option 'eta' (it is an option of co-em): choose from affinity, predictors, n_init",
+    ),
     ("auto", "affinity=cosine", "affinity must be auto or precomputed"),
-    ("auto", "predictors=magic", "predictors must be a list, separated by commas, of components, graph, neighbors"),
+    (
+        "auto",
+        "predictors=magic",
+        "predictors must be a list separated by commas (each item components, graph or neighbors)",
+    ),
     ("spectral", "affinity=near", "affinity must be auto, chi2, cosine, gaussian, intersection, landmarks, linear"),
     ("spectral", "affinity.a=near", "affinity must be auto, chi2"),
     ("spectral", "affinity=gaussian(width=1)", "gaussian has no option 'width': choose from bandwidth"),
@@ -78,7 +86,17 @@ BAD = [
     ("convex", "divergence=far", "divergence must be bernoulli, cosine, itakura-saito, kernel, kl, mahalanobis"),
     ("convex", "divergence=kl(smoothing=x)", "kl(smoothing=x): "),
     ("convex", "divergence=mahalanobis(covariance=1)", "mahalanobis has no option 'covariance': it has none"),
-    ("convex", "init=0.5,0.5", "init must be none"),
+    ("convex", "init=0.5,0.5", "init is not set by --set: only Python can give it"),
+    ("auto", "init=random", "init is not set by --set: only Python can give it"),
+    (
+        "spectral",
+        "embedding=mean",
+        "there is no view 'mean'; the views are 'a'; embedding may be concat or the name of a",
+    ),
+    ("spectral", "embedding=2", "embedding=2: there is no view '2'; the views are 'a'"),
+    ("minimum-disagreement", "embedding=men", "embedding may be concat, mean or the name of a view"),
+    ("co-regularized", "embedding=b", "embedding may be auto, centroid, concat or the name of a view"),
+    ("cca-k-means", "view=A", "there is no view 'A'; the views are 'a'; view may be the name of a view or none"),
     ("constrained", "transfer=all", "transfer must be direct, membership, none or propagate"),
     ("constrained", "threshold=-1", "threshold must be a float in the range (0.0, inf) or auto"),
     ("agglomerative", "linkage=ward", "linkage must be average, complete or single"),
@@ -86,7 +104,11 @@ BAD = [
     ("concatenation", "estimator=concatenation", "estimator must be a method: consilience, spectral,"),
     ("concatenation", "estimator.eta=1", "--set estimator.eta=1: --method k-means has no option 'eta'"),
     ("concatenation", "estimator.n_clusters=2", "n_clusters is not set by --set: use -k N"),
-    ("concatenation", "eta=1", "--method concatenation has no option 'eta': choose from estimator"),
+    (
+        "concatenation",
+        "eta=1",
+        "--method concatenation has no option 'eta' (it is an option of co-em): choose from estimator",
+    ),
 ]
 
 
@@ -111,6 +133,12 @@ def test_option_of_one_view_is_refused_on_concatenated_views(out):
     assert_refused(ran, "the columns of all views are one view: use estimator.families=VALUE", code=2)
 
 
+def test_name_of_a_view_is_refused_on_concatenated_views(out):
+    settings = "--set", "estimator=spectral", "--set", "estimator.embedding=a"
+    ran = run_command("cluster", "--view", "a=none.csv", "--method", "concatenation", *settings, "--out", out)
+    assert_refused(ran, "estimator.embedding=a: the columns of all views are one view: leave it out", code=2)
+
+
 def test_unknown_view_is_refused_before_any_file_is_read(out):
     views = "--view", "a=none.csv", "--view", "folder/b.csv"
     cases = [("spectral", "affinity.c=cosine", "c"), ("spectral", "affinity.a.x=cosine", "a.x")]
@@ -132,7 +160,8 @@ def test_values_that_name_views():
         ("spectral", "affinity=cosine", None),
         ("co-em", "families=gaussian", None),
     ]:
-        assert read_settings(method, [text]).settings[0].named_view == view, text
+        setting = read_settings(method, [text]).settings[0]
+        assert (setting.value if setting.names_view else None) == view, text
 
 
 def test_value_that_names_a_view_is_left_out_where_the_view_is_not_compared(ab, out):
@@ -309,3 +338,13 @@ def test_concatenation_of_a_method_that_cannot_predict_is_not_assessed(ab, out):
     ran = run_successfully("cluster", *ab, "-k", 3, *options, "--out", out)
     assert "Not assessed: --method concatenation cannot predict the clusters of new entities." in ran.err
     assert load_estimator(out).estimator.linkage == "complete"
+
+
+@pytest.mark.parametrize(("method", "setting"), [("spectral", "embedding=a"), ("cca-k-means", "view=b")])
+def test_name_of_a_view_leaves_single_views_comparable(method, setting, ab, out):
+    ran = cluster(*ab, out=out, method=method, settings=[setting])
+    option, view = setting.split("=")
+    assert getattr(load_estimator(out), option) == view
+    assert "Not compared" not in ran.err
+    compared = [row["method"] for row in read_summary(out)["comparison"]]
+    assert compared == ["all views together", "views side by side", "a alone", "b alone"]

@@ -50,7 +50,7 @@ class CoRegularizedSpectral(BaseSpectral):
     ----------
     %(n_clusters)s
     kind : {'pairwise', 'centroid'}, default='pairwise'
-        What the views' eigenvectors are pulled to: each other, or the consensus.
+        What the views' eigenvectors are pulled to: each other ('pairwise'), or the consensus ('centroid').
     weight : float, or one per view in a dict or list, default=0.05
         How strongly they are pulled, relative to a view's similarities, whose largest eigenvalue is 1. With
         ``kind='pairwise'`` one number for all.

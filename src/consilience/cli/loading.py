@@ -119,7 +119,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
         method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, terminal)
-        _check_class_ids(reading)
+        _check_class_ids(reading, prepared)
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
@@ -154,15 +154,17 @@ def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: T
     return scored
 
 
-def _check_class_ids(reading: InputData) -> None:
+def _check_class_ids(reading: InputData, prepared: EncodedData) -> None:
     """Refuse classes without ids if the files list the entities in different orders."""
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
     only_links = all(content.kind == "links" for content in reading.contents)
-    if reading.mappings or not (only_links or any(row != ids[0] for row in ids)):
+    if prepared.entities.is_mapped or not (only_links or any(row != ids[0] for row in ids)):
         return
-    for source in (*reading.known_classes, *reading.seed_classes):
-        if source.ids is None:
-            raise ValueError(f"{source.origin} ({source.option}) has no ids, but the views are joined by ids: add them")
+    for classes in (*reading.known_classes, *reading.seed_classes):
+        if classes.ids is None:
+            raise ValueError(
+                f"{classes.origin} ({classes.option}) has no ids, but the views are joined by ids: add them"
+            )
 
 
 def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:

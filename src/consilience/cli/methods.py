@@ -9,7 +9,7 @@ from typing import Any
 
 from .._docstrings import read_parameters
 from ..registry import EstimatorDeclaration, find_estimator, list_estimators
-from .settings import FLAGS, WRAPPED, describe_choices, get_constraints, list_objects, list_options
+from .settings import FLAGS, WRAPPED, describe_choices, get_constraints, list_objects, list_options, list_python_options
 from .terminal import Terminal
 
 WIDTH = 80
@@ -41,7 +41,7 @@ def describe_method(declaration: EstimatorDeclaration) -> str:
         form = f"  {option}={write_default(declaration, option)}"
         lines.append(f"{form}, or {option}.VIEW=VALUE for one view" if is_per_view else form)
         if option in parameters:
-            lines += wrap_indented(parameters[option].summary)
+            lines += wrap_indented(parameters[option].summary.replace("``", ""))
         if option == WRAPPED and declaration.wraps is not None:
             methods = [name for name, method in list_estimators().items() if method.wraps is None]
             lines += wrap_indented(f"Values: {', '.join(methods)}. Options of it: {WRAPPED}.NAME=VALUE")
@@ -49,7 +49,8 @@ def describe_method(declaration: EstimatorDeclaration) -> str:
             lines += wrap_indented(f"Values: {describe_choices(option, constraints)}")
         for kind, names in list_objects(option, constraints).items():
             lines += wrap_indented(f"{kind}({', '.join(f'{name}=...' for name in names)})")
-    flags = [f"{option}: {FLAGS[option]}." for option in parameters if option in FLAGS]
+    only_python = dict.fromkeys(list_python_options(declaration), "only in Python")
+    flags = [f"{option}: {remedy}." for option, remedy in (FLAGS | only_python).items() if option in parameters]
     lines += ["", "Not for --set:", *(f"  {flag}" for flag in flags)] if flags else []
     examples = [declaration.example or f"{option}={write_default(declaration, option)}" for option in options[:1]]
     command = " ".join([f"--method {name}", *(f"--set {example}" for example in examples)])

@@ -89,9 +89,8 @@ class SeedClasses:
                 "between classes."
             )
         if n_seeded == len(self.numbers):
-            notes.append(
-                "All entities have a class in --seeds, so there is nothing left to find: clusters are classes."
-            )
+            result = ": clusters are classes" if declaration.takes_seeds else ""
+            notes.append(f"All entities have a class in --seeds, so there is nothing left to find{result}.")
         if len(self.names) == 1:
             notes.append(f"--seeds has a single class, {self.names[0]!r}: it says nothing about the other clusters.")
         single = [name for name, size in zip(self.names, self.sizes.tolist(), strict=True) if size == 1]
@@ -138,8 +137,14 @@ def describe_seeds(described: list[dict[str, Any]]) -> str:
         place = "in no cluster" if row["cluster"] is None else f"cluster {row['cluster']}"
         inside = "" if row["in_cluster"] == row["entities"] else f", {row['in_cluster']:,} of them inside"
         parts.append(f"{row['class']} ({count_noun(row['entities'], 'seed')}{inside}): {place}")
+    clusters = Counter(row["cluster"] for row in described if row["cluster"] is not None)
+    merged = "".join(
+        f" Cluster {cluster} has most seeds of {n_classes} classes."
+        for cluster, n_classes in clusters.items()
+        if n_classes > 1
+    )
     more = f"; {len(described) - MAX_LISTED} more in summary.json" if len(described) > MAX_LISTED else ""
-    return f"Seeds became clusters: {'; '.join(parts)}{more}."
+    return f"Seeds became clusters: {'; '.join(parts)}{more}.{merged}"
 
 
 def build_seeds_section(described: list[dict[str, Any]], facts: ReportFacts) -> Section:
@@ -155,7 +160,11 @@ def build_seeds_section(described: list[dict[str, Any]], facts: ReportFacts) -> 
         for row in described
     ]
     head = ("Class", "Entities known", "Cluster with most of them", "Known in it", "Size of the cluster")
-    text = tag("p", "The fit has used the known classes of these entities; scores leave them out.")
+    text = tag(
+        "p",
+        "The fit has used the known classes of these entities. Scores and the comparison with known classes leave them "
+        "out, as if their class were unknown.",
+    )
     return Section.build(
         "seeds", "Seeds", "Known classes that the fit has used", text, build_table("Seeds", head, rows)
     )

@@ -55,7 +55,7 @@ class Setting:
     option: str
     view: str | None
     value: Any
-    named_view: str | None = None  # the view that the value names, such as that of embedding=VIEW
+    names_view: bool = False  # whether the value is the name of a view
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,15 @@ class Settings:
 
     def check_views(self, names: Sequence[str], possible: Sequence[str] = ()) -> None:
         """Refuse a setting for a view that does not exist; `possible` are names that it may still turn out to have."""
-        listed = ", ".join(map(repr, names))
         for setting in self.settings:
-            for view in (setting.view, setting.named_view):
-                if view not in (None, *names, *possible):
-                    raise UsageError(f"--set {setting.text}: there is no view {view!r}; the views are {listed}")
+            view = setting.value if setting.names_view else setting.view
+            if view in (None, *names, *possible):
+                continue
+            words = f"the views are {', '.join(map(repr, names))}"
+            if setting.names_view:
+                constraints, _ = get_constraints(self.declaration, setting.option)
+                words += f"; {setting.option} may be {describe_choices(setting.option, constraints)}"
+            raise UsageError(f"--set {setting.text}: there is no view {view!r}; {words}")
 
 
 def check_settings(options: argparse.Namespace) -> None:
@@ -110,10 +114,9 @@ def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[s
         inner = {name.removeprefix(f"{WRAPPED}."): value for name, value in inner.items()}
         wrapped = _apply_assignments(choices[method], inner, f"{WRAPPED}.")
         for setting in wrapped.settings:
-            if setting.view is not None:
-                raise UsageError(
-                    f"--set {setting.text}: the columns of all views are one view: use {WRAPPED}.{setting.option}=VALUE"
-                )
+            if setting.view is not None or setting.names_view:
+                remedy = "leave it out" if setting.names_view else f"use {WRAPPED}.{setting.option}=VALUE"
+                raise UsageError(f"--set {setting.text}: the columns of all views are one view: {remedy}")
         declaration = replace(
             declaration,
             wraps=wrapped.declaration,
@@ -138,13 +141,13 @@ def _choose_options(
     """Return the constructor arguments for views of these kinds, with the settings in place of what kinds choose.
 
     A value for all views leaves views of similarities alone, which have no columns to compare. A value that names a
-    view counts only if there is that view.
+    view is left out if the view is not among these, as in the comparison with single views.
     """
     options = declaration.choose_options(kinds)
     for setting in settings:
-        if setting.named_view not in (None, *kinds):
-            continue
         name, value = setting.option, setting.value
+        if setting.names_view and value not in kinds:
+            continue
         default = inspect.signature(declaration.estimator_class).parameters[name].default
         current = options.get(name, default)
         by_view = current if type(current) is dict else {}
@@ -160,7 +163,15 @@ def _choose_options(
 def list_options(declaration: EstimatorDeclaration) -> list[str]:
     """Return the names of the options that --set takes, in the order of the constructor."""
     parameters = inspect.signature(declaration.estimator_class).parameters
-    return [name for name in parameters if name not in FLAGS]
+    only_python = list_python_options(declaration)
+    return [name for name in parameters if name not in FLAGS and name not in only_python]
+
+
+def list_python_options(declaration: EstimatorDeclaration) -> list[str]:
+    """Return the names of the options of which text can only express the default."""
+    parameters = inspect.signature(declaration.estimator_class).parameters
+    described = {name: describe_choices(name, get_constraints(declaration, name)[0]) for name in parameters}
+    return [name for name, choices in described.items() if name not in FLAGS and choices in ("auto", "none")]
 
 
 def get_constraints(declaration: EstimatorDeclaration, option: str) -> tuple[list[Any], bool]:
@@ -180,9 +191,14 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     option, dot, view = name.partition(".")
     if option in FLAGS and option in declaration.parameters:
         raise UsageError(f"{option} is not set by --set: {FLAGS[option]}")
+    if option in list_python_options(declaration):
+        raise UsageError(f"{option} is not set by --set: only Python can give it")
     options = list_options(declaration)
     if option not in options:
-        raise UsageError(f"--method {declaration.name} has no option {option!r}: choose from {', '.join(options)}")
+        others = [method.name for method in list_estimators().values() if option in list_options(method)]
+        hint = f" (it is an option of {', '.join(others)})" if others else ""
+        choices = ", ".join(options)
+        raise UsageError(f"--method {declaration.name} has no option {option!r}{hint}: choose from {choices}")
     constraints, is_per_view = get_constraints(declaration, option)
     if dot and not view:
         raise UsageError(f"name the view after the dot, as in {option}.VIEW=VALUE")
@@ -193,8 +209,8 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     for candidate in _list_candidates(option, value):
         if _is_valid(option, candidate, constraints):
             words = [constraint for constraint in constraints if constraint is not str]
-            is_view = option not in CATALOGS and str in constraints and not is_satisfied(words, candidate)
-            return Setting(text, option, view if dot else None, candidate, candidate if is_view else None)
+            names_view = str in constraints and option not in CATALOGS and not is_satisfied(words, candidate)
+            return Setting(text, option, view if dot else None, candidate, names_view)
     objects = list_objects(option, constraints)
     example = next((f", also with options: {name}({names[0]}=...)" for name, names in objects.items()), "")
     raise UsageError(f"{option} must be {describe_choices(option, constraints)}{example}")
@@ -266,7 +282,7 @@ def describe_choices(option: str, constraints: Sequence[Any]) -> str:
                 choices.append(str(constraint))
             case SequenceOf():
                 items = describe_choices("", [constraint.item])
-                choices.append(f"a list, separated by commas, of {items.replace(' or ', ', ')}")
+                choices.append(f"a list separated by commas (each item {items})")
             case "boolean":
                 choices += ["true", "false"]
             case None:

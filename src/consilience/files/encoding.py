@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -189,27 +189,28 @@ def _align_columns(content: ViewContent, entities: Entities) -> ViewContent:
 
 
 def match_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
-    """Return the known class of each entity, '' if there is none.
+    """Return the known class of each entity from all sources, '' if there is none.
 
-    If mappings join views with different ids, each may have a column of classes; otherwise the first source counts.
+    Sources that contradict each other are refused.
     """
-    if entities.is_mapped:
-        return _match_mapped_classes(sources, entities)
-    source, n = sources[0], len(entities)
-    texts = format_classes(source)
-    if source.ids is not None and entities.ids is not None:
-        by_id = dict(zip(source.ids.tolist(), texts.tolist(), strict=True))
-        matched = np.array([by_id.get(entity_id, "") for entity_id in entities.ids.tolist()], dtype=object)
-        if not (matched != "").any():
-            raise ValueError(
-                f"{source.origin} ({source.option}) has no label for any of the entities: do the ids match?"
-            )
-        return matched
-    if len(texts) != n:
-        raise ValueError(f"{source.origin} ({source.option}) has {len(texts)} labels for {n} entities: give one each")
-    if not (texts != "").any():
-        raise ValueError(f"{source.origin} ({source.option}) has no label for any of the entities: all cells are empty")
-    return texts
+    matched = np.full(len(entities), "", dtype=object)
+    origins: dict[int, KnownClasses] = {}
+    for source in sources:
+        for entity, text in _locate_classes(source, entities):
+            earlier = origins.setdefault(entity, source)
+            if matched[entity] not in ("", text):
+                name = f"row {entity + 1}" if entities.ids is None else f"entity {entities.ids[entity]!r}"
+                raise ValueError(
+                    f"{name} has the class {matched[entity]!r} in {earlier.origin} and {text!r} in {source.origin} "
+                    f"({source.option}): correct one, or name one file, FILE:COLUMN"
+                )
+            matched[entity] = text
+    if not origins:
+        origin = " and ".join(source.origin for source in sources)
+        has_text = any((format_classes(source) != "").any() for source in sources)
+        remedy = "do the ids match?" if has_text else "all cells are empty"
+        raise ValueError(f"{origin} ({sources[0].option}) has no label for any of the entities: {remedy}")
+    return matched
 
 
 def format_classes(source: KnownClasses) -> np.ndarray:
@@ -218,32 +219,23 @@ def format_classes(source: KnownClasses) -> np.ndarray:
     return np.array(["" if cell is None or cell != cell else format_cell(cell) for cell in cells], dtype=object)
 
 
-def _match_mapped_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
-    """Return the class of each entity from all sources, which must not contradict each other."""
-    matched = np.full(len(entities), "", dtype=object)
-    origins: dict[int, KnownClasses] = {}
-    for source in sources:
-        if source.ids is None:
+def _locate_classes(source: KnownClasses, entities: Entities) -> Iterator[tuple[int, str]]:
+    """Yield the position and the class of each entity of known class: by ids if there are any, otherwise by rows."""
+    texts = format_classes(source).tolist()
+    if source.ids is None and entities.is_mapped:
+        raise ValueError(f"{source.origin} ({source.option}) has no ids, but --mapping joins views by ids: add them")
+    if source.ids is None or entities.ids is None:
+        if len(texts) != len(entities):
             raise ValueError(
-                f"{source.origin} ({source.option}) has no ids, but --mapping joins views by ids: add them"
+                f"{source.origin} ({source.option}) has {len(texts)} labels for {len(entities)} entities: give one each"
+                + (", or a column of ids" if entities.ids is not None else "")
             )
-        for entity_id, text in zip(source.ids.tolist(), format_classes(source).tolist(), strict=True):
-            try:
-                entities_of_id = {
-                    entity for view in source.views or (None,) for entity in entities.find(entity_id, view)
-                }
-            except ValueError as error:
-                remedy = "Give the classes in a column of a view's file"
-                raise ValueError(f"{source.origin} ({source.option}): {error}. {remedy}") from error
-            for entity in entities_of_id if text else ():
-                earlier = origins.setdefault(entity, source)
-                if matched[entity] not in ("", text):
-                    raise ValueError(
-                        f"entity {entities.ids[entity]!r} has the class {matched[entity]!r} in {earlier.origin} and "  # type: ignore[index]
-                        f"{text!r} in {source.origin} ({source.option}): correct one, or name one file, FILE:COLUMN"
-                    )
-                matched[entity] = text
-    if not (matched != "").any():
-        origin = " and ".join(source.origin for source in sources)
-        raise ValueError(f"{origin} ({sources[0].option}) has no label for any of the entities: do the ids match?")
-    return matched
+        yield from ((entity, text) for entity, text in enumerate(texts) if text)
+        return
+    for entity_id, text in zip(source.ids.tolist(), texts, strict=True):
+        try:
+            positions = {entity for view in source.views or (None,) for entity in entities.find(entity_id, view)}
+        except ValueError as error:
+            remedy = "Give the classes in a column of a view's file"
+            raise ValueError(f"{source.origin} ({source.option}): {error}. {remedy}") from error
+        yield from ((entity, text) for entity in positions if text)

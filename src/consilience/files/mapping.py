@@ -75,7 +75,7 @@ def read_mappings(
             )
         pairs, n_repeated = _read_pairs(path, views, columns, ids)
         if n_repeated:
-            notes.append(f"{path}: {n_repeated:,} of its pairs are listed more than once, and count once.")
+            notes.append(f"{path} lists pairs more than once ({n_repeated:,} in all): they count once.")
         mappings.append(IdMapping(views, pairs))
     mapped = {name for mapping in mappings for name in mapping.views}
     unmapped = next((name for name in names if texts and name not in mapped), None)

@@ -257,7 +257,9 @@ class _ViewReader:
                 ids = self._read_ids(path, content.columns, self.id_column)
             sources.append(KnownClasses(f"{path}:{text}", content.columns[text], ids, option, names))
         if not sources:
-            raise ValueError(f"no file has a column {text!r} ({option}): name an existing one, or FILE:COLUMN")
+            raise ValueError(
+                f"no file has a column {text!r} ({option}): name an existing one, or FILE:COLUMN of an existing file"
+            )
         return sources
 
     def _read_class_file(self, option: str, path: Path, columns: tuple[str, ...] | None) -> KnownClasses:

@@ -113,9 +113,10 @@ class CoEM(KnownClassesMixin, BaseEstimator):
         Stop after this many rounds in which no view's log-likelihood reached a new maximum. It may fall now and then,
         so do not stop at the first fall.
     init : {'k-means++', 'random', 'random-responsibilities'}, array-like or dict, default='k-means++'
-        Where to start. 'k-means++' and 'random' choose an entity per cluster, assign the others to the nearest by all
-        their views, and start from this partition in all views. 'random-responsibilities' starts as the papers do, from
-        posteriors drawn at random, the same in all views: uniformly from all that sum to 1. With labels (n_entities,),
+        Where to start: 'k-means++' and 'random' choose an entity per cluster, assign the others to the nearest by all
+        their views, and start from this partition in all views; 'random-responsibilities' starts as the papers do, from
+        posteriors drawn at random, the same in all views. They are uniform among all that sum to 1. With labels
+        (n_entities,),
         or responsibilities (n_entities, n_clusters) for all views or in a dict by view, the run starts from one M-step
         on them. With parameters, in a dict by view of dicts like those of `params_`, it starts from these;
         ``init=model.params_`` continues where a model stopped. A view may be left out: the others determine it in the

@@ -119,8 +119,9 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         The algorithm for each view: `PCKMeans`, `MPCKMeans`, which learns the metric, or `COPKMeans`, which satisfies
         all constraints; or any object with ``fit(X, constraints=...)`` that stores `labels_`, see Notes.
     transfer : {'propagate', 'direct', 'membership', 'none'}, default='propagate'
-        What views pass on: constraints propagated to entities with several views; only constraints between such
-        entities; whether any two of these are currently in the same cluster; or nothing, each view on its own.
+        What views pass on: constraints propagated to entities with several views ('propagate'); only constraints
+        between such entities ('direct'); whether any two of these are currently in the same cluster ('membership'); or
+        nothing, each view on its own ('none').
     threshold : float, mapping of view to float, or 'auto', default=0.5
         The smallest weight of a propagated constraint; weaker ones are dropped. From about 0.9 on nothing is
         propagated. ``'auto'`` chooses one for all views by cross-validation: the one under which held-out constraints

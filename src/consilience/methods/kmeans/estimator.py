@@ -23,8 +23,8 @@ Parameters
 %(patience)s
     Views that disagree may alternate forever, so that costs need not settle.
 init : {'k-means++', 'random', 'random-responsibilities'}, array-like or dict, default='k-means++'
-    Where to start. 'k-means++' and 'random' choose an entity per cluster and assign the others to the nearest by all
-    their views, each in units of its spread. 'random-responsibilities' puts each entity into a cluster drawn at random,
+    Where to start: 'k-means++' and 'random' choose an entity per cluster and assign the others to the nearest by all
+    their views, each in units of its spread; 'random-responsibilities' puts each entity into a cluster drawn at random,
     so that all centers start near the mean. With labels (n_entities,), or centers (n_clusters, n_columns) or
     responsibilities (n_entities, n_clusters) in a dict by view, there is one run, repeatable to the bit. Of several
     views the last one decides.

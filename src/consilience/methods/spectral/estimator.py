@@ -66,14 +66,15 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         ``NearestNeighbors(n_neighbors=15)``.
     %(bandwidth)s
     n_iter : int, 'auto' or 'compactness', default='auto'
-        Number of rounds; 0 puts the views' initial embeddings side by side. 'auto': one round if the embeddings have
-        very little in common (alignment in `history_` below 0.2), none otherwise. 'compactness': rounds go on as long
-        as each makes the clusters more compact, at most 10, and the most compact round is kept; every round is then
-        clustered, which takes time. More rounds do not converge in general.
+        Number of rounds; 0 puts the views' initial embeddings side by side; 'auto': one round if the embeddings have
+        very little in common (alignment in `history_` below 0.2), none otherwise; 'compactness': rounds go on as long
+        as each makes the clusters more compact, at most 10, and the most compact round is kept. With 'compactness'
+        every round is clustered, which takes time. More rounds do not converge in general.
     n_projections : int, optional
         Number of eigenvectors of each other view that a view is projected onto; `n_clusters` if not given.
     embedding : 'concat' or the name of a view, default='concat'
-        What is clustered in the end: all embeddings side by side, or that of the view known to be the best.
+        What is clustered in the end: all embeddings side by side ('concat'), or that of the named view, if it is known
+        to be the best.
     %(outliers)s
     %(clustering_parameters)s
 
