@@ -14,13 +14,18 @@ from ..arrays import (
     exp_nonpositive,
     inner_products,
     itemsize,
+    machine_epsilon,
     map_values,
     namespace,
     squared_norms,
     to_numpy,
+    true_unless_known_false,
     weighted_sums,
 )
 from ..rows import ViewRows
+
+IDENTICAL = 64  # rows closer than this many units of rounding count as identical
+MAX_ROUNDING = 1e-3  # rounding errors of exponents that are left as they are
 
 
 class Divergence(Protocol):
@@ -133,8 +138,26 @@ class ProductMeasure(Measure):
         return -(self.scale * self.sum_products(points, exemplars) + row_terms)
 
 
+def row_term_sizes(rows: KernelRows) -> Array:
+    """Absolute values of the rows' terms; zero for precomputed distances, which have none."""
+    if rows.row_term is None:
+        return asarray_like(np.zeros(rows.X.shape[0]), rows.X)
+    xp = namespace(rows.row_term)
+    return xp.abs(xp.astype(rows.row_term, xp.float64, copy=False))
+
+
+def find_identical_rows(points: KernelRows, exemplars: KernelRows, tile: Array) -> Array:
+    """Return which divergences, of which `tile` has minus the values, are only rounding errors."""
+    point_sizes, exemplar_sizes = row_term_sizes(points), row_term_sizes(exemplars)
+    return tile >= -IDENTICAL * machine_epsilon(points.X) * (point_sizes[:, None] + exemplar_sizes[None, :])
+
+
 class Likelihood:
-    """The kernel ``exp(-beta d(x, y))`` of a measure."""
+    """The kernel ``exp(-beta d(x, y))`` of a measure.
+
+    With a very large beta, divergences that are only rounding errors count as zero. Otherwise the likelihood of a row
+    under its own component could be zero.
+    """
 
     def __init__(self, measure: Measure, beta: float) -> None:
         self.measure, self.beta = measure, beta
@@ -144,6 +167,11 @@ class Likelihood:
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         exponents = self.measure.tile(left, right)
+        sizes = row_term_sizes(left), row_term_sizes(right)
+        rounding = IDENTICAL * machine_epsilon(left.X) * sum(namespace(size).max(size) for size in sizes if size.shape[0])
+        if true_unless_known_false(self.beta * rounding > MAX_ROUNDING):
+            identical = find_identical_rows(left, right, exponents)
+            exponents *= namespace(identical).astype(~identical, exponents.dtype)
         exponents *= self.beta
         return exp_nonpositive(exponents)
 

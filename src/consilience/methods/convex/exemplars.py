@@ -15,13 +15,13 @@ import numpy as np
 from scipy.special import softmax
 
 from ..._saving import save_as
-from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, machine_epsilon, namespace, to_numpy
+from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, namespace, to_numpy
 from ...arrays.namespace import concat_blocks
 from ...divergences import Measure
+from ...divergences.base import find_identical_rows
 from ..common.statistics import NO_LABEL
 from .components import as_float64, expand_to_all, log_sum_exp, number_present
 
-IDENTICAL = 64  # rows closer than this many units of rounding count as identical
 CHUNK = 256  # exemplars that are compared with all entities at a time
 
 
@@ -89,7 +89,7 @@ class ViewExemplars:
         def compare_block(rows: slice, tile: Array) -> tuple[Array, ...]:
             exponents = as_float64(tile)
             log_joint = self.beta * exponents + asarray_like(log_q[self.present], exponents)
-            identical = self.find_identical(view.points.slice_rows(rows), exponents)
+            identical = find_identical_rows(view.points.slice_rows(rows), self.rows, exponents)
             tables = (log_joint, -np.inf), (identical, False)
             by_cluster = (expand_to_all(table[:, :n_present], numbers, fill, axis=1) for table, fill in tables)
             return (log_sum_exp(log_joint), *by_cluster)
@@ -100,7 +100,7 @@ class ViewExemplars:
     def match(self, points: KernelRows, present: np.ndarray) -> Array:
         """Return 1 where an entity is identical with an exemplar in this view, 0 also where either lacks it."""
         matrix = self.build_matrix(points)
-        blocks = matrix.map_tiles(lambda rows, tile: self.find_identical(points.slice_rows(rows), tile))
+        blocks = matrix.map_tiles(lambda rows, tile: find_identical_rows(points.slice_rows(rows), self.rows, tile))
         identical = expand_to_all(concat_blocks(blocks), number_present(self.present), False, axis=1)
         identical = expand_to_all(identical, number_present(present), False)
         return namespace(identical).astype(identical, namespace(identical).int16)
@@ -108,19 +108,6 @@ class ViewExemplars:
     def build_matrix(self, points: KernelRows) -> KernelMatrix:
         """Build the matrix of minus the divergences of points from the exemplars that have the view."""
         return KernelMatrix(NegativeDivergence(self.measure), points, self.rows, cached=False)
-
-    def find_identical(self, points: KernelRows, exponents: Array) -> Array:
-        """Return which divergences are only rounding errors in the sum of the two rows' terms."""
-        unit = IDENTICAL * machine_epsilon(points.X)
-        point_sizes, exemplar_sizes = (row_term_sizes(rows) for rows in (points, self.rows))
-        return exponents >= -unit * (point_sizes[:, None] + exemplar_sizes)
-
-
-def row_term_sizes(rows: KernelRows) -> Array:
-    """Absolute values of the rows' terms; zero for precomputed distances, which have none."""
-    if rows.row_term is None:
-        return asarray_like(np.zeros(rows.X.shape[0]), rows.X)
-    return namespace(rows.row_term).abs(as_float64(rows.row_term))
 
 
 class Placement(NamedTuple):

@@ -28,10 +28,11 @@ from ...arrays.pairwise import DEVICE_SHARE
 from ...data import Views
 from ...data.inputs import resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
+from ...divergences.base import row_term_sizes
 from ..common.input_checks import find_stack_level, validate_blocks, warn_about_zero_rows
 from ..common.similarities import name_view_in_errors, select_rows
 from .algorithm import StackedLikelihoods, ViewLikelihoods
-from .exemplars import ViewExemplars, ViewPoints, row_term_sizes
+from .exemplars import ViewExemplars, ViewPoints
 
 NEGLIGIBLE = 100  # units of rounding: a mean divergence at most this large counts as zero
 ZERO_ROW_NOTE = "takes no part in the clustering and gets the cluster of the largest exemplar weight"
