@@ -167,8 +167,8 @@ class Likelihood:
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         exponents = self.measure.tile(left, right)
-        sizes = row_term_sizes(left), row_term_sizes(right)
-        rounding = IDENTICAL * machine_epsilon(left.X) * sum(namespace(size).max(size) for size in sizes if size.shape[0])
+        terms = [row_term_sizes(rows) for rows in (left, right) if rows.X.shape[0]]
+        rounding = IDENTICAL * machine_epsilon(left.X) * sum(namespace(sizes).max(sizes) for sizes in terms)
         if true_unless_known_false(self.beta * rounding > MAX_ROUNDING):
             identical = find_identical_rows(left, right, exponents)
             exponents *= namespace(identical).astype(~identical, exponents.dtype)
