@@ -85,14 +85,14 @@ def judge_study(
     paper: Paper, study: Study, units: Iterable[Unit], kept: Mapping[str, Mapping[str, Any]], missing: Mapping[str, str]
 ) -> Outcome:
     """Collect the finished units (`kept`, by key) and judge the claims; `missing` has reasons by panel."""
-    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
+    finished = [(unit, kept[unit.key]) for unit in units if unit.key in kept]
+    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {unit.panel: {} for unit, _ in finished}
     seconds = 0.0
-    for unit in units:
-        if (cell := kept.get(unit.key)) is None:
-            continue
+    # complete runs come first, because they have the rows and columns in their order
+    for unit, cell in sorted(finished, key=lambda pair: -len(pair[1]["scores"])):
         seconds += cell["seconds"]
         for row, column, value in cell["scores"]:
-            values.setdefault(unit.panel, {}).setdefault((row, column), {})[unit.run] = value
+            values[unit.panel].setdefault((row, column), {})[unit.run] = value
     panels = tuple(Panel(name, table) for name, table in values.items())
     verdicts = tuple(verdict for claim in study.claims for verdict in _judge_claim(study, claim, panels, missing))
     return Outcome(paper, study, panels, verdicts, missing, seconds)

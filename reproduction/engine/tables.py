@@ -38,7 +38,8 @@ def summarize_verdicts(outcomes: Iterable[Outcome]) -> str:
         f"{counts[CANNOT]} cannot be tested"
     )
     if any(our_counts.values()):
-        words += f"; of {sum(our_counts.values())} checks of ours {count_confirmed(our_counts)} hold"
+        n_confirmed = count_confirmed(our_counts)
+        words += f"; of {sum(our_counts.values())} checks of ours {n_confirmed} hold{'s' if n_confirmed == 1 else ''}"
     return words
 
 

@@ -95,6 +95,15 @@ def test_scores_are_stored_by_panel_row_column_and_run(tmp_path):
     assert outcome.verdicts[1].words == "0.5 against 1.0"
 
 
+def test_tables_have_the_order_of_complete_runs(tmp_path):
+    def work(run):
+        yield from (Score("ours", column, 1.0) for column in ("4", "10", "20")[1 if run == 0 else 0 :])
+
+    incomplete = Study("t", "T", "m", work, ({},), 3, ({},), 1)
+    _, outcome = run_plan(Plan.of(paper(incomplete), incomplete, Cells(tmp_path), False), Cells(tmp_path))
+    assert outcome.panels[0].columns == ("4", "10", "20")
+
+
 def test_stored_cells_are_not_computed_again(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
     plan = Plan.of(whole, study(), cells, False)
@@ -181,7 +190,7 @@ def test_our_checks_are_counted_separately(tmp_path):
     assert count_verdicts([outcome], ours=True) == count_verdicts([outcome])
     assert summarize_verdicts([outcome]) == (
         "1 claim holds on the paper's own data, 1 does not; on other data 0 hold, 0 do not; 0 cannot be tested; "
-        "of 2 checks of ours 1 hold"
+        "of 2 checks of ours 1 holds"
     )
     assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
 
