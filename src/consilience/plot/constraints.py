@@ -113,7 +113,8 @@ class ConstraintsDisplay(EntityPanels):
         kinds, pairs, weights = stack_links(constraints)
         visible = ~is_hidden[pairs].any(axis=1)
         kinds, pairs, weights = (values[visible][: self.max_links] for values in (kinds, pairs, weights))
-        together = np.asarray(labels[pairs[:, 0]] == labels[pairs[:, 1]])
+        first, second = labels[pairs].T
+        together = (first == second) & (first >= 0)  # -1 is not a cluster
         return DrawnLinks(kinds, pairs, weights, together == (kinds == 1)), int(visible.sum())
 
     def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
