@@ -189,22 +189,11 @@ def _align_columns(content: ViewContent, entities: Entities) -> ViewContent:
 
 
 def match_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
-    """Return the known class of each entity, '' if there is none.
-
-    If mappings join views with different ids, each may have a column of classes; otherwise the first source counts.
-    """
-    if entities.is_mapped:
-        return _match_mapped_classes(sources, entities)
+    """Return the known class of each entity, '' if there is none; by position if there are no ids."""
+    if entities.is_mapped or (entities.ids is not None and all(source.ids is not None for source in sources)):
+        return _match_by_ids(sources, entities)
     source, n = sources[0], len(entities)
     texts = format_classes(source)
-    if source.ids is not None and entities.ids is not None:
-        by_id = dict(zip(source.ids.tolist(), texts.tolist(), strict=True))
-        matched = np.array([by_id.get(entity_id, "") for entity_id in entities.ids.tolist()], dtype=object)
-        if not (matched != "").any():
-            raise ValueError(
-                f"{source.origin} ({source.option}) has no label for any of the entities: do the ids match?"
-            )
-        return matched
     if len(texts) != n:
         raise ValueError(f"{source.origin} ({source.option}) has {len(texts)} labels for {n} entities: give one each")
     if not (texts != "").any():
@@ -218,7 +207,7 @@ def format_classes(source: KnownClasses) -> np.ndarray:
     return np.array(["" if cell is None or cell != cell else format_cell(cell) for cell in cells], dtype=object)
 
 
-def _match_mapped_classes(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
+def _match_by_ids(sources: Sequence[KnownClasses], entities: Entities) -> np.ndarray:
     """Return the class of each entity from all sources, which must not contradict each other."""
     matched = np.full(len(entities), "", dtype=object)
     origins: dict[int, KnownClasses] = {}
