@@ -129,6 +129,15 @@ def test_clusters_of_an_unconfirmed_view_are_unreliable():
     assert set(assessment.certainty) <= {"doubtful", "a guess"}
 
 
+@pytest.mark.parametrize(("kind", "parameter"), [(cs.CoTrainedSpectral, "embedding"), (cs.baselines.CCAKMeans, "view")])
+def test_refit_without_the_view_that_a_parameter_names(blocks, kind, parameter):
+    noise = np.random.default_rng(1).normal(size=(120, 6))
+    X = {"a": blocks["view1"], "b": blocks["view2"], "noise": noise}
+    alternative = fit_and_assess(X, kind(3, random_state=0, **{parameter: "noise"}), refit=True).alternative
+    assert alternative.left_out == ("noise",)
+    assert getattr(alternative.model, parameter) == getattr(kind(), parameter)
+
+
 def test_two_unconfirmed_views_are_not_ranked(blocks):
     noise = np.random.default_rng(0).normal(size=(120, 8))
     assessment = fit_and_assess({"good": blocks["view0"], "noise": noise}, refit=True)

@@ -235,6 +235,26 @@ def test_empty_column_of_seeds_is_refused(tmp_path):
     assert_refused(ran, "a.csv:seed (--seeds) has no label for any of the entities")
 
 
+@pytest.mark.parametrize("option", ["--seeds", "--labels"])
+def test_each_file_has_the_classes_of_some_entities(option, tmp_path):
+    X, Y = (np.round(make_blobs(seed), 4) for seed in (0, 1))
+    for name, block, rows in (("a", X, [0, 25]), ("b", Y, [25, 50])):
+        classes = [NAMES[CLASSES[i]] if i in rows else "" for i in range(N)]
+        write_csv(tmp_path / f"{name}.csv", ["id", *"xyz", "what"], ([IDS[i], *block[i], classes[i]] for i in range(N)))
+    views = "--view", f"a={tmp_path / 'a.csv'}", "--view", f"b={tmp_path / 'b.csv'}"
+    options = "-k", 3, "--method", "k-means", "--out", tmp_path / "out", *FEW
+    run_successfully("cluster", *views, option, "what", *options)
+    summary = read_summary(tmp_path / "out")
+    if option == "--seeds":
+        assert [(row["class"], row["entities"]) for row in summary["seeds"]] == [("lake", 1), ("river", 1), ("sea", 1)]
+    else:
+        assert summary["scores"]["nmi"] == 1
+    text = (tmp_path / "b.csv").read_text().replace("sea", "lake")
+    (tmp_path / "b.csv").write_text(text)
+    ran = run_command("cluster", *views, option, "what", *options, "--force")
+    assert_refused(ran, f"({option}): correct one, or name one file, FILE:COLUMN")
+
+
 def test_seeds_without_ids_need_files_of_the_same_order(views, tmp_path):
     classes = np.array([NAMES[CLASSES[i]] if i in SEEDED else "" for i in range(N)])
     np.save(tmp_path / "seeds.npy", classes)

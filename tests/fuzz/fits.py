@@ -77,7 +77,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
         "min_weight": (0.0, 0.01, 1.0),
         "refine": (None, "kernel-kmeans"),
         "solver": ("newton", "em"),
-        "inner_tol": (1e-2, 1e-3),
+        "inner_tol": (1e-4, 1e-2),
         "max_iter": (1, 10, 100),
         "tol": (1e-3, 1e-4),
     },

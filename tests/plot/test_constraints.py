@@ -139,6 +139,23 @@ def test_sample_contains_ends_of_constraints(constrained, constraints, views):
         assert drawn.sum() < np.isfinite(everything.embeddings[name]).all(axis=1).sum()
 
 
+def test_outliers_are_in_no_common_cluster():
+    constraints = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (1, 3)])
+    display = ConstraintsDisplay({"a": np.eye(4)[:, :2]}, [-1, -1, 0, 0], constraints).plot()
+    assert len(display.crosses_["a"].get_xdata()) == 1
+    assert display.ax_[0].get_title().endswith("4 constraints, 1 violated")
+
+
+@pytest.mark.parametrize("kind", [ConstraintsDisplay, PropagationDisplay])
+def test_titles_of_a_sample_count_all_constraints(kind, constrained, views):
+    sampled = kind.from_estimator(constrained, views, max_points=10, max_links=3)
+    everything = kind.from_estimator(constrained, views, max_links=3)
+    for part, whole in zip(sampled.ax_, everything.ax_, strict=True):
+        counts = part.get_title().partition("drawn\n")[2]
+        assert counts == whole.get_title().partition("drawn\n")[2]
+        assert "strongest 3 of " in counts
+
+
 BAD_INPUT = {
     "ids": (
         [0, 0, 1, 1],

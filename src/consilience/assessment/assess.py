@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -53,6 +54,7 @@ LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups
 MOST_CHECKED = 500  # entities whose predictions are compared with the labels of the fit
 LEAST_SAME = 0.6  # share of them from which the data counts as that of the fit
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
+VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
 
 
 @validate_params(
@@ -476,7 +478,7 @@ def fit_without(
 
 
 def drop_views(estimator: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:
-    """Return a clone whose parameters per view lack some views."""
+    """Return a clone whose parameters per view lack some views, and none of whose parameters names one of these."""
     fresh = clone_quietly(estimator)
     settings: dict[str, Any] = {}
     for parameter, value in fresh.get_params(deep=False).items():
@@ -484,4 +486,6 @@ def drop_views(estimator: Any, names: Sequence[str], dropped: Sequence[str]) -> 
             settings[parameter] = {name: setting for name, setting in value.items() if name not in dropped}
         elif isinstance(value, list | tuple) and len(value) == len(names) and parameter in PER_VIEW:
             settings[parameter] = [setting for name, setting in zip(names, value, strict=True) if name not in dropped]
+        elif parameter in VIEW_NAMES and value in dropped:
+            settings[parameter] = inspect.signature(type(fresh)).parameters[parameter].default
     return fresh.set_params(**settings)

@@ -113,7 +113,8 @@ class ConstraintsDisplay(EntityPanels):
         kinds, pairs, weights = stack_links(constraints)
         visible = ~is_hidden[pairs].any(axis=1)
         kinds, pairs, weights = (values[visible][: self.max_links] for values in (kinds, pairs, weights))
-        together = np.asarray(labels[pairs[:, 0]] == labels[pairs[:, 1]])
+        first, second = labels[pairs].T
+        together = (first == second) & (first >= 0)  # -1 is not a cluster
         return DrawnLinks(kinds, pairs, weights, together == (kinds == 1)), int(visible.sum())
 
     def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, Any]:
@@ -169,7 +170,7 @@ class ConstraintsDisplay(EntityPanels):
         if constraints is None:
             constraints = get_fitted_attribute(model, "input_constraints_")
         links = resolve_by_view(constraints, views)
-        embeddings = compute_positions(views, links.values(), max_links, max_points, random_state)
+        embeddings = compute_positions(views, links.values(), max_points, random_state)
         return cls(embeddings, get_view_labels(model, views), links, max_links=max_links).plot(ax)
 
 
@@ -227,17 +228,17 @@ def resolve_by_view(constraints: Any, views: Views) -> dict[str, Constraints]:
 
 
 def compute_positions(
-    views: Views, constraints: Iterable[Constraints], max_links: int, max_points: int, random_state: int
+    views: Views, constraints: Iterable[Constraints], max_points: int, random_state: int
 ) -> dict[str, np.ndarray]:
     """Compute positions: the two columns of a view, or two principal components if it has more.
 
-    Of more than `max_points` entities, those get positions that are ends of the strongest constraints, and a sample.
+    Of more than `max_points` entities, those get positions that are ends of constraints, and a sample.
     """
     n, rows = len(views), np.arange(len(views))
     if n > max_points:
         rows = np.random.default_rng(random_state).choice(n, max_points, replace=False)
         for links in constraints:
-            rows = np.union1d(rows, stack_links(links)[1][:max_links])
+            rows = np.union1d(rows, stack_links(links)[1])
     shown, embeddings = views[rows], {}
     for v, (name, block) in enumerate(shown.items()):
         embeddings[name] = np.full((n, 2), np.nan)

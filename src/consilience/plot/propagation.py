@@ -182,7 +182,7 @@ class PropagationDisplay(ConstraintsDisplay):
         if source not in propagated:
             raise ValueError(f"source={source!r} is not a view: choose from {', '.join(map(repr, propagated))}")
         links, passed_on = links_by_view[source], propagated[source]
-        embeddings = compute_positions(views, [links, passed_on], max_links, max_points, random_state)
+        embeddings = compute_positions(views, [links, passed_on], max_points, random_state)
         labels = get_view_labels(model, views)
         reaches = outline_reaches(model, views, source, links) if views[source].shape[1] == 2 else []
         return cls(embeddings, labels, links, passed_on, source, reaches, max_links=max_links).plot(ax)

@@ -279,6 +279,12 @@ def test_em_that_stops_early_reports_its_gap_without_warning():
     assert weights[0] > weights[-1] > 0.01
 
 
+def test_inner_tol_without_em_is_refused():
+    views, _ = make_corrupted_views(50, n_views=2, n_noisy=0, random_state=0)
+    with pytest.raises(ValueError, match=r"inner_tol=0.01 is not used with solver='newton', only with solver='em'"):
+        fit_model(views, inner_tol=0.01)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_views", [2, 5])
 def test_noisy_views_of_paper(n_views, seed):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..._numbers import is_real
 from ...arrays import Array, namespace, to_numpy
 from .input_checks import find_stack_level
 from .stream import share_stream_docs
@@ -57,10 +58,10 @@ def check_classes(
         first = np.empty(0, np.int64) if first is None else to_numpy(first)
         others = np.setdiff1d(order, first)
         if len(others):
-            raise ValueError(
-                f"y has class {others[0]}, but the classes of the first batch are {first.tolist()}: give -1 instead, "
-                "or start anew with fit"
+            earlier = (
+                f"the classes of the first batch are {first.tolist()}" if len(first) else "the first batch had none"
             )
+            raise ValueError(f"y has class {others[0]}, but {earlier}: give -1 instead, or start anew with fit")
         order = first
     elif is_fixed.all():
         is_used = len(order) <= n_clusters
@@ -87,8 +88,10 @@ def check_class_numbers(classes: np.ndarray, n_entities: int) -> np.ndarray:
             "class per entity, -1 where it is unknown"
         )
     if classes.dtype.kind not in "biuf":
+        cells = classes.tolist()
+        other = next((cell for cell in cells if not is_real(cell)), cells[0])
         raise TypeError(
-            f"Unknown label type of y: it contains {classes.tolist()[0]!r} ({classes.dtype}). Give whole numbers, as "
+            f"Unknown label type of y: it contains {other!r} ({classes.dtype}). Give whole numbers, as "
             "sklearn.preprocessing.LabelEncoder makes them, and -1 where the class is unknown"
         )
     invalid = ~np.isfinite(classes) | (classes != np.trunc(classes)) | (classes < UNKNOWN)

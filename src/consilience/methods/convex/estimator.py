@@ -57,6 +57,7 @@ from .kernel_kmeans import (
 )
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
+INNER_TOL = 1e-4  # default of inner_tol
 LARGEST_GAP = 1e-6  # to which proportions are solved in any case
 N_TABLES = 5  # tables of entities and clusters that are in memory at once
 MAX_REFINEMENTS = 300  # rounds of kernel k-means
@@ -90,7 +91,7 @@ def check_has_probabilities(estimator: ConvexMixture) -> bool:
 @save_as(
     "convex-mixture",
     version=2,
-    upgrade=lambda attributes, _: {"solver": "newton", "inner_tol": 1e-4, **attributes},  # 1 had neither option
+    upgrade=lambda attributes, _: {"solver": "newton", "inner_tol": INNER_TOL, **attributes},  # 1 had neither option
 )
 class ConvexMixture(ClusterMixin, BaseEstimator):
     """Exemplar-based clustering by a convex mixture over any number of views (Tzortzis & Likas 2010).
@@ -234,7 +235,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         refine: Literal["kernel-kmeans"] | None = None,
         init: Any = None,
         solver: Literal["newton", "em"] = "newton",
-        inner_tol: float = 1e-4,
+        inner_tol: float = INNER_TOL,
         views: dict[str, Any] | None = None,
         max_iter: int = 1000,
         tol: float = 1e-4,
@@ -331,6 +332,10 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             raise ValueError(
                 "solver='em' leaves every entity a positive weight, so the number of clusters does not follow from the "
                 "weights: give n_clusters, or use solver='newton'"
+            )
+        if self.solver == "newton" and self.inner_tol != INNER_TOL:
+            raise ValueError(
+                f"inner_tol={self.inner_tol} is not used with solver='newton', only with solver='em': leave it out"
             )
         if self.min_weight * views.n_views > 1:
             raise ValueError(
