@@ -460,3 +460,18 @@ def test_encoded_rows_are_those_of_the_files(collections):
     views = fit_and_encode(reading.contents, rare=False, entities=entities).views
     assert views.rows[:, 0].tolist() == entities.rows["page"].tolist()
     assert views.rows[:, 1].tolist() == entities.rows["image"].tolist()
+
+
+@pytest.mark.parametrize("n_mapped", [1, 2, 3])
+def test_mapping_of_fewer_entities_than_clusters_is_noted(n_mapped, views, tmp_path):
+    pairs = [(PAGES[i], IMAGES[i]) for i in IN_BOTH[:n_mapped]]
+    file = write_csv(tmp_path / "map.csv", ["page", "image"], pairs)
+    ran = run_successfully("cluster", *views, "--mapping", file, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    notes = [note for note in read_summary(tmp_path / "out")["notes"] if "belong together" in note]
+    if n_mapped == 3:
+        assert notes == []
+        return
+    count = "1 entity" if n_mapped == 1 else "2 entities"
+    for note, name in zip(notes, ("page", "image"), strict=True):
+        assert f"View {name!r} shares only {count} with other views, fewer than the 3 clusters" in note
+    assert f"note: {notes[0]}" in ran.err

@@ -28,7 +28,7 @@ from .loading import (
     describe_views,
     load_data,
 )
-from .mapping import describe_mapping
+from .mapping import describe_mapping, find_weak_mappings
 from .outputs import (
     format_clusters,
     format_numbers,
@@ -64,6 +64,8 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     if fitted.selection is not None:
         terminal.print_result(f"\n{describe_selection(fitted.selection)}")
     model = fitted.estimator
+    for note in find_weak_mappings(data.prepared.entities, len(np.unique(model.labels_[model.labels_ >= 0]))):
+        terminal.note(note)
     assessment = assess_fit(data, fitted, options, terminal) if fitted.has_clusters else None
     with terminal.step("explaining the clusters", "explained the clusters"):
         entity_confidence = confidence(model, fitted.views)
@@ -71,7 +73,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         columns = tabulate_entities(fitted, is_contested, assessment)
         comparison = _compare_alternatives(data, fitted, options, terminal)
     facts = summarize_run(data, fitted, entity_confidence, is_contested, comparison, assessment, options, terminal)
-    terminal.print_result(f"\n{describe_result(facts, comparison, assessment)}")
+    terminal.print_result(f"\n{describe_result(facts, data.declaration.title, comparison, assessment)}")
     with terminal.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
             n_guarded = write_label_table(file, data.prepared.names, columns, data.prepared.view_ids)
