@@ -363,7 +363,9 @@ def test_constraints_are_given_in_a_view(mapped, collections, tmp_path):
     assert facts["constraints"] == {
         "kept": 3, "given": 3, "views": {"page": {"kept": 2, "given": 2}, "image": {"kept": 1, "given": 1}}
     }  # fmt: skip
-    assert "3 of 3 constraints are satisfied (in page 2 of 2; in image 1 of 1)." in ran.out
+    satisfied = "3 of 3 constraints are satisfied (in page 2 of 2; in image 1 of 1)."
+    assert satisfied in ran.out
+    assert f"constraints: {satisfied}" in (tmp_path / "out" / "report.html").read_text()
     blocks, numbers, pairs = read_both(collections)
     views = cs.align(blocks, {("page", "image"): pairs})
     page, image = (numbers[name].index for name in ("page", "image"))

@@ -16,6 +16,7 @@ from ..explain import confidence, contested
 from ..files import check_output_folder, stage_folder
 from ..persist import save
 from ..report import Report
+from .constraints import describe_satisfied
 from .fitting import FittedRun, describe_selection, fit_model
 from .loading import (
     LoadedData,
@@ -167,6 +168,8 @@ def build_report(
         name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names
     }
     labels = np.asarray(fitted.estimator.labels_)
+    links = data.file_constraints
+    satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(labels))}"]
     return Report(
         fitted.estimator,
         data.views,
@@ -174,7 +177,7 @@ def build_report(
         labels=data.classes,
         comparison=comparison,
         command=options.command_line,
-        notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *terminal.notes],
+        notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *satisfied, *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
         settings={
             "method": f"{data.method} ({data.declaration.title}; {data.reason})",

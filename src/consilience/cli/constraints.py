@@ -160,6 +160,14 @@ def count_satisfied(constraints: Constraints, labels: np.ndarray) -> dict[str, i
     return {"kept": int(n_together + n_apart), "given": len(must) + len(cannot)}
 
 
+def describe_satisfied(counts: dict[str, Any]) -> str:
+    """Say how many constraints are satisfied, also by view if they were given in views."""
+    by_view = "; ".join(
+        f"in {name} {view['kept']:,} of {view['given']:,}" for name, view in counts.get("views", {}).items()
+    )
+    return f"{counts['kept']:,} of {counts['given']:,} constraints are satisfied{by_view and f' ({by_view})'}."
+
+
 def _share_cluster(labels: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return for each pair of entities whether both are in the same cluster."""
     first, second = labels[pairs[:, 0]], labels[pairs[:, 1]]

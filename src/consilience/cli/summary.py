@@ -15,6 +15,7 @@ from ..data import Table
 from ..explain import describe_support
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
+from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData
 from .mapping import summarize_mapping
@@ -152,13 +153,7 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
             "The data alone cannot decide between them."
         )
     if facts["constraints"] is not None:
-        counts = facts["constraints"]
-        by_view = "; ".join(
-            f"in {name} {view['kept']:,} of {view['given']:,}" for name, view in counts.get("views", {}).items()
-        )
-        lines.append(
-            f"{counts['kept']:,} of {counts['given']:,} constraints are satisfied{by_view and f' ({by_view})'}."
-        )
+        lines.append(describe_satisfied(facts["constraints"]))
     if facts["seeds"] is not None:
         lines.append(describe_seeds(facts["seeds"]))
     if facts["scores"] is not None:
