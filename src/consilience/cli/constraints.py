@@ -18,7 +18,7 @@ from ..registry import EstimatorDeclaration
 
 COLUMNS = ("first", "second", "type", "weight")
 VIEW_COLUMN = "view"
-EXPECTED = "two ids, must or cannot, and optionally a weight"
+EXPECTED = "two ids, must or cannot, and optionally a weight and a column 'view'"
 
 
 @dataclass(frozen=True, eq=False)
