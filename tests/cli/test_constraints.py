@@ -128,7 +128,7 @@ def test_empty_weight_is_1(ab, tmp_path):
         (USUAL, ("e00", "e00", "must"), "must-link ('e00', 'e00') is between an entity and itself: leave it out"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "heavy"), "a constraint's weight is a number, got 'heavy'"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "-1"), "has weight -1: give a number from 0"),
-        (["one", "two"], ("e00", "e03"), "has 2 columns: give two ids, must or cannot, and optionally a weight"),
+        (["one", "two"], ("e00", "e03"), "has 2 columns: give two ids, must or cannot, and optionally a weight and a"),
         (["a", "b", "c", "d", "e"], ("e00", "e03", "must", 1, 1), "has 5 columns: give two ids, must or cannot"),
         pytest.param(
             USUAL, ("", "e03", "must"), "row 1"

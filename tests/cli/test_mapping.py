@@ -363,7 +363,9 @@ def test_constraints_are_given_in_a_view(mapped, collections, tmp_path):
     assert facts["constraints"] == {
         "kept": 3, "given": 3, "views": {"page": {"kept": 2, "given": 2}, "image": {"kept": 1, "given": 1}}
     }  # fmt: skip
-    assert "3 of 3 constraints are satisfied (in page 2 of 2; in image 1 of 1)." in ran.out
+    satisfied = "3 of 3 constraints are satisfied (in page 2 of 2; in image 1 of 1)."
+    assert satisfied in ran.out
+    assert f"constraints: {satisfied}" in (tmp_path / "out" / "report.html").read_text()
     blocks, numbers, pairs = read_both(collections)
     views = cs.align(blocks, {("page", "image"): pairs})
     page, image = (numbers[name].index for name in ("page", "image"))
@@ -460,3 +462,18 @@ def test_encoded_rows_are_those_of_the_files(collections):
     views = fit_and_encode(reading.contents, rare=False, entities=entities).views
     assert views.rows[:, 0].tolist() == entities.rows["page"].tolist()
     assert views.rows[:, 1].tolist() == entities.rows["image"].tolist()
+
+
+@pytest.mark.parametrize("n_mapped", [1, 2, 3])
+def test_mapping_of_fewer_entities_than_clusters_is_noted(n_mapped, views, tmp_path):
+    pairs = [(PAGES[i], IMAGES[i]) for i in IN_BOTH[:n_mapped]]
+    file = write_csv(tmp_path / "map.csv", ["page", "image"], pairs)
+    ran = run_successfully("cluster", *views, "--mapping", file, "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    notes = [note for note in read_summary(tmp_path / "out")["notes"] if "belong together" in note]
+    if n_mapped == 3:
+        assert notes == []
+        return
+    count = "1 entity" if n_mapped == 1 else "2 entities"
+    for note, name in zip(notes, ("page", "image"), strict=True):
+        assert f"View {name!r} shares only {count} with other views, fewer than the 3 clusters" in note
+    assert f"note: {notes[0]}" in ran.err

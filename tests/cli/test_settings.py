@@ -99,6 +99,8 @@ BAD = [
     ("cca-k-means", "view=A", "there is no view 'A'; the views are 'a'; view may be the name of a view or none"),
     ("constrained", "transfer=all", "transfer must be direct, membership, none or propagate"),
     ("constrained", "threshold=-1", "threshold must be a float in the range (0.0, inf) or auto"),
+    ("constrained", "threshold.a=auto", "threshold must be a float in the range (0.0, inf)"),
+    ("convex", "beta.a=auto", "beta must be a float in the range (0.0, inf)"),
     ("agglomerative", "linkage=ward", "linkage must be average, complete or single"),
     ("concatenation", "estimator=kmeans", "estimator must be a method: consilience, spectral,"),
     ("concatenation", "estimator=concatenation", "estimator must be a method: consilience, spectral,"),
@@ -348,3 +350,10 @@ def test_name_of_a_view_leaves_single_views_comparable(method, setting, ab, out)
     assert "Not compared" not in ran.err
     compared = [row["method"] for row in read_summary(out)["comparison"]]
     assert compared == ["all views together", "views side by side", "a alone", "b alone"]
+
+
+@pytest.mark.parametrize(("settings", "title"), [((), "multi-view k-means"), (["estimator=co-em"], "co-EM")])
+def test_concatenation_names_the_method_within(settings, title, ab, out):
+    ran = cluster(*ab, out=out, method="concatenation", settings=settings)
+    assert f"3 clusters by {title} of all columns side by side (as you chose)" in ran.out
+    assert f"{title} of all columns side by side" in (out / "report.html").read_text()

@@ -131,6 +131,13 @@ def test_rounds_are_scored_against_classes(rounds, views):
         RoundsDisplay.from_estimator(rounds, y[:50])
 
 
+def test_without_rounds_the_axis_shows_whole_rounds_only(views):
+    model = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter=0, random_state=0).fit(views)
+    display = RoundsDisplay.from_estimator(model)
+    low, high = display.ax_.get_xlim()
+    assert [tick for tick in display.ax_.get_xticks() if low <= tick <= high] == [0]
+
+
 def test_rounds_without_classes(rounds, views):
     display = RoundsDisplay.from_estimator(rounds)
     assert display.lines_["same clusters as the kept round (NMI)"].get_ydata()[-1] == 1

@@ -16,6 +16,7 @@ from ..explain import confidence, contested
 from ..files import check_output_folder, stage_folder
 from ..persist import save
 from ..report import Report
+from .constraints import describe_satisfied
 from .fitting import FittedRun, describe_selection, fit_model
 from .loading import (
     LoadedData,
@@ -28,7 +29,7 @@ from .loading import (
     describe_views,
     load_data,
 )
-from .mapping import describe_mapping
+from .mapping import describe_mapping, find_weak_mappings
 from .outputs import (
     format_clusters,
     format_numbers,
@@ -64,6 +65,8 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     if fitted.selection is not None:
         terminal.print_result(f"\n{describe_selection(fitted.selection)}")
     model = fitted.estimator
+    for note in find_weak_mappings(data.prepared.entities, len(np.unique(model.labels_[model.labels_ >= 0]))):
+        terminal.note(note)
     assessment = assess_fit(data, fitted, options, terminal) if fitted.has_clusters else None
     with terminal.step("explaining the clusters", "explained the clusters"):
         entity_confidence = confidence(model, fitted.views)
@@ -71,7 +74,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         columns = tabulate_entities(fitted, is_contested, assessment)
         comparison = _compare_alternatives(data, fitted, options, terminal)
     facts = summarize_run(data, fitted, entity_confidence, is_contested, comparison, assessment, options, terminal)
-    terminal.print_result(f"\n{describe_result(facts, comparison, assessment)}")
+    terminal.print_result(f"\n{describe_result(facts, data.declaration.title, comparison, assessment)}")
     with terminal.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
             n_guarded = write_label_table(file, data.prepared.names, columns, data.prepared.view_ids)
@@ -165,6 +168,8 @@ def build_report(
         name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names
     }
     labels = np.asarray(fitted.estimator.labels_)
+    links = data.file_constraints
+    satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(labels))}"]
     return Report(
         fitted.estimator,
         data.views,
@@ -172,7 +177,7 @@ def build_report(
         labels=data.classes,
         comparison=comparison,
         command=options.command_line,
-        notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *terminal.notes],
+        notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *satisfied, *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
         settings={
             "method": f"{data.method} ({data.declaration.title}; {data.reason})",

@@ -18,7 +18,7 @@ from ..registry import EstimatorDeclaration
 
 COLUMNS = ("first", "second", "type", "weight")
 VIEW_COLUMN = "view"
-EXPECTED = "two ids, must or cannot, and optionally a weight"
+EXPECTED = "two ids, must or cannot, and optionally a weight and a column 'view'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +158,14 @@ def count_satisfied(constraints: Constraints, labels: np.ndarray) -> dict[str, i
     must, cannot = constraints.must_link, constraints.cannot_link
     n_together, n_apart = _share_cluster(labels, must).sum(), (~_share_cluster(labels, cannot)).sum()
     return {"kept": int(n_together + n_apart), "given": len(must) + len(cannot)}
+
+
+def describe_satisfied(counts: dict[str, Any]) -> str:
+    """Say how many constraints are satisfied, also by view if they were given in views."""
+    by_view = "; ".join(
+        f"in {name} {view['kept']:,} of {view['given']:,}" for name, view in counts.get("views", {}).items()
+    )
+    return f"{counts['kept']:,} of {counts['given']:,} constraints are satisfied{by_view and f' ({by_view})'}."
 
 
 def _share_cluster(labels: np.ndarray, pairs: np.ndarray) -> np.ndarray:

@@ -125,7 +125,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
         seeds = read_seeds(reading, prepared)
         file_constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
-    declaration = settings.declaration if options.settings else find_estimator(method)
+    declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
         for note in file_constraints.list_notes(declaration):
             terminal.note(note)

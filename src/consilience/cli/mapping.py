@@ -24,6 +24,22 @@ def summarize_mapping(entities: Entities) -> dict[str, Any] | None:
     }
 
 
+def find_weak_mappings(entities: Entities, n_clusters: int) -> list[str]:
+    """Return notes on views that share fewer entities with the other views than there are clusters."""
+    if not entities.is_mapped:
+        return []
+    has_view = {name: rows >= 0 for name, rows in entities.rows.items()}
+    n_views = sum(has_view.values())
+    n_shared = {name: int((mask & (n_views > 1)).sum()) for name, mask in has_view.items()}
+    return [
+        f"View {name!r} shares only {count_noun(n, 'entity', 'entities')} with other views, fewer than the "
+        f"{n_clusters} clusters: which clusters of the views belong together is partly arbitrary. Map more "
+        "entities (--mapping)."
+        for name, n in n_shared.items()
+        if n < n_clusters
+    ]
+
+
 def describe_mapping(entities: Entities) -> list[str]:
     """Return a line that says how many entities the mapping joins; none without a mapping."""
     facts = summarize_mapping(entities)

@@ -120,6 +120,7 @@ def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[s
         declaration = replace(
             declaration,
             wraps=wrapped.declaration,
+            title=f"{wrapped.declaration.title} of all columns side by side",
             takes_raw_counts=wrapped.declaration.takes_raw_counts,
             chooses_n_clusters=wrapped.declaration.chooses_n_clusters,
         )
@@ -206,6 +207,8 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
         by_view = [name for name in options if get_constraints(declaration, name)[1]]
         remedy = f"options per view are {', '.join(by_view)}" if by_view else "the method has no options per view"
         raise UsageError(f"{option} takes no value for a single view; {remedy}")
+    if dot:  # what 'auto' alone chooses is one value for all views
+        constraints = [item for item in constraints if getattr(item, "options", None) != {"auto"}]
     for candidate in _list_candidates(option, value):
         if _is_valid(option, candidate, constraints):
             words = [constraint for constraint in constraints if constraint is not str]

@@ -13,9 +13,9 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
-from ..registry import find_estimator
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
+from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData
 from .mapping import summarize_mapping
@@ -130,8 +130,8 @@ def compute_matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
     return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / has_class.sum())
 
 
-def describe_result(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
-    """Describe the result in a few lines, beginning with its reliability."""
+def describe_result(facts: dict[str, Any], title: str, comparison: Table | None, assessment: Assessment | None) -> str:
+    """Describe the result of the method called `title` in a few lines, beginning with its reliability."""
     lines = [] if assessment is None else [*describe_reliance(assessment), ""]
     small_groups = facts["selection"] is not None and facts["selection"]["small_groups"]
     shows_views = facts["clusters"] > 1 and not small_groups  # small groups cannot be predicted from other entities
@@ -140,10 +140,7 @@ def describe_result(facts: dict[str, Any], comparison: Table | None, assessment:
         noun, sizes = "group", count_by_size(facts["sizes"])
     n_outliers = facts["outliers"]
     outliers = f"; {count_noun(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
-    lines.append(
-        f"{count_noun(facts['clusters'], noun)} by {find_estimator(facts['method']).title} ({facts['method_chosen']}), "
-        f"{sizes}{outliers}"
-    )
+    lines.append(f"{count_noun(facts['clusters'], noun)} by {title} ({facts['method_chosen']}), {sizes}{outliers}")
     if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
@@ -156,13 +153,7 @@ def describe_result(facts: dict[str, Any], comparison: Table | None, assessment:
             "The data alone cannot decide between them."
         )
     if facts["constraints"] is not None:
-        counts = facts["constraints"]
-        by_view = "; ".join(
-            f"in {name} {view['kept']:,} of {view['given']:,}" for name, view in counts.get("views", {}).items()
-        )
-        lines.append(
-            f"{counts['kept']:,} of {counts['given']:,} constraints are satisfied{by_view and f' ({by_view})'}."
-        )
+        lines.append(describe_satisfied(facts["constraints"]))
     if facts["seeds"] is not None:
         lines.append(describe_seeds(facts["seeds"]))
     if facts["scores"] is not None:
@@ -172,9 +163,9 @@ def describe_result(facts: dict[str, Any], comparison: Table | None, assessment:
         )
         errors = [error for error in facts["view_errors"].values() if error == error]
         if errors and facts["clusters"] > 1:
+            shares = " to ".join(dict.fromkeys(f"{error:.0%}" for error in (min(errors), max(errors))))
             lines.append(
-                f"With clusters matched to classes one to one, the views are wrong for {min(errors):.0%} to "
-                f"{max(errors):.0%} of the entities."
+                f"With clusters matched to classes one to one, the views are wrong for {shares} of the entities."
             )
     if facts["view_information"] is not None and shows_views:
         lines += ["", f"How well each view predicts the clusters of {UNSEEN}", repr(facts["view_information"])]

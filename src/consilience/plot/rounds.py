@@ -69,7 +69,9 @@ class RoundsDisplay:
             self.ax_.axvline(self.kept, color="black", linewidth=0.8, linestyle=":", label="kept round", zorder=1)
         self.ax_.set_xlabel("round")
         locator: Any = self.ax_.xaxis.get_major_locator()
-        locator.set_params(integer=True)
+        locator.set_params(integer=True, min_n_ticks=1)
+        if not last:
+            self.ax_.set_xlim(-0.5, 0.5)  # one point, without fractions of a round around it
         if self.score_name:
             self.ax_.set_ylabel(escape_name(self.score_name, 50))
         self.ax_.legend(fontsize="small", loc="best")
