@@ -117,7 +117,7 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         Number of clusters, in every view.
     base : {'pck', 'mpck', 'cop'} or estimator, default='pck'
         The algorithm for each view: `PCKMeans`, `MPCKMeans`, which learns the metric, or `COPKMeans`, which satisfies
-        all constraints; or any object with ``fit(X, constraints=...)`` that stores `labels_`, see Notes.
+        all constraints of the view; or any object with ``fit(X, constraints=...)`` that stores `labels_`, see Notes.
     transfer : {'propagate', 'direct', 'membership', 'none'}, default='propagate'
         What views pass on: constraints propagated to entities with several views ('propagate'); only constraints
         between such entities ('direct'); whether any two of these are currently in the same cluster ('membership'); or
@@ -219,7 +219,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     it cannot. Constraints received from other views may be wrong, and are satisfied as far as possible: if not all of
     them can be, those are left out that contradict constraints of the view or stronger received ones; if that is not
     enough, the weaker half of them, three quarters and so on. A base of your own takes part in this if it raises
-    `InfeasibleConstraintsError`.
+    `InfeasibleConstraintsError`. `labels_` combines
+    the clusters of the views by a vote, which may violate constraints that every view satisfies.
 
     With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
     constraints are in units of squared distances (see `PCKMeans`): standardize the views.
