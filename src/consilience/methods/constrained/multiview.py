@@ -219,8 +219,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     it cannot. Constraints received from other views may be wrong, and are satisfied as far as possible: if not all of
     them can be, those are left out that contradict constraints of the view or stronger received ones; if that is not
     enough, the weaker half of them, three quarters and so on. A base of your own takes part in this if it raises
-    `InfeasibleConstraintsError`. `labels_` combines
-    the clusters of the views by a vote, which may violate constraints that every view satisfies.
+    `InfeasibleConstraintsError`. `labels_` combines the clusters of the views by a vote, which may violate constraints
+    that every view satisfies.
 
     With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
     constraints are in units of squared distances (see `PCKMeans`): standardize the views.
