@@ -1419,6 +1419,14 @@ def test_warns_of_indefinite_kernel():
     assert model.gap_ <= 1e-6
 
 
+def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(monkeypatch):
+    monkeypatch.setattr(convex_mixture, "MAX_UPDATES", 2)
+    views, _ = make_views()
+    with pytest.warns(ConvergenceWarning, match="no convergence in 3 rounds"):
+        model = cs.ConvexMixture(3, solver="em", inner_tol=1e-9, tol=1e9, max_iter=3).fit(views)
+    assert not model.converged_
+
+
 @pytest.mark.parametrize("beta", [1e3, 1e10, 1e300])
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_warns_of_large_beta(beta, weights):

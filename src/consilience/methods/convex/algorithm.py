@@ -259,7 +259,8 @@ def solve_with_learned_weights(problem: MixtureProblem) -> Iterator[ConvexState]
         P, lift = compute_view_posteriors(scores, problem.min_weight)  # the next E-step
         before, bound = bound, compute_bound(scores, P)
         is_solved = len(weights) == 1 and problem.inner_tol is None  # a second round would change nothing
-        settled = is_solved or bound - before <= problem.min_rise
+        has_ended = problem.inner_tol is None or result.converged  # not by the limit of updates
+        settled = is_solved or (has_ended and bound - before <= problem.min_rise)
         yield ConvexState(q, take_log(weights) + lift, weights, names, bound, result.gap, settled)
 
 
