@@ -9,8 +9,15 @@ import consilience as cs
 from consilience import baselines
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.explain import confidence
+from consilience.methods.common.cluster_means import ClusterMeans
 from consilience.methods.common.halves import reset_start, try_divisions
-from consilience.methods.common.membership import TEMPERATURE_RANGE, find_temperature, measure_loss, score_halves
+from consilience.methods.common.membership import (
+    LEAST_RATIO,
+    TEMPERATURE_RANGE,
+    find_temperature,
+    measure_loss,
+    score_halves,
+)
 
 K = 3
 QUICK = {"n_clusters": K, "random_state": 0, "n_init": 2}
@@ -397,3 +404,10 @@ def test_similarities_have_probabilities_and_outliers():
         assert (model.labels_ == -1).sum() == 6
         assert np.array_equal(model.predict_proba(kernels).argmax(axis=1), model.predict(kernels))
         assert model.score_outliers(kernels).shape == (120,)
+
+
+def test_ratio_of_distances_beyond_the_range_of_floats():
+    model = ClusterMeans({"a": np.zeros((1, 1))}, {"a": np.array([1e-200])})
+    views = cs.Views({"a": np.array([[1e150], [0.0]])})
+    expected = [np.log(1e150) - np.log(1e-200), np.log(LEAST_RATIO)]
+    np.testing.assert_allclose(model.measure(views, np.zeros(2, dtype=int)), expected)

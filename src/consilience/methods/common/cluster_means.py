@@ -53,8 +53,10 @@ class ClusterMeans:
             has_view = to_numpy(present)
             distances = measure_distances(X, self.means[name], labels)
             distances = leave_out(distances, labels, has_view) if of_fit else distances
-            ratio = distances / self.spreads[name][labels]
-            total += np.where(has_view, np.log(np.maximum(ratio, LEAST_RATIO)), 0.0)
+            # a difference of logarithms, because the ratio may be beyond the range of floats
+            log_distances = np.log(distances, where=distances > 0, out=np.full(len(distances), -np.inf))
+            log_ratio = log_distances - np.log(self.spreads[name][labels])
+            total += np.where(has_view, np.maximum(log_ratio, np.log(LEAST_RATIO)), 0.0)
             n_views += has_view
         return total / np.maximum(n_views, 1)
 
