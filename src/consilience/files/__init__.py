@@ -1,13 +1,22 @@
 """Read files as views, and write files completely or not at all."""
 
 from .encoding import EncodedData, ViewEncoding, encode, fit_and_encode, match_classes
-from .formats import FORMATS, FileCollection, FileFormat, FileMatrix, FileTable, InputFiles, read_file, register_format
+from .formats import (
+    FORMATS,
+    FileCollection,
+    FileFormat,
+    FileMatrix,
+    FileTable,
+    InputFiles,
+    read_file,
+    register_format,
+)
 from .formats.columns import to_column
 from .formats.text import open_text, read_lines
 from .joining import Entities, collect_ids, join_contents
 from .kinds import KINDS, ViewContent
 from .mapping import read_table
-from .read import InputData, read_files
+from .read import InputData, KnownClasses, read_files
 from .spec import ViewSpec, parse_view
 from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
 
@@ -22,6 +31,7 @@ __all__ = [
     "FileTable",
     "InputData",
     "InputFiles",
+    "KnownClasses",
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",

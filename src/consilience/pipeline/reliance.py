@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from typing import Any
 
@@ -13,19 +12,20 @@ from ..assessment.reference import WORDS
 from ..methods.common.halves import match_clusters
 from .fitting import FittedRun
 from .loading import LoadedData
-from .terminal import Terminal
+from .log import RunLog
+from .options import RunOptions
 
 
 def assess_fit(
-    data: LoadedData, fitted: FittedRun, options: argparse.Namespace, terminal: Terminal
+    data: LoadedData, fitted: FittedRun, options: RunOptions, log: RunLog
 ) -> Assessment | None:
     """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None
     if not data.declaration.can_predict:
-        terminal.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
+        log.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
         return None
-    with terminal.step("assessing the clusters", "assessed the clusters", shows_progress=True):
+    with log.step("assessing the clusters", "assessed the clusters", shows_progress=True):
         try:
             assessment = assess(
                 fitted.estimator,
@@ -33,16 +33,16 @@ def assess_fit(
                 **data.fit_arguments,
                 refit=True,
                 random_state=options.seed,
-                verbose=terminal.is_interactive,
+                verbose=log.is_interactive,
             )
         except (ValueError, MemoryError) as error:
-            terminal.note(f"Not assessed: {error}")
+            log.note(f"Not assessed: {error}")
             return None
         try:
             if hasattr(fitted.estimator, "calibrate"):
                 fitted.estimator.calibrate(fitted.views)
         except ValueError as error:
-            terminal.note(f"The probabilities are not calibrated: {error}")
+            log.note(f"The probabilities are not calibrated: {error}")
     return assessment
 
 

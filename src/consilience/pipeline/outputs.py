@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Table, Views
 from ..methods.common.margins import find_runner_up
-from .terminal import Terminal, count_noun
+from .log import RunLog, count_noun
 
 DIGITS = 4  # of probabilities
 # Spreadsheets take these for the start of a formula; some of them also the full-width forms.
@@ -80,12 +80,12 @@ def guard(text: str) -> str:
     return text
 
 
-def note_guarded(n: int, terminal: Terminal, place: str = "the output") -> None:
+def note_guarded(n: int, log: RunLog, place: str = "the output") -> None:
     """Note how many ids were quoted in the table of labels."""
     if n:
         pronoun = "it" if n == 1 else "them"
         subject = count_noun(n, "id starts like a formula", "ids start like a formula")
-        terminal.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
+        log.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
