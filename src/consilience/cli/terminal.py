@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TextIO
 
+from ..pipeline.log import RunLog, UsageError, count_noun
 
-class UsageError(ValueError):
-    """Arguments that cannot be combined, which argparse cannot check."""
-
-
-def count_noun(n: int, singular: str, plural: str | None = None) -> str:
-    """Write a number and its noun: "1 view", "3 views"."""
-    return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
+__all__ = [
+    "Terminal", "UsageError", "check_standard_output", "count_noun", "make_encodable", "open_standard_output",
+    "print_message", "redirect_to_null",
+]  # fmt: skip
 
 
 def redirect_to_null(stream: TextIO | None = None) -> None:
@@ -66,15 +62,13 @@ def print_message(text: str) -> None:
         redirect_to_null(sys.stderr)
 
 
-class Terminal:
+class Terminal(RunLog):
     """Prints results, notes and progress, and records notes and finished steps."""
 
     def __init__(self, quiet: bool = False) -> None:
+        super().__init__()
         self.quiet = quiet
         self.is_interactive = sys.stderr is not None and sys.stderr.isatty() and not quiet
-        self.notes: list[str] = []
-        self.finished_steps: list[str] = []
-        self.seconds: dict[str, float] = {}  # of each step
         self.outcome = "nothing was written"  # printed if the command is interrupted
 
     def print_result(self, text: str = "", always: bool = False) -> None:
@@ -96,7 +90,7 @@ class Terminal:
     def note(self, text: str) -> None:
         """Print a note once, and record it for the summary."""
         if text not in self.notes:
-            self.notes.append(text)
+            super().note(text)
             self.print_progress(f"note: {text}")
 
     def print_progress(self, text: str) -> None:
@@ -104,26 +98,9 @@ class Terminal:
         if not self.quiet:
             print_message(text)
 
-    @contextmanager
-    def step(self, doing: str, done: str, shows_progress: bool = False, about: str = "") -> Iterator[None]:
-        """Time a step of the work, and turn its warnings into notes.
-
-        A terminal shows a spinner unless the step shows its own progress. `about` is put before warnings that do not
-        contain it.
-        """
-        started = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                with nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing):
-                    yield
-            finally:
-                for warning in caught:
-                    if issubclass(warning.category, UserWarning):
-                        text = str(warning.message)
-                        self.note(text if about in text else f"{about}: {text}")
-        self.seconds[doing] = round(time.perf_counter() - started, 3)
-        self.finished_steps.append(done)
+    def show_step(self, doing: str, shows_progress: bool) -> AbstractContextManager[None]:
+        """Show a spinner on a terminal, unless the step shows its own progress."""
+        return nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing)
 
 
 @contextmanager
