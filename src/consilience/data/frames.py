@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
+if TYPE_CHECKING:
+    import narwhals as nw
 
 NULL_TYPES = {"NoneType", "NAType", "NaTType"}  # of missing cells; NaN is another
 
@@ -22,6 +23,8 @@ def open_frame(name: str, data: Any) -> nw.DataFrame | nw.Series | None:
                 "first, df.columns = ['_'.join(map(str, label)) for label in df.columns]"
             )
         check_unique_labels(name, data.columns)
+    import narwhals as nw  # not at the top, because it would delay the import of Views
+
     match nw.from_native(data, pass_through=True, allow_series=True):
         case nw.LazyFrame():
             raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first (.compute() in dask)")

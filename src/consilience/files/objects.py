@@ -187,9 +187,7 @@ def _list_ids(name: str, index: Any) -> list[str | None]:
     return to_column(_format_cells(list_cells(entries)), as_text=True).tolist()
 
 
-def _read_frame(
-    name: str, frame: nw.DataFrame | nw.Series, as_text: frozenset[str], keep_index: bool
-) -> FileTable:
+def _read_frame(name: str, frame: nw.DataFrame | nw.Series, as_text: frozenset[str], keep_index: bool) -> FileTable:
     series = [frame] if type(frame) is nw.Series else list(frame.iter_columns())
     is_unnamed = len(series) == 1 and series[0].name in (None, "")
     labels = [name] if is_unnamed else [str(column.name).strip() for column in series]
