@@ -17,8 +17,9 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read the files, fit the model, assess it, and write the results."""
     out = Path(options.out)
     check_output_folder(out, FILES, options.force)
-    check_inputs_stay([out / name for name in FILES], options)
-    run = run_pipeline(RunOptions.select(vars(options)), terminal)
+    run_options = RunOptions.select(vars(options))
+    check_inputs_stay([out / name for name in FILES], run_options)
+    run = run_pipeline(run_options, terminal)
     with terminal.step("writing the results", "wrote the results"):
         write_run(run, out, terminal, overwrite=options.force)
     terminal.outcome = f"the results are in {out}"

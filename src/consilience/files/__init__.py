@@ -1,16 +1,7 @@
 """Read files as views, and write files completely or not at all."""
 
 from .encoding import EncodedData, ViewEncoding, encode, fit_and_encode, match_classes
-from .formats import (
-    FORMATS,
-    FileCollection,
-    FileFormat,
-    FileMatrix,
-    FileTable,
-    InputFiles,
-    read_file,
-    register_format,
-)
+from .formats import FORMATS, FileCollection, FileFormat, FileMatrix, FileTable, InputFiles, read_file, register_format
 from .formats.columns import to_column
 from .formats.text import open_text, read_lines
 from .joining import Entities, collect_ids, join_contents

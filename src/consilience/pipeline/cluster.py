@@ -118,11 +118,11 @@ def cluster(
         )
         log = RunLog()
         log.is_interactive = verbose
-        memory = collect_memory(data, labels, seeds, None if is_path(constraints) else constraints)
+        memory = collect_memory(data, labels, seeds, constraints)
         return Result(run_pipeline(given, log, memory), data)
 
 
-def _select_files(data: Any) -> dict[str, list[str]]:
+def _select_files(data: Any) -> dict[str, Any]:
     """Return the options that name files, if all data is in files."""
     if is_path(data):
         return {"files": [str(data)]}

@@ -65,7 +65,7 @@ def read_config(path: Path) -> list[str]:
         raise FileNotFoundError(f"there is no file {path} (--config)") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} (--config) cannot be read: {error}") from error
-    arguments = []
+    arguments: list[str] = []
     for name, value in content.items():
         if name not in FLAGS:
             similar = get_close_matches(name, FLAGS, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class LoadedData:
 
     reading: InputData
     prepared: EncodedData
+    encode: dict[str, Any]  # encodings that the user has chosen, by the name of the content
     classes: np.ndarray | None  # known labels, for scoring only
     file_constraints: FileConstraints | None
     seeds: SeedClasses | None
@@ -75,14 +76,29 @@ class LoadedData:
         if declaration.takes_raw_counts == self.declaration.takes_raw_counts:
             return self.views
         rare = not declaration.takes_raw_counts
-        return fit_and_encode(self.reading.contents, rare=rare, entities=self.prepared.entities).views
+        entities = self.prepared.entities
+        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.encode).views
+
+
+def parse_pairs(option: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Parse the values NAME=VALUE of an option that is given once per view; a mapping is returned as it is."""
+    if isinstance(texts, Mapping):
+        return dict(texts)
+    pairs: dict[str, Any] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not (name and separator and value):
+            raise ValueError(f"{option} needs the form NAME={option[2:].upper()}, got {text!r}")
+        if pairs.setdefault(name, value) != value:
+            raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
+    return pairs
 
 
 def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Path) -> None:
     """Refuse to write over the input files, even with --force."""
     inputs = [parse_view(text).path for text in options.view or ()]
-    inputs += map(Path, getattr(options, "mapping", None) or ())
-    class_files = (getattr(options, name, None) for name in ("labels", "constraints", "seeds"))
+    inputs += map(Path, options.mapping or ())
+    class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
     for target in targets:
         if target.exists() and any(is_file(path) and path.samefile(target) for path in (*inputs, *others)):
@@ -91,9 +107,7 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
 
 def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
-    for text in options.kind:
-        if not all(text.partition("=")):
-            raise ValueError(f"--kind needs the form NAME=KIND, got {text!r}")
+    kinds, encode = parse_pairs("--kind", options.kind), parse_pairs("--encode", options.encode)
     with InputFiles({} if memory is None else memory.objects) as inputs:
         with log.step("reading the files", "read the files"):
             reading = read_files(
@@ -102,7 +116,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
                 labels=options.labels,
                 seeds=options.seeds,
                 mappings=options.mapping or (),
-                kinds=dict(text.split("=", 1) for text in options.kind),
+                kinds=kinds,
                 delimiter=options.delimiter,
                 inputs=inputs,
             )
@@ -120,7 +134,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
-            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities)
+            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=encode)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
@@ -146,7 +160,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
-    return LoadedData(reading, prepared, classes, file_constraints, seeds, method, reason, declaration)
+    return LoadedData(reading, prepared, encode, classes, file_constraints, seeds, method, reason, declaration)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:
@@ -191,9 +205,7 @@ def _note_data(prepared: EncodedData, reading: InputData, log: RunLog) -> None:
     """Note entities that are left out, filled cells, and links that have no effect."""
     note_left_out(prepared, log)
     for name, n in prepared.filled.items():
-        log.note(
-            f"View {name!r}: {count_noun(n, 'empty cell')} in otherwise filled rows got the median of the column."
-        )
+        log.note(f"View {name!r}: {count_noun(n, 'empty cell')} in otherwise filled rows got the median of the column.")
     for content in reading.contents:
         if content.kind != "links":
             continue

@@ -24,9 +24,7 @@ class MemoryInputs:
     constraints: Constraints | None = None  # by id or by position
 
 
-def collect_memory(
-    data: Any, labels: Any = None, seeds: Any = None, constraints: Constraints | None = None
-) -> MemoryInputs | None:
+def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None) -> MemoryInputs | None:
     """Return what is in memory in place of files; None if everything is in files."""
     specs: list[ViewSpec] = []
     objects: dict[Path, Any] = {}
@@ -50,6 +48,7 @@ def collect_memory(
         for name, values in (("labels", labels), ("seeds", seeds))
         if values is not None and type(values) is not str
     }
+    constraints = None if is_path(constraints) else constraints
     if not objects and not classes and constraints is None:
         return None
     return MemoryInputs(tuple(specs), objects, classes.get("labels", []), classes.get("seeds", []), constraints)

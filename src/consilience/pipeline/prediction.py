@@ -90,9 +90,7 @@ def is_beyond_chance(n_unfitting: int, n_rows: int, limit: float, n_fitted: int)
     return bool(betabinom.sf(n_unfitting - 1, n_rows, below, max(1.0, n_fitted + 1 - below)) <= SIGNIFICANCE)
 
 
-def read_new_views(
-    saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None
-) -> EncodedData:
+def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None) -> EncodedData:
     """Return new data as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
     with InputFiles({} if memory is None else memory.objects) as inputs:

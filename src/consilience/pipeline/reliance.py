@@ -16,9 +16,7 @@ from .log import RunLog
 from .options import RunOptions
 
 
-def assess_fit(
-    data: LoadedData, fitted: FittedRun, options: RunOptions, log: RunLog
-) -> Assessment | None:
+def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: RunLog) -> Assessment | None:
     """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None

@@ -202,13 +202,11 @@ class Result:
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""
-        n_outliers = self.summary["outliers"]
-        lines = [f"{count_noun(self.summary['entities'], 'entity', 'entities')} in {count_noun(self.n_clusters, 'cluster')}"]
-        lines[0] += f", {n_outliers:,} in none" if n_outliers else ""
-        lines[0] += f"; views: {', '.join(self.summary['views'])}"
-        if self.assessment is not None:
-            lines.append(self.assessment.headline)
-        return lines
+        n_entities, n_outliers = self.summary["entities"], self.summary["outliers"]
+        outliers = f", {n_outliers:,} in none" if n_outliers else ""
+        first = f"{count_noun(n_entities, 'entity', 'entities')} in {count_noun(self.n_clusters, 'cluster')}{outliers}"
+        verdict = [] if self.assessment is None else [self.assessment.headline]
+        return [f"{first}; views: {', '.join(self.summary['views'])}", *verdict]
 
     def __repr__(self) -> str:
         table = Table({name: column[:MAX_SHOWN] for name, column in self.clusters.items()})

@@ -91,8 +91,8 @@ def check_settings(options: RunOptions) -> None:
 def read_settings(method: str, settings: Mapping[str, Any] | Sequence[str]) -> Settings:
     """Read the settings of a method, by name or as texts NAME=VALUE; refuse those that it does not take."""
     declaration = find_estimator(DEFAULT_METHOD if method == "auto" else method)
-    if hasattr(settings, "items"):
-        return _apply_assignments(declaration, dict(settings.items()))
+    if isinstance(settings, Mapping):
+        return _apply_assignments(declaration, settings)
     assignments: dict[str, Any] = {}
     for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -106,7 +106,7 @@ def read_settings(method: str, settings: Mapping[str, Any] | Sequence[str]) -> S
 
 def list_settings(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
     """Write the settings of a method as texts NAME=VALUE."""
-    if not hasattr(settings, "items"):
+    if not isinstance(settings, Mapping):
         return list(settings)
     return [f"{name}={value if type(value) is str else write_value(value)}" for name, value in settings.items()]
 

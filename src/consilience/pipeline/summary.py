@@ -25,7 +25,7 @@ from .single_views import SCORES, score_labels
 
 # options that `consilience report` needs to read the files again
 INPUTS = (
-    *("files", "view", "id", "mapping", "kind", "delimiter", "labels", "constraints", "seeds"),
+    *("files", "view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
     *("method", "settings", "k", "seed", "outliers", "title"),
 )
 
@@ -94,7 +94,11 @@ def summarize_run(run: Run, log: RunLog) -> dict[str, Any]:
         "versions": list_versions(),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": options.command_line,
-        "inputs": {name: getattr(options, name) for name in INPUTS},
+        "inputs": {name: getattr(options, name) for name in INPUTS}
+        | {
+            "settings": list_settings(options.settings),
+            "encode": [f"{name}={getattr(encoding, '__name__', encoding)}" for name, encoding in data.encode.items()],
+        },
     }
 
 
