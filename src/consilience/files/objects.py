@@ -172,7 +172,8 @@ def add_columns(data: Any, columns: Mapping[str, Sequence[Any]], rows: Sequence[
 
 def _get_index(data: Any) -> Any:
     """Return the index of a pandas frame or series, None for anything else."""
-    return nw.maybe_get_index(nw.from_native(data, pass_through=True, allow_series=True))
+    frame = nw.from_native(data, pass_through=True, allow_series=True)
+    return nw.maybe_get_index(frame) if hasattr(frame, "to_native") else None
 
 
 def _list_ids(name: str, index: Any) -> list[str | None]:

@@ -53,7 +53,7 @@ def predict_clusters(
         fits_none = find_unfitting(estimator, views, log)
         columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
         if saved.get("names"):
-            names = np.array([*saved["names"], ""], dtype=object)  # '' at index -1
+            names = np.array([*saved["names"], None], dtype=object)  # None at index -1
             columns["name"] = names[labels].tolist()
         if has_probabilities(estimator, saved.get("assessment") is not None):
             fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)

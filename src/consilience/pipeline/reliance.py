@@ -62,13 +62,13 @@ def name_column(alternative: Alternative) -> str:
 
 
 def spread_labels(alternative: Alternative, labels: np.ndarray) -> list[Any]:
-    """Return the cluster of each entity without some views, empty for entities that have only these.
+    """Return the cluster of each entity without some views, None for entities that have only these.
 
     Each cluster has the number of the cluster of `labels` with which it shares most entities, one to one.
     """
     others = np.asarray(alternative.model.labels_)
     numbers = match_clusters(others, labels[alternative.rows])
-    clusters: list[Any] = [""] * len(labels)
+    clusters: list[Any] = [None] * len(labels)
     for row, other in zip(alternative.rows.tolist(), others.tolist(), strict=True):
         clusters[row] = int(numbers[other]) if other >= 0 else other
     return clusters

@@ -18,6 +18,7 @@ from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, writ
 from .log import RunLog, count_noun
 from .memory import collect_memory
 from .options import RunOptions
+from .outputs import spread_columns
 from .prediction import Prediction, predict_clusters
 from .run import Run
 from .wording import put_in_python_terms, raise_in_python_terms
@@ -119,18 +120,8 @@ class Result:
     @cached_property
     def frame(self) -> Any:
         """The data with cluster, name, confidence, second choice, and the clusters by each view."""
-        return add_columns(self._data, self._tabulate())
-
-    def _tabulate(self) -> dict[str, list[Any]]:
-        """Return the columns of results with one cell per entity, empty for those without data."""
-        kept = np.flatnonzero(self._saved["kept"])
-        columns = {"id": self.ids.tolist()} if self._saved["ids"] is not None else {}
-        for name, cells in self._run.tabulate_entities().items():
-            column: list[Any] = [-1 if name == "cluster" else None] * len(self._saved["kept"])
-            for row, cell in zip(kept.tolist(), cells, strict=True):
-                column[row] = None if cell == "" else cell
-            columns[name] = column
-        return columns
+        columns = {} if self._saved["ids"] is None else {"id": self.ids.tolist()}
+        return add_columns(self._data, columns | spread_columns(self._run.tabulate_entities(), self._saved["kept"]))
 
     @property
     def clusters(self) -> Table:
@@ -168,14 +159,9 @@ class Result:
             The data with columns added. ``fits`` says whether an entity is like those of the fit.
         """
         prediction = self._predict(data)
-        kept, prepared = np.flatnonzero(prediction.prepared.kept), prediction.prepared
-        columns: dict[str, list[Any]] = {} if prepared.ids is None else {"id": prepared.ids.tolist()}
-        for name, cells in prediction.columns.items():
-            column: list[Any] = [-1 if name == "cluster" else None] * len(prepared.kept)
-            for row, cell in zip(kept.tolist(), cells, strict=True):
-                column[row] = None if cell == "" else cell
-            columns[name] = column
-        return add_columns(data, columns)
+        prepared = prediction.prepared
+        columns = {} if prepared.ids is None else {"id": prepared.ids.tolist()}
+        return add_columns(data, columns | spread_columns(prediction.columns, prepared.kept))
 
     def _predict(self, data: Any) -> Prediction:
         with raise_in_python_terms():

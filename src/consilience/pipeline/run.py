@@ -17,7 +17,7 @@ from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
 from .options import RunOptions
-from .outputs import format_clusters, format_numbers, has_probabilities, tabulate_probabilities
+from .outputs import has_probabilities, mark_unclustered, round_numbers, tabulate_probabilities
 from .reliance import name_column, spread_labels
 from .seeds import build_seeds_section
 
@@ -64,21 +64,21 @@ class Run:
     def tabulate_entities(self) -> dict[str, list[Any]]:
         """Return the columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
-        names = np.array([*self.cluster_names, ""], dtype=object)  # '' at index -1
+        names = np.array([*self.cluster_names, None], dtype=object)  # None at index -1
         columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": names[labels].tolist()}
         if assessment is not None:
             columns["confidence"] = assessment.certainty.tolist()
         if has_probabilities(model, assessment is not None):
             columns |= tabulate_probabilities(model, self.fitted.views, labels)
         if assessment is not None:
-            columns["stability"] = format_numbers(assessment.stability, 2)
+            columns["stability"] = round_numbers(assessment.stability, 2)
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
         if getattr(model, "runner_up_", None) is not None:
             columns["alternative"] = model.runner_up_.tolist()
         if assessment is not None and assessment.alternative is not None:
             columns[name_column(assessment.alternative)] = spread_labels(assessment.alternative, labels)
         return columns | {
-            f"cluster by {name}": format_clusters(view_labels) for name, view_labels in model.view_labels_.items()
+            f"cluster by {name}": mark_unclustered(view_labels) for name, view_labels in model.view_labels_.items()
         }
 
     def collect_saved(self) -> dict[str, Any]:

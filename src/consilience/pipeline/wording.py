@@ -21,7 +21,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--id\b", "id"),
     (r"--method ([\w-]+)", r'method="\1"'),
     (r"--method\b", "method"),
-    (r"--set ([\w.]+)=(\S+)", r'options={"\1": \2}'),
+    (r"--set ([\w.]+)=([^\s:]+)", r'options={"\1": \2}'),
     (r"--set\b", "options"),
     (r"-k small-groups\b", 'n_clusters="small-groups"'),
     (r"-k (N|\d+)", r"n_clusters=\1"),
