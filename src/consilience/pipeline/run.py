@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assessment import Assessment
 from ..data import Table
-from ..explain import confidence, contested
+from ..explain import confidence, contested, name_clusters
 from ..report import Report
 from .constraints import describe_satisfied
 from .fitting import FittedRun
@@ -52,7 +52,7 @@ class Run:
     @cached_property
     def cluster_names(self) -> list[str]:
         """A short name for each cluster, from what marks it."""
-        return [f"cluster {number}" for number in range(self.labels.max() + 1)]
+        return name_clusters(self.labels, self.data.views, self.texts)
 
     @property
     def texts(self) -> dict[str, Any]:
