@@ -6,6 +6,7 @@ They are imported when they are used, because they would delay the import of `Vi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def split_frame(data: Any) -> dict[Any, Any]:
             columns = dict(data)
         case _:
             frame = open_frame("data", data)
-            if not hasattr(frame, "iter_columns"):
+            if frame is None:
                 raise TypeError(f"from_frame takes a frame or a dict of lists, got {type(data).__name__}")
             columns = {column.name: column for column in frame.iter_columns()}
     lengths = {label: len(column) for label, column in columns.items()}
@@ -76,10 +77,6 @@ def _encode_texts(view: str, columns: Cells, **options: Any) -> tuple[Any, Any]:
     return encoder.transform(texts), encoder.get_feature_names_out()
 
 
-def _encode_names(view: str, columns: Cells) -> tuple[Any, Any]:
-    return _encode_texts(view, columns, analyzer="char_wb", ngram_range=(3, 3))
-
-
 def _encode_categories(view: str, columns: Cells) -> tuple[Any, Any]:
     """Encode each category of each column as a column of 0 and 1."""
     from sklearn.feature_extraction import DictVectorizer
@@ -122,7 +119,7 @@ def _encode_numbers(view: str, columns: Cells) -> tuple[Any, Any]:
 
 ENCODERS_BY_KIND: dict[str, Callable[[str, Cells], tuple[Any, Any]]] = {
     "text": _encode_texts,
-    "names": _encode_names,
+    "names": partial(_encode_texts, analyzer="char_wb", ngram_range=(3, 3)),
     "categories": _encode_categories,
     "numbers": _encode_numbers,
 }

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 NULL_TYPES = {"NoneType", "NAType", "NaTType"}  # of missing cells; NaN is another
 
 
-def open_frame(name: str, data: Any) -> nw.DataFrame | nw.Series | None:
-    """Wrap a frame or a series of any library; None if `data` is neither.
+def open_frame(name: str, data: Any) -> nw.DataFrame | None:
+    """Wrap a frame of any library, or a series as a frame of one column; None if `data` is neither.
 
-    A frame that cannot be read as one table is refused: lazy, empty, or with ambiguous names of columns.
+    `name` is that of the view, and of the column if a series has none. A frame that cannot be read as one table is
+    refused: lazy, empty, or with ambiguous names of columns.
     """
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas allows any labels
         if getattr(data.columns, "nlevels", 1) > 1:
@@ -28,11 +29,15 @@ def open_frame(name: str, data: Any) -> nw.DataFrame | nw.Series | None:
     match nw.from_native(data, pass_through=True, allow_series=True):
         case nw.LazyFrame():
             raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first (.compute() in dask)")
-        case (nw.DataFrame() | nw.Series()) as frame:
-            if 0 in frame.shape:
-                raise ValueError(f"view {name!r} is a frame of shape {frame.shape}: it has no rows or no columns")
-            return frame
-    return None
+        case nw.Series() as series:
+            frame = series.alias(str(name if series.name in (None, "") else series.name)).to_frame()
+        case nw.DataFrame() as frame:
+            pass
+        case _:
+            return None
+    if 0 in frame.shape:
+        raise ValueError(f"view {name!r} is a frame of shape {frame.shape}: it has no rows or no columns")
+    return frame
 
 
 def check_unique_labels(name: str, labels: Iterable[Any]) -> None:
@@ -59,7 +64,7 @@ def _is_null(value: Any) -> bool:
     return kind in NULL_TYPES or (kind.startswith("float") and bool(value != value))
 
 
-def make_unique(name: str, names: Sequence[str]) -> str:
+def find_free_name(name: str, names: Sequence[str]) -> str:
     """Return the name, with the suffix _2, _3, ... if it is among `names`."""
     candidates = (name if i == 1 else f"{name}_{i}" for i in range(1, len(names) + 2))
     return next(candidate for candidate in candidates if candidate not in names)

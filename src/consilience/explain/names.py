@@ -130,7 +130,7 @@ def _find_readable(features: np.ndarray | None) -> np.ndarray:
         if len(name) > 1
         and name.lower() not in STOP_WORDS
         and not ANONYMOUS.fullmatch(name)
-        and not ((match := NUMBERED.fullmatch(name)) and match[1] in blocks)
+        and not ((numbered := NUMBERED.fullmatch(name)) and numbered[1] in blocks)
     ]
     return np.array(positions, dtype=np.intp)
 
@@ -256,8 +256,8 @@ def _join_terms(ranked: Sequence[Sequence[tuple[str, float]]]) -> list[str]:
         is_shared = [times[key] > 1 for key in keys]
         n_terms = [max(n, n_least) if shared else n for n, shared in zip(n_terms, is_shared, strict=True)]
     names = []
-    for cluster, (terms, shared) in enumerate(zip(chosen, is_shared, strict=True)):
-        name = ", ".join(terms)
+    for cluster, (parts, shared) in enumerate(zip(chosen, is_shared, strict=True)):
+        name = ", ".join(parts)
         number = f"cluster {cluster} ({name})" if name else f"cluster {cluster}"
         names.append(number if shared or not name else name)
     return names

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..arrays import available_memory, to_host
 from ..data import Table, Views
 from ..data.blocks import reindex_rows
-from ..data.frames import check_unique_labels, is_default_index, list_cells, make_unique, open_frame
+from ..data.frames import check_unique_labels, find_free_name, is_default_index, list_cells, open_frame
 from ..data.inputs import coerce_view
 from ..rows import read_whole
 from .formats import FileCollection, FileContent, FileMatrix, FileTable
@@ -50,11 +50,8 @@ def read_objects(data: Mapping[str, Any], as_text: frozenset[str] = frozenset())
     wrong = next((name for name in data if type(name) is not str), None)
     if wrong is not None:
         raise TypeError(f"the name of a view must be a string, got {wrong!r}: {{'text': df['title']}}")
-    indexes = [_get_index(item) for item in data.values()]
-    keep_index = any(
-        index is not None and not is_default_index(index) and getattr(index.dtype, "kind", "O") in "iu"
-        for index in indexes
-    )
+    indexes = [item.index for item in data.values() if hasattr(item, "iloc")]
+    keep_index = any(index.dtype.kind in "iu" and not is_default_index(index) for index in indexes)
     return {name: read_object(name, item, as_text, keep_index=keep_index) for name, item in data.items()}
 
 
@@ -99,7 +96,7 @@ def read_object(
             data = _to_array(name, data)
     if hasattr(data, "obs_names"):
         return read_annotated_object(name, data)
-    if hasattr(data, "sparse") and hasattr(data, "columns"):  # a pandas frame whose columns are all sparse
+    if hasattr(data, "sparse") and len(getattr(data, "columns", ())):  # a pandas frame whose columns are all sparse
         block = coerce_view(name, data)
         ids = to_objects(_list_ids(name, data.index)) if keep_index or not block.default_ids else None
         return FileMatrix(block.values, ids, block.columns)
@@ -151,7 +148,6 @@ def add_columns(data: Any, columns: Mapping[str, Sequence[Any]], rows: Sequence[
     positions = None if rows is None else [int(row) for row in rows]
     table = data if type(data) is Table else Table()
     if frame is not None:
-        frame = frame.alias(str(frame.name or "data")).to_frame() if type(frame) is nw.Series else frame
         frame = frame if positions is None else frame[positions, :]
     elif positions is not None:
         table = Table({label: np.asarray(values)[positions] for label, values in table.items()})
@@ -162,18 +158,12 @@ def add_columns(data: Any, columns: Mapping[str, Sequence[Any]], rows: Sequence[
         raise ValueError(f"the column {wrong!r} has {len(columns[wrong])} values for {n_rows} rows: give one each")
     new: dict[str, Sequence[Any]] = {}
     for label, values in columns.items():
-        new[make_unique(label, [*names, *new])] = values
+        new[find_free_name(label, [*names, *new])] = values
     if frame is None:
         return Table({**table, **{label: np.asarray(values) for label, values in new.items()}})
     library = frame.implementation
     series = [nw.new_series(label, list(values), backend=library) for label, values in new.items()]
     return frame.with_columns(*series).to_native()
-
-
-def _get_index(data: Any) -> Any:
-    """Return the index of a pandas frame or series, None for anything else."""
-    frame = nw.from_native(data, pass_through=True, allow_series=True)
-    return nw.maybe_get_index(frame) if hasattr(frame, "to_native") else None
 
 
 def _list_ids(name: str, index: Any) -> list[str | None]:
@@ -188,17 +178,15 @@ def _list_ids(name: str, index: Any) -> list[str | None]:
     return to_column(_format_cells(list_cells(entries)), as_text=True).tolist()
 
 
-def _read_frame(name: str, frame: nw.DataFrame | nw.Series, as_text: frozenset[str], keep_index: bool) -> FileTable:
-    series = [frame] if type(frame) is nw.Series else list(frame.iter_columns())
-    is_unnamed = len(series) == 1 and series[0].name in (None, "")
-    labels = [name] if is_unnamed else [str(column.name).strip() for column in series]
-    labels = [label or f"column {i + 1}" for i, label in enumerate(labels)]
+def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_index: bool) -> FileTable:
+    series = list(frame.iter_columns())
+    labels = [str(column.name).strip() or f"column {i + 1}" for i, column in enumerate(series)]
     check_unique_labels(name, labels)
     columns = {}
     index = nw.maybe_get_index(frame)
     id_column = None
     if index is not None and (keep_index or not is_default_index(index)):
-        id_column = make_unique(str(index.name or INDEX_NAME), labels)
+        id_column = find_free_name(str(index.name or INDEX_NAME), labels)
         columns[id_column] = to_objects(_list_ids(name, index))
     is_category = [column.dtype == nw.Categorical or column.dtype == nw.Enum for column in series]
     for label, column, is_text in zip(labels, series, is_category, strict=True):
