@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,8 @@ def _open_wordllama() -> TextModel:
     vectors = _read_vectors(weights)
     if vectors is None:
         raise ValueError(f"{weights} holds no table of word-piece vectors: install wordllama again")
-    return _open_static(tokenizer, weights, vectors)
+    model = _open_static(tokenizer, weights, vectors)
+    return replace(model, embed=lambda texts: model.embed([text.lower() for text in texts]))  # it knows few capitals
 
 
 def _compute_fingerprint(paths: Sequence[Path]) -> str:
