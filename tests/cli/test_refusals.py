@@ -295,7 +295,7 @@ def test_existing_results_are_kept(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
     assert len(read_labels(tmp_path)) > 0
     assert (tmp_path / "other.txt").read_text() == "mine, too"
-    assert len(list_folder(tmp_path)) == 5
+    assert len(list_folder(tmp_path)) == 6
 
 
 def test_file_in_place_of_folder_is_refused(ab, tmp_path):
@@ -306,7 +306,7 @@ def test_file_in_place_of_folder_is_refused(ab, tmp_path):
 
 def test_parent_folders_are_created(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
-    assert len(list_folder(tmp_path / "p" / "q")) == 4
+    assert len(list_folder(tmp_path / "p" / "q")) == 5
 
 
 COMMANDS = {

@@ -10,7 +10,11 @@ import pytest
 import consilience as cs
 from stage import read_labels, run_successfully
 
-WORDS = (("sweet", "fruit", "juice", "ripe"), ("steel", "blade", "handle", "sharp"), ("cotton", "shirt", "sleeve", "soft"))
+WORDS = (
+    ("sweet", "fruit", "juice", "ripe"),
+    ("steel", "blade", "handle", "sharp"),
+    ("cotton", "shirt", "sleeve", "soft"),
+)
 
 
 @pytest.fixture(scope="module")

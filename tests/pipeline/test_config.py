@@ -1,6 +1,5 @@
 """The settings of a run as a file."""
 
-
 import pytest
 
 from consilience.pipeline.config import FLAGS, read_config, write_config
@@ -44,5 +43,5 @@ def test_wrong_settings_are_refused(content, message, tmp_path):
 
 
 def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file .*--config"):
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*--config"):
         read_config(tmp_path / "run.toml")

@@ -111,7 +111,7 @@ class Run:
         data, options = self.data, self.options
         links = data.file_constraints
         satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(self.labels))}"]
-        given = self.facts["settings"]["given"]
+        given = self.facts.get("settings", {}).get("given")
         return Report(
             self.fitted.estimator,
             data.views,
