@@ -198,8 +198,8 @@ def _note_data(prepared: EncodedData, reading: InputData, terminal: Terminal) ->
     for content in reading.contents:
         if content.kind != "links":
             continue
-        for direction in ("out", "in"):
-            if f"{content.name}-{direction}" not in prepared.encodings:
+        for direction, other in (("out", "in"), ("in", "out")):
+            if f"{content.name}-{other}" in prepared.encodings and f"{content.name}-{direction}" not in prepared.encodings:
                 terminal.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
         link_ids = prepared.entities.row_ids[content.name]
         if link_ids is not None:

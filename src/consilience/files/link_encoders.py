@@ -135,8 +135,9 @@ def average_rows(weights: sp.csr_array, rows: Any, has_row: np.ndarray) -> tuple
 
     Sparse means keep their `MAX_ENTRIES` largest entries, and ties with the last of them.
     """
-    weights = normalize(scale_columns(weights, has_row), norm="l1")
+    weights = scale_columns(weights, has_row)
     has_mean = np.diff(weights.indptr) > 0
+    weights = sp.csr_array(sp.diags_array(1 / np.where(has_mean, weights.sum(axis=1), 1)) @ weights)
     if not sp.issparse(rows):
         return np.asarray(weights @ rows), has_mean
     blocks = []
