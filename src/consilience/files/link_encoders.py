@@ -7,7 +7,7 @@ between the users who bought it. In a bipartite list of links all paths go over 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,51 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from .._saving import save_as
-from .encoders import find_measured_rows, find_nonzero_rows
+from .encoders import LinksEncoder, find_measured_rows, find_nonzero_rows
+from .joining import Entities
+from .kinds import ViewContent
 
+HOPS = {"smooth": 2, "smooth1": 1, "smooth4": 4}  # encodings that average views along links: how often
 MAX_PAIRS = 500  # per entity, that bridges may make: a bridge with m entities makes m * m of them
 MAX_ENTRIES = 256  # that are kept per row of a sparse view, because averages of many rows would fill the memory
 CHUNK = 1000  # rows that are averaged at a time
+
+
+def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
+    """Return the encodings of links to choose from.
+
+    `smooth` needs a view that can be averaged. `graph`, and `smooth` beside `rows`, are no candidates: they let links
+    count several times, so that links that mean nothing outvote the other views.
+    """
+    others = [content for content in contents if content.kind not in ("links", "similarities")]
+    return ["rows", "smooth"] if others else ["rows"]
+
+
+def fit_links(content: ViewContent, encodings: Sequence[str], rare: bool, entities: Entities) -> dict[str, Any]:
+    """Fit the views that are made of links alone: rows of outgoing and of incoming links, and a graph.
+
+    A direction without links is left out.
+    """
+    ids = entities.row_ids[content.name]
+    directions = {direction: LinksEncoder(direction, rare).fit((content.data, ids)) for direction in ("out", "in")}
+    if not any(encoder.n_links for encoder in directions.values()):
+        raise ValueError(
+            f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
+            f"{ids[0]!r}"
+            if len(content.data[0])
+            else "it has no links"
+        )
+    encoders: dict[str, Any] = {}
+    if "rows" in encodings:
+        encoders = {f"{content.name}-{name}": encoder for name, encoder in directions.items() if encoder.n_links}
+    if "graph" in encodings:
+        encoders[content.name] = GraphEncoder().fit((content.data, list_link_ids(entities, content.name)))
+    return encoders
+
+
+def list_link_ids(entities: Entities, name: str) -> np.ndarray:
+    """Return the id of each entity in a content of links, None if it has none."""
+    return np.append(entities.row_ids[name], [None])[entities.rows[name]]
 
 
 def number_nodes(links: Any, ids: np.ndarray) -> dict[str, int]:
