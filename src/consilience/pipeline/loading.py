@@ -129,7 +129,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
         for note in reading.notes:
             log.note(note)
         has_constraints = options.constraints is not None or (memory is not None and memory.constraints is not None)
-        method, reason = choose_method(options.method, reading.contents, has_constraints)
+        method, reason = choose_method(options.method, reading.contents, has_constraints, encode)
         with log.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
@@ -209,8 +209,9 @@ def _note_data(prepared: EncodedData, reading: InputData, log: RunLog) -> None:
     for content in reading.contents:
         if content.kind != "links":
             continue
-        for direction in ("out", "in"):
-            if f"{content.name}-{direction}" not in prepared.encodings:
+        for direction, other in (("out", "in"), ("in", "out")):
+            names = {f"{content.name}-{direction}", f"{content.name}-{other}"}
+            if names.intersection(prepared.encodings) == {f"{content.name}-{other}"}:
                 log.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
         link_ids = prepared.entities.row_ids[content.name]
         if link_ids is not None:
@@ -272,7 +273,9 @@ def describe_views(data: LoadedData) -> list[str]:
     return lines
 
 
-def choose_method(method: str, contents: Sequence[ViewContent], has_constraints: bool) -> tuple[str, str]:
+def choose_method(
+    method: str, contents: Sequence[ViewContent], has_constraints: bool, encode: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the name of the method and why it was chosen; refuse one that cannot take the data or the constraints."""
     name, reason = method, "as you chose"
     if method == "auto":
@@ -281,7 +284,12 @@ def choose_method(method: str, contents: Sequence[ViewContent], has_constraints:
     declaration = find_estimator(name)
     if has_constraints and not declaration.takes_constraints:
         raise UsageError(f"--method {name} takes no --constraints: use {_list_methods('takes_constraints')}")
-    similarities = [content.name for content in contents if content.kind == "similarities"]
+    graphs = [name for name, encoding in encode.items() if "graph" in str(encoding).split("+")]
+    similarities = [
+        content.name
+        for content in contents
+        if content.kind == "similarities" or (content.kind == "links" and content.name in graphs)
+    ]
     if similarities and not declaration.takes_similarities:
         raise ValueError(
             f"view {similarities[0]!r} holds similarities, which --method {name} cannot take: use "
