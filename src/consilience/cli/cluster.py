@@ -14,6 +14,7 @@ from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested
 from ..files import check_output_folder, stage_folder
+from ..files.images.thumbnails import find_thumbnails
 from ..persist import save
 from ..report import Report
 from .constraints import describe_satisfied
@@ -179,6 +180,7 @@ def build_report(
         command=options.command_line,
         notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *satisfied, *terminal.notes],
         texts={name: text for name, text in texts.items() if text is not None},
+        thumbnails=find_thumbnails(data.prepared.pictures),
         settings={
             "method": f"{data.method} ({data.declaration.title}; {data.reason})",
             "seed": options.seed,

@@ -259,7 +259,8 @@ def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding
             strings[:-1] = content.data
             texts[content.name] = strings[entities.rows[content.name]][kept]
         elif content.kind == "images":
-            pictures[content.name] = np.append(content.data.paths, None)[entities.rows[content.name]][kept]
+            paths = np.array([*content.data.paths, None], dtype=object)  # the last one, at index -1, is None
+            pictures[content.name] = paths[entities.rows[content.name]][kept]
         elif content.kind == "numbers" and not sp.issparse(content.data[0]):
             is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
             if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):

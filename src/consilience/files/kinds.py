@@ -145,7 +145,7 @@ def _looks_like_similarities(X: Any) -> bool:
 def interpret_folder(name: str, origin: str, pictures: Pictures, forced: str | None) -> ViewContent:
     """Turn a folder of pictures into the content of a view; its ids are chosen once the other views are read."""
     if forced not in (None, "images"):
-        raise ValueError(f"view {name!r} ({origin}) is a folder of pictures, which cannot be {forced}: leave out --kind")
+        raise ValueError(f"view {name!r} ({origin}) is a folder of pictures, not {forced}: leave out --kind")
     return ViewContent(name, origin, "images", pictures, len(pictures), pictures.names, "a folder of pictures")
 
 
@@ -174,7 +174,8 @@ def interpret_columns(
             pictures = build_pictures(_to_texts(first), folder)
         except ValueError as error:
             raise ValueError(f"view {name!r} ({origin}): {error}") from error
-        return ViewContent(name, origin, "images", pictures, n_rows, ids, FORCED if forced else "paths of pictures", tuple(columns))
+        reason = FORCED if forced else "paths of pictures"
+        return ViewContent(name, origin, "images", pictures, n_rows, ids, reason, tuple(columns))
     note = ""
     if forced in (None, "numbers"):
         try:

@@ -12,7 +12,15 @@ import numpy as np
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_input
 from .images.matching import name_pictures
 from .images.reading import Pictures, find_pictures
-from .kinds import KINDS, ViewContent, are_edge_columns, check_id_column, interpret_columns, interpret_folder, interpret_matrix
+from .kinds import (
+    KINDS,
+    ViewContent,
+    are_edge_columns,
+    check_id_column,
+    interpret_columns,
+    interpret_folder,
+    interpret_matrix,
+)
 from .mapping import IdMapping, read_mappings
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..._saving import save_as
 from ..encoders import NumbersEncoder, find_measured_rows
 from ..kinds import ViewContent
-from .features import LIGHT_FEATURES, SIDE, measure_colorfulness
+from .features import LIGHT_FEATURES, SIDE
 from .models import open_image_model
 from .reading import Pictures, stack_squares
 
@@ -31,7 +31,8 @@ def compute_light_features(pictures: Pictures) -> dict[str, np.ndarray]:
     def compute(images: list[Image]) -> np.ndarray:
         squares = stack_squares(images, SIDE)
         columns = [feature.compute(squares) for feature in LIGHT_FEATURES.values()]
-        return np.hstack([*columns, measure_colorfulness(squares)[:, None]])
+        chroma = squares.max(axis=-1) - squares.min(axis=-1)
+        return np.hstack([*columns, chroma.mean(axis=(1, 2))[:, None]])
 
     values = pictures.compute("light", SIDE, compute)
     sizes = [len(feature.name_columns()) for feature in LIGHT_FEATURES.values()]

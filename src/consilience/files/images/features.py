@@ -94,8 +94,8 @@ def name_angles(n_angles: int) -> list[str]:
 def compute_texture(pictures: np.ndarray) -> np.ndarray:
     """Statistics of the whole picture that do not depend on where things are: patterns, directions and contrasts.
 
-    Local binary patterns that are uniform and invariant under rotation (Ojala et al. 2002) at two radii; at three scales
-    the directions of edges, the mean and the deviation of their strength, and the deviation of the lightness.
+    Local binary patterns that are uniform and invariant under rotation (Ojala et al. 2002) at two radii; at three
+    scales the directions of edges, the mean and the deviation of their strength, and the deviation of the lightness.
     """
     lightness = pictures @ LUMINANCE
     columns = [count_patterns(lightness, radius) for radius in RADII]
@@ -110,7 +110,7 @@ def compute_texture(pictures: np.ndarray) -> np.ndarray:
 
 
 def count_patterns(lightness: np.ndarray, radius: int) -> np.ndarray:
-    """Return root shares of pixels with 0 to 8 lighter pixels around them, adjacent on the circle, and of all others."""
+    """Return root shares of pixels with 0 to 8 lighter pixels side by side around them, and of all other pixels."""
     _, height, width = lightness.shape
     center = lightness[:, radius:-radius, radius:-radius] + NOISE
     is_lighter = np.stack(
@@ -180,8 +180,9 @@ def name_color() -> list[str]:
 
 
 def compute_pixels(pictures: np.ndarray) -> np.ndarray:
-    """The downsampled picture itself."""
-    return pool(pictures, pictures.shape[1] // PIXEL_SIDE).reshape(len(pictures), -1)
+    """Colors of the downsampled picture."""
+    pixels = pool(pictures, pictures.shape[1] // PIXEL_SIDE)
+    return pixels.reshape(len(pictures), -1)
 
 
 def name_pixels() -> list[str]:
@@ -204,8 +205,3 @@ LIGHT_FEATURES = {
     "color": LightFeature(compute_color, name_color),
     "pixels": LightFeature(compute_pixels, name_pixels),
 }
-
-
-def measure_colorfulness(pictures: np.ndarray) -> np.ndarray:
-    """Return the mean chroma of each picture, 0 for black and white."""
-    return (pictures.max(axis=-1) - pictures.min(axis=-1)).mean(axis=(1, 2))

@@ -24,7 +24,8 @@ NAMINGS: tuple[Callable[[PurePosixPath], str], ...] = (
 def name_pictures(contents: Sequence[ViewContent], class_ids: Sequence[np.ndarray]) -> list[ViewContent]:
     """Give the pictures of folders ids: with or without folder and suffix, whichever most ids of other files match.
 
-    These are the ids of the other views and those of known classes. Without any match the ids are paths within the folder without suffix, or with it if two files differ in it alone.
+    These are the ids of the other views and those of known classes. Without any match the ids are paths within the
+    folder without suffix, or with it if two files differ in it alone.
     """
     is_folder = [content.kind == "images" and content.columns is None for content in contents]
     others = set(chain.from_iterable(ids.tolist() for ids in class_ids))

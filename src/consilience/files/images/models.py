@@ -67,7 +67,8 @@ def open_image_model(path: Path) -> ImageModel:
         for start in range(0, len(pictures), batch or len(pictures)):
             part = pictures[start : start + (batch or len(pictures))]
             missing = 0 if batch is None else batch - len(part)  # the last batch is filled up
-            vectors.append(_run(session, inputs[0].name, np.pad(part, ((0, missing), *[(0, 0)] * 3)), path)[: len(part)])
+            padded = np.pad(part, ((0, missing), (0, 0), (0, 0), (0, 0)))
+            vectors.append(_run(session, inputs[0].name, padded, path)[: len(part)])
         return np.vstack(vectors)
 
     with path.open("rb") as file:

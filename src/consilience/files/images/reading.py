@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import threading
 import warnings
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SUFFIXES = frozenset(
-    (".jpg", ".jpeg", ".jfif", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".ppm", ".pgm", ".pbm")
-    + (".pnm", ".jp2", ".tga")
+    {*(".jpg", ".jpeg", ".jfif", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".tga")}
+    | {".ppm", ".pgm", ".pbm", ".pnm"}
 )
 # Pillow's decoders that are tried. The others include Encapsulated PostScript, which runs a program.
 FORMATS = ("JPEG", "MPO", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "PPM", "JPEG2000", "TGA")
@@ -31,7 +30,6 @@ BATCH = 32  # pictures that one thread decodes before it takes the next ones
 LARGE = 20_000_000  # pixels from which pictures are decoded one at a time, to limit the memory
 WHITE_LEVELS = (255, 4095, 65535)  # of 8, 12 and 16 bits
 SAMPLED = 50  # cells of a column whose files are looked for
-THUMBNAIL_SIDE = 64  # pixels
 ALPHA_MODES = ("RGBA", "LA", "PA", "La", "RGBa")
 
 _one_large_picture = threading.Lock()
@@ -249,20 +247,6 @@ def import_pillow() -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError("pictures need Pillow: pip install 'consilience[images]'") from error
     return Image, ImageOps
-
-
-def draw_thumbnail(path: Path) -> bytes | None:
-    """Return a small JPEG of a picture, None if it cannot be read."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            image = open_picture(path, THUMBNAIL_SIDE)
-    except Exception:  # a broken file makes a decoder raise whatever it likes
-        return None
-    image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
-    content = io.BytesIO()
-    image.save(content, "JPEG", quality=80)
-    return content.getvalue()
 
 
 def stack_squares(images: Sequence[Image], side: int) -> np.ndarray:
