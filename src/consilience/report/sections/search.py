@@ -42,11 +42,10 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
 
 
 def _add_pictures(facts: ReportFacts, n_bytes: int) -> dict[int, str]:
-    """Return the pictures of entities that no other section shows, if the page has room for all of them."""
+    """Return the pictures of all entities if there are few; otherwise the script takes those of other sections."""
     if facts.n > MAX_THUMBNAILS:
         return {}
-    shown = set(facts.pictures)
-    sources = {row: facts.find_picture(row) for row in range(facts.n) if row not in shown}
+    sources = {row: facts.find_picture(row) for row in range(facts.n)}
     pictures = {row: source for row, source in sources.items() if source is not None}
     return pictures if sum(map(len, pictures.values())) <= n_bytes else {}
 
