@@ -18,6 +18,7 @@ from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
 from .encoders import CategoriesEncoder, CountsEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
+from .images.encoder import PICTURE_ENCODINGS, fit_pictures
 from .joining import Entities, join_contents
 from .kinds import ViewContent
 from .link_encoders import HOPS, SmoothEncoder, fit_links, list_link_ids
@@ -56,6 +57,7 @@ class EncodedData:
     kept: np.ndarray  # mask of the entities that at least one view describes; the others are left out
     filled: dict[str, int]  # number of empty cells that were filled, by view
     texts: dict[str, np.ndarray]  # the strings of each entity, by view of text or names
+    pictures: dict[str, np.ndarray]  # the path of each entity's picture, None if there is none, by view of images
 
     @property
     def ids(self) -> np.ndarray | None:
@@ -256,6 +258,7 @@ ENCODINGS: dict[str, KindEncodings] = {
     "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
     "names": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
     "links": KindEncodings(fit_links, ("rows", "graph", *HOPS)),
+    "images": KindEncodings(fit_pictures, PICTURE_ENCODINGS, takes_models=True),
 }
 
 
@@ -320,12 +323,15 @@ def _join_views(
                 f"entity {entity} is described by no view ({(~kept).sum()} in all): drop it from the files"
             )
         views = views[kept]
-    texts, n_filled = {}, {}
+    texts, pictures, n_filled = {}, {}, {}
     for content in contents:
         if content.kind in ("text", "names"):
             strings = np.empty(len(content.data) + 1, dtype=object)  # the last one, at index -1, is None
             strings[:-1] = content.data
             texts[content.name] = strings[entities.rows[content.name]][kept]
+        elif content.kind == "images":
+            paths = np.array([*content.data.paths, None], dtype=object)  # the last one, at index -1, is None
+            pictures[content.name] = paths[entities.rows[content.name]][kept]
         elif content.kind == "numbers" and not sp.issparse(content.data[0]):
             is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
             if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):
@@ -338,6 +344,7 @@ def _join_views(
         kept,
         n_filled,
         texts,
+        pictures,
     )
 
 

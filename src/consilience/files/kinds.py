@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import scipy.sparse as sp
 from .amounts import convert_amounts
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
+from .images.reading import Pictures, build_pictures, looks_like_images
 
-KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities")
+KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities", "images")
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
@@ -29,7 +31,7 @@ class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
 
     numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
-    and names: a column of strings; categories: columns by name; links: (sources, targets, weights).
+    and names: a column of strings; categories: columns by name; links: (sources, targets, weights); images: `Pictures`.
     """
 
     name: str
@@ -140,15 +142,40 @@ def _looks_like_similarities(X: Any) -> bool:
     return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[sample] * (1 + 1e-6)).all())
 
 
+def interpret_folder(name: str, origin: str, pictures: Pictures, forced: str | None) -> ViewContent:
+    """Turn a folder of pictures into the content of a view; its ids are chosen once the other views are read."""
+    if forced not in (None, "images"):
+        raise ValueError(f"view {name!r} ({origin}) is a folder of pictures, not {forced}: leave out --kind")
+    return ViewContent(name, origin, "images", pictures, len(pictures), pictures.names, "a folder of pictures")
+
+
 def interpret_columns(
-    name: str, origin: str, columns: dict[str, np.ndarray], ids: np.ndarray | None, forced: str | None
+    name: str,
+    origin: str,
+    columns: dict[str, np.ndarray],
+    ids: np.ndarray | None,
+    forced: str | None,
+    folder: Path = Path(),
 ) -> ViewContent:
-    """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected."""
+    """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
+
+    Paths of pictures are relative to the `folder`.
+    """
     if not columns:
         raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")
     if forced == "links" or (forced is None and are_edge_columns(columns)):
         return _build_links(name, origin, columns, forced)
-    n_rows = len(next(iter(columns.values())))
+    first = next(iter(columns.values()))
+    n_rows = len(first)
+    if forced == "images" or (forced is None and len(columns) == 1 and looks_like_images(first, folder)):
+        if len(columns) > 1:
+            raise ValueError(f"view {name!r} ({origin}): images are one column of paths, not {len(columns)} columns")
+        try:
+            pictures = build_pictures(_to_texts(first), folder)
+        except ValueError as error:
+            raise ValueError(f"view {name!r} ({origin}): {error}") from error
+        reason = FORCED if forced else "paths of pictures"
+        return ViewContent(name, origin, "images", pictures, n_rows, ids, reason, tuple(columns))
     note = ""
     if forced in (None, "numbers"):
         try:

@@ -10,13 +10,23 @@ from pathlib import Path
 import numpy as np
 
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_input
-from .kinds import KINDS, ViewContent, are_edge_columns, check_id_column, interpret_columns, interpret_matrix
+from .images.matching import name_pictures
+from .images.reading import Pictures, find_pictures
+from .kinds import (
+    KINDS,
+    ViewContent,
+    are_edge_columns,
+    check_id_column,
+    interpret_columns,
+    interpret_folder,
+    interpret_matrix,
+)
 from .mapping import IdMapping, read_mappings
 from .objects import read_objects
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns
 
 USUAL_IDS = ("id", "ID", "Id")
-TEXT_KINDS = ("text", "names", "categories")  # whose columns are never read as numbers
+TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -77,6 +87,7 @@ def read_files(
     if unknown is not None:
         raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
+    contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
     return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, [*notes, *mapping_notes])
 
@@ -134,7 +145,9 @@ class _ViewReader:
             objects = {str(place): value for place, value in self.inputs.objects.items()}
             contents = read_objects(objects, self._as_text | as_text)
             self._contents |= {(Path(place), as_text): content for place, content in contents.items()}
-        if key not in self._contents:
+        if key not in self._contents and path.is_dir():
+            self._contents[key] = find_pictures(path)
+        elif key not in self._contents:
             self._contents[key] = read_input(self.inputs.locate(path), self._as_text | as_text, self.delimiter)
         return self._contents[key]
 
@@ -185,6 +198,10 @@ class _ViewReader:
                         f"{spec.path} is a matrix without named columns: leave out ':{','.join(spec.columns)}'"
                     )
                 return [interpret_matrix(spec.view_name, spec.origin, matrix, self.kinds.get(spec.view_name))]
+            case Pictures() as pictures:
+                if spec.columns is not None:
+                    raise ValueError(f"{spec.path} is a folder of pictures: leave out ':{','.join(spec.columns)}'")
+                return [interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))]
             case table:
                 return [self._read_table(spec, table)]
 
@@ -200,7 +217,7 @@ class _ViewReader:
         as_text = names[:2] if is_links else names if kind in TEXT_KINDS else ()
         columns = self.read_columns(spec.path, names, as_text)
         ids = None if is_links else self._read_ids(spec.path, table.columns, self.id_column)
-        return interpret_columns(spec.view_name, spec.origin, columns, ids, kind)
+        return interpret_columns(spec.view_name, spec.origin, columns, ids, kind, spec.path.parent)
 
     def _list_class_columns(self, path: Path, options: Sequence[str] = ("--labels", "--seeds")) -> set[str]:
         """List the columns of a file that hold classes, and are no features."""
@@ -254,7 +271,7 @@ class _ViewReader:
         sources = []
         for path, names in views.items():
             content = self.read(path)
-            if isinstance(content, FileMatrix) or text not in content.columns:
+            if isinstance(content, FileMatrix | Pictures) or text not in content.columns:
                 continue
             if isinstance(content, FileCollection):
                 ids = content.ids
@@ -270,7 +287,7 @@ class _ViewReader:
     def _read_class_file(self, option: str, path: Path, columns: tuple[str, ...] | None) -> KnownClasses:
         """Read classes from a file for them alone, joined by its id column if it has one."""
         match self.read(path):
-            case FileCollection():
+            case FileCollection() | Pictures():
                 raise ValueError(f"{path} ({option}): name a column of it if it is also a view, or give a table")
             case FileMatrix() as matrix:
                 classes = np.asarray(matrix.values)

@@ -11,6 +11,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested, name_clusters
+from ..files.images.thumbnails import find_thumbnails
 from ..report import Report
 from .constraints import describe_satisfied
 from .fitting import FittedRun
@@ -121,6 +122,7 @@ class Run:
             command=options.command_line,
             notes=[*describe_views(data), *describe_mapping(data.prepared.entities), *satisfied, *self.notes],
             texts=self.texts,
+            thumbnails=find_thumbnails(data.prepared.pictures),
             settings={
                 "method": f"{data.method} ({data.declaration.title}; {data.reason})",
                 "seed": options.seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..images.reading import find_pictures
 from . import annotated, arrays, delimited, jsonl, market, parquet
 from .base import (
     FORMATS,
@@ -26,7 +27,9 @@ for _format in (
 
 
 def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
-    """Read a file; columns named in `as_text` are never taken for numbers."""
+    """Read a file, or a folder of pictures; columns named in `as_text` are never taken for numbers."""
+    if path.is_dir():
+        return find_pictures(path)
     with InputFiles() as inputs:
         return read_input(inputs.locate(path), as_text, delimiter)
 
@@ -52,7 +55,7 @@ def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter
 
 def is_table(path: Path, inputs: InputFiles) -> bool:
     """Whether the file has named columns."""
-    return _find_format(inputs.locate(path)).is_table
+    return not path.is_dir() and _find_format(inputs.locate(path)).is_table
 
 
 def _find_format(file: InputFile) -> FileFormat:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..images.reading import Pictures
+
 # Sizes of a sparse matrix that a file of any length may announce. Hashed features have many empty columns.
 ALWAYS_ALLOWED = {"rows": 2**22, "columns": 2**25}
 DROP_EMPTY = {
@@ -94,7 +96,7 @@ class FileCollection:
     ids: np.ndarray | None = None
 
 
-FileContent = FileTable | FileMatrix | FileCollection
+FileContent = FileTable | FileMatrix | FileCollection | Pictures  # pictures: of a folder
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ MAX_CLUSTERS = 100  # clusters shown in detail, the largest
 MAX_MARKS = 1500  # features of all clusters together, to limit the size of the page
 MAX_OPEN = 6  # number of clusters up to which all are open
 MAX_MEMBERS = 20  # listed entities of a small group
+MAX_EXAMPLES = 300  # pictures of typical entities
 MARKS_IN_SUMMARY = 4
 
 
@@ -36,7 +37,8 @@ def build_clusters(facts: ReportFacts) -> Section:
     shown = facts.largest_first[:MAX_CLUSTERS]
     n_top = int(np.clip(MAX_MARKS // max(1, len(shown) * facts.views.n_views), 3, 8))
     marks = profile(facts.views, facts.labels, n_top, texts=facts.view_texts)
-    examples = typical(np.where(facts.labels >= 0, facts.labels, -1), facts.confidence)
+    n_examples = 5 if facts.thumbnails is None else int(np.clip(MAX_EXAMPLES // max(1, len(shown)), 3, 12))
+    examples = typical(np.where(facts.labels >= 0, facts.labels, -1), facts.confidence, n_examples)
     n_open = len(shown) if len(shown) <= MAX_OPEN else 1
     blocks = [
         _build_block(
@@ -180,4 +182,5 @@ def _list_examples(facts: ReportFacts, cluster: int, examples: np.ndarray) -> Ht
         )
         for row in rows.tolist()
     )
-    return tag("div", tag("h4", heading), tag("ol", items), class_="typical")
+    shows_pictures = facts.thumbnails is not None
+    return tag("div", tag("h4", heading), tag("ol", items), class_="typical pictures" if shows_pictures else "typical")
