@@ -85,8 +85,9 @@ class ExpressionEncoder:
         n_bytes, free = 4 * X.shape[0] * len(self.selected), available_memory()
         if free is not None and n_bytes > free:
             raise MemoryError(
-                f"the {len(self.selected):,} most variable genes of {X.shape[0]:,} cells take {n_bytes / 2**30:.1f} GiB "
-                f"of memory, but {free / 2**30:.1f} GiB are free: use the kind counts, whose matrix stays sparse"
+                f"the {len(self.selected):,} most variable genes of {X.shape[0]:,} cells take "
+                f"{n_bytes / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB are free: use the kind counts, whose "
+                "matrix stays sparse"
             )
         totals = np.asarray(X.sum(axis=1))
         logged = self._scale_and_log(X[:, self.selected], totals)
@@ -117,7 +118,7 @@ class ExpressionEncoder:
         absent = np.flatnonzero(columns[self.selected] < 0)
         if len(absent):
             text = f"{len(absent):,} of the {len(self.selected):,} genes that the model uses are missing"
-            example = repr(str(self.features[absent[0]]))
+            example = repr(str(self.genes[self.selected[absent[0]]]))
             if len(absent) > LARGEST_SHARE_MISSING * len(self.selected):
                 raise ValueError(f"{text}, such as {example}: do the names of the genes match those of the fit?")
             warnings.warn(f"{text}, such as {example}: they count as not detected", UserWarning, stacklevel=2)

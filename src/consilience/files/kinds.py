@@ -33,8 +33,9 @@ FORCED = "set by --kind"  # reason for a kind that the user has chosen
 class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
 
-    numbers, counts, expression, proteins, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
-    and names: a column of strings; categories: columns by name; links: (sources, targets, weights).
+    numbers, counts, expression, proteins, similarities: (matrix, names of its columns or None); counts also: a column
+    of bags of terms; text and names: a column of strings; categories: columns by name; links: (sources, targets,
+    weights).
     """
 
     name: str

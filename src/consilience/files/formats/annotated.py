@@ -49,7 +49,7 @@ def read_h5ad(path: InputFile) -> FileCollection:
 def _read_in_child(path: InputFile, package: str, block: str | None = None) -> FileCollection:
     """Let a child process read the file, or a block of it, and take over the arrays that it sends through a pipe."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
-    job = {"path": os.fspath(path), "package": package, "block": block, "seconds": seconds}
+    job: dict[str, Any] = {"path": os.fspath(path), "package": package, "block": block, "seconds": seconds}
     job |= {"parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
     command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
@@ -119,12 +119,11 @@ def _build_collection(
         hints = {key: block[key] for key in ("modality", "raw_block") if key in block}
         matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None, **hints)
     columns = {name: to_objects(column) for name, column in header["columns"].items()}
-    optional = {name: partial(_take_block, read_block, name) for name in header["optional"]}
+    optional: dict[str, Callable[[], FileMatrix]] = {
+        name: lambda name=name: read_block(name).matrices[name]  # type: ignore[misc]
+        for name in header["optional"]
+    }
     return FileCollection(matrices, columns, ids, optional)
-
-
-def _take_block(read_block: Callable[[str], FileCollection], name: str) -> FileMatrix:
-    return read_block(name).matrices[name]
 
 
 def _receive_values(block: dict[str, Any], stream: IO[bytes]) -> Any:

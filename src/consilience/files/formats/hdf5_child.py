@@ -114,7 +114,7 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
     blocks: dict[str, Any] = {}
     optional: dict[str, Any] = {}
     modalities = getattr(data, "mod", None)
-    for name, part in {"X": data}.items() if modalities is None else modalities.items():
+    for name, part in ({"X": data} if modalities is None else modalities).items():
         prefix = "" if modalities is None else f"{name}/"
         ids = {} if modalities is None else {"ids": as_texts(part.obs_names)}
         hints = {"modality": "" if modalities is None else str(name)}
@@ -126,8 +126,8 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
             whole = ids | hints | raw | {"features": features, "values": part.X}
             if len(type_names) > 1:  # genes and proteins of a 10x file: a block for each type of feature
                 for type_name in type_names:
-                    columns = [i for i, other in enumerate(types) if other == type_name]
-                    chosen = {"features": [features[i] for i in columns], "values": part.X[:, columns]}
+                    positions = [i for i, other in enumerate(types) if other == type_name]
+                    chosen = {"features": [features[i] for i in positions], "values": part.X[:, positions]}
                     blocks[f"{prefix}{type_name}"] = whole | chosen | {"modality": type_name}
             else:
                 blocks[str(name)] = whole | {"modality": " ".join([hints["modality"], *type_names])}
@@ -139,9 +139,8 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
         for key, values in part.obsm.items():
             is_view = modalities is None and not key.startswith("X_")
             (blocks if is_view else optional)[f"{prefix}{key}"] = ids | {"values": values}
-    for key, values in {} if modalities is None else data.obsm.items():
-        if key not in modalities:
-            optional[key] = {"values": values}
+    if modalities is not None:
+        optional |= {key: {"values": values} for key, values in data.obsm.items() if key not in modalities}
     if not blocks:
         blocks, optional = optional, {}
     if block_name is not None:
