@@ -110,7 +110,7 @@ def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
 def test_matrix_cannot_be_text(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
-    message = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers, counts or similarities, not {kind}"
+    message = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers or counts or .*, not {kind}"
     with pytest.raises(ValueError, match=message):
         content(tmp_path / "X.npy", kind)
 
@@ -355,15 +355,16 @@ def test_dense_table_of_large_whole_numbers_is_numbers(tmp_path, content):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-def test_raw_expression_of_single_cell_files_is_counts(tmp_path, content, make):
+def test_raw_counts_of_single_cell_files_are_expression(tmp_path, content, make):
     ad = pytest.importorskip("anndata")
     counts = RNG.poisson(2.0, size=(30, 8)).astype(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ad.AnnData(make(counts)).write(tmp_path / "cells.h5ad")
         ad.AnnData(np.log1p(counts)).write(tmp_path / "logged.h5ad")
-    assert content(f"{tmp_path / 'cells.h5ad'}:X").kind == "counts"
-    assert content(f"{tmp_path / 'logged.h5ad'}:X").kind == "numbers"
+    raw, logged = (content(f"{tmp_path / name}:X") for name in ("cells.h5ad", "logged.h5ad"))
+    assert (raw.kind, raw.reason) == ("expression", "raw counts of genes")
+    assert (logged.kind, logged.reason) == ("numbers", "not raw counts, taken as they are")
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])

@@ -1,7 +1,7 @@
 """Explanations of a clustering: features of clusters, contested entities, confidence, and maps of views."""
 
 from .confidence import confidence, contested
-from .embedding import embed
+from .embedding import embed, joint_embedding, joint_map
 from .information import describe_support
 from .names import NO_CLUSTER, name_clusters
 from .profile import Mark, profile, typical
@@ -13,6 +13,8 @@ __all__ = [
     "contested",
     "describe_support",
     "embed",
+    "joint_embedding",
+    "joint_map",
     "name_clusters",
     "profile",
     "typical",

@@ -16,6 +16,7 @@ from .._saving import save_as
 from ..data import Views
 from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
+from .cells import ExpressionEncoder, ProteinsEncoder
 from .encoders import CategoriesEncoder, CountsEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
 from .images.encoder import PICTURE_ENCODINGS, fit_pictures
@@ -253,6 +254,8 @@ def _gather_links(content: ViewContent, entities: Entities, plain: EncodedRows |
 ENCODINGS: dict[str, KindEncodings] = {
     "numbers": KindEncodings(_fit_single(lambda _, __: NumbersEncoder())),
     "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
+    "expression": KindEncodings(_fit_single(lambda _, rare: ExpressionEncoder() if rare else CountsEncoder(False))),
+    "proteins": KindEncodings(_fit_single(lambda _, rare: ProteinsEncoder() if rare else CountsEncoder(False))),
     "categories": KindEncodings(_fit_single(lambda _, __: CategoriesEncoder())),
     "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
     "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),

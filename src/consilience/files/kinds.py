@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from .amounts import convert_amounts
+from .cells import detect_modality
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
 
-KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities", "images")
+KINDS = (
+    "numbers",
+    "counts",
+    "text",
+    "names",
+    "categories",
+    "links",
+    "similarities",
+    "images",
+    "expression",
+    "proteins",
+)
+MATRIX_KINDS = ("numbers", "counts", "similarities", "expression", "proteins")
+RAW_KINDS = ("expression", "proteins")  # raw counts of molecules
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
+LARGEST_COUNT = 2**53  # larger floating-point numbers do not count one by one
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
@@ -30,8 +46,9 @@ FORCED = "set by --kind"  # reason for a kind that the user has chosen
 class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
 
-    numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
-    and names: a column of strings; categories: columns by name; links: (sources, targets, weights); images: `Pictures`.
+    numbers, counts, expression, proteins, similarities: (matrix, names of its columns or None); counts also: a column
+    of bags of terms; text and names: a column of strings; categories: columns by name; links: (sources, targets,
+    weights); images: `Pictures`.
     """
 
     name: str
@@ -52,9 +69,10 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
         raise ValueError(f"view {name!r} ({origin}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"view {name!r} ({origin}) must hold real numbers, got {X.dtype}")
-    kind, reason = (forced, FORCED) if forced else _detect_matrix_kind(name, X, matrix.is_expression)
-    if kind not in ("numbers", "counts", "similarities"):
-        raise ValueError(f"view {name!r} ({origin}) is a matrix: it can be numbers, counts or similarities, not {kind}")
+    detect = _detect_cell_kind if matrix.is_expression else _detect_matrix_kind
+    kind, reason = (forced, FORCED) if forced else detect(name, matrix)
+    if kind not in MATRIX_KINDS:
+        raise ValueError(f"view {name!r} ({origin}) is a matrix: it can be {' or '.join(MATRIX_KINDS)}, not {kind}")
     check_matrix(name, kind, X)
     for label, names, axis, n in (
         ("ids", matrix.ids, "rows", X.shape[0]),
@@ -85,8 +103,19 @@ def check_matrix(name: str, kind: str, X: Any) -> None:
         raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
     _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
-    if kind == "counts" and least < 0:
+    if kind in ("counts", *RAW_KINDS) and least < 0:
         raise ValueError(f"view {name!r} holds {least:g}, which is not a count: --kind {name}=numbers")
+    wrong = values[~_are_raw_counts(values)] if kind in RAW_KINDS else values[:0]
+    if wrong.size:
+        raise ValueError(
+            f"view {name!r} holds {wrong.ravel()[0]:g}, which is not a raw count of molecules: give the raw counts, or "
+            f"use --kind {name}=numbers for normalized data"
+        )
+
+
+def _are_raw_counts(values: np.ndarray) -> np.ndarray:
+    """Whether values are empty, or whole numbers that can be counted."""
+    return np.isnan(values) | ((values == np.floor(values)) & (values <= LARGEST_COUNT))
 
 
 def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> None:
@@ -106,12 +135,22 @@ def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> No
     )
 
 
-def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
+def _detect_cell_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
+    """Tell raw counts in a single-cell file, however they are stored, from normalized data, and give the reason."""
+    values = matrix.values.data if sp.issparse(matrix.values) else matrix.values
+    if values.size and np.nanmin(values) >= 0 and _are_raw_counts(values).all():
+        return detect_modality(f"{matrix.modality} {name}", matrix.features)
+    hint = f"; the raw counts are in the block {matrix.raw_block!r}" if matrix.raw_block else ""
+    return "numbers", f"not raw counts, taken as they are{hint}"
+
+
+def _detect_matrix_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
     """Guess the kind of a matrix, and give the reason.
 
     How whole numbers are stored tells what they are: matrices of words, tags and links are stored sparse, pixels and
-    histograms dense. Raw counts of single-cell files are counts however they are stored.
+    histograms dense.
     """
+    X = matrix.values
     values = X.data if sp.issparse(X) else X
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     is_whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
@@ -119,8 +158,8 @@ def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple
     density = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
     is_rare = density < MAX_COUNT_DENSITY and (not positive.size or np.median(positive) <= MAX_COUNT_MEDIAN)
     described = f"whole numbers, {density:.1%} of them not 0"
-    if is_whole and (is_expression or sp.issparse(X) or is_rare):
-        is_square = X.shape[0] == X.shape[1] and not is_expression
+    if is_whole and (sp.issparse(X) or is_rare):
+        is_square = X.shape[0] == X.shape[1]
         return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if is_square else "")
     if _looks_like_similarities(X):
         return "similarities", f"square, symmetric and largest on the diagonal; --kind {name}=counts if they are counts"
@@ -202,7 +241,7 @@ def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     if kinds == {"bags"}:
         return "counts", "lists of terms"
     if kinds <= {"numbers", "vectors"}:
-        kind, reason = _detect_matrix_kind(name, _build_numbers(name, columns)[0])
+        kind, reason = _detect_matrix_kind(name, FileMatrix(_build_numbers(name, columns)[0]))
         if kind == "similarities" or reason == "measurements":
             return "numbers", "columns of numbers"
         return kind, reason
@@ -361,4 +400,6 @@ BUILDERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
     "names": _build_texts,
     "categories": _build_categories,
     "similarities": _build_matrix,
+    "expression": partial(_build_matrix, kind="expression"),
+    "proteins": partial(_build_matrix, kind="proteins"),
 }

@@ -250,13 +250,15 @@ class _ViewReader:
                 f"{spec.path} holds {', '.join(matrices)}: name one (--view {spec.name}={spec.path}:"
                 f"{next(iter(matrices))}), or give the file without a name to take all (--view {spec.path})"
             )
-        unknown = next((name for name in selected if name not in matrices), None)
+        available = [*matrices, *collection.optional]
+        unknown = next((name for name in selected if name not in available), None)
         if unknown is not None:
-            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, matrices))}")
+            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, available))}")
+        blocks = [matrices[block] if block in matrices else collection.optional[block]() for block in selected]
         names = [spec.name] if spec.name is not None and len(selected) == 1 else selected
         return [
-            interpret_matrix(name, f"{spec.path}:{block}", matrices[block], self.kinds.get(name))
-            for name, block in zip(names, selected, strict=True)
+            interpret_matrix(name, f"{spec.path}:{block}", matrix, self.kinds.get(name))
+            for name, block, matrix in zip(names, selected, blocks, strict=True)
         ]
 
     def read_known_classes(self, option: str, views: Mapping[Path, tuple[str, ...]]) -> list[KnownClasses]:

@@ -265,8 +265,10 @@ def describe_views(data: LoadedData) -> list[str]:
     lines = []
     for v, name in enumerate(views.names):
         n_missing = int((~views.present[:, v]).sum())
+        encoding = prepared.encodings[name]
+        note = getattr(encoding.encoder, "note", "")  # what was done with the data
         lines.append(
-            f"{name}: {prepared.kinds[name]} ({reasons[prepared.encodings[name].content]}), "
+            f"{name}: {prepared.kinds[name]} ({reasons[encoding.content]}{note and f'; {note}'}), "
             f"{count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {n_missing:,}" if n_missing else "present for all")
         )

@@ -31,7 +31,7 @@ BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are
 
 
 def read_h5mu(path: InputFile) -> FileCollection:
-    """Read each modality as a matrix; the columns of `obs` describe all cells."""
+    """Read X of each modality as a matrix; the columns of `obs` describe all cells."""
     collection = _read_in_child(path, "mudata")
     if not collection.matrices:
         raise ValueError(f"{path} holds no modalities")
@@ -39,17 +39,18 @@ def read_h5mu(path: InputFile) -> FileCollection:
 
 
 def read_h5ad(path: InputFile) -> FileCollection:
-    """Read X and each entry of obsm as a matrix."""
+    """Read X and each entry of obsm as a matrix, except for embeddings (X_pca, X_umap)."""
     collection = _read_in_child(path, "anndata")
     if not collection.matrices:
         raise ValueError(f"{path} holds neither X nor entries in obsm")
     return collection
 
 
-def _read_in_child(path: InputFile, package: str) -> FileCollection:
-    """Let a child process read the file, and take over the arrays that it sends through a pipe."""
+def _read_in_child(path: InputFile, package: str, block: str | None = None) -> FileCollection:
+    """Let a child process read the file, or a block of it, and take over the arrays that it sends through a pipe."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
-    job = {"path": os.fspath(path), "package": package, "seconds": seconds, "parent": os.getpid(), "sys_path": sys.path}
+    job: dict[str, Any] = {"path": os.fspath(path), "package": package, "block": block, "seconds": seconds}
+    job |= {"parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
     command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # reading needs no threads
@@ -64,7 +65,8 @@ def _read_in_child(path: InputFile, package: str) -> FileCollection:
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
-                return _build_collection(header, partial(_receive_values, stream=child.stdout))
+                read_block = partial(_read_in_child, path, package)
+                return _build_collection(header, partial(_receive_values, stream=child.stdout), read_block)
         except EOFError:
             code = child.wait()
             if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too
@@ -94,13 +96,19 @@ def _explain_end(code: int, seconds: int) -> str:
 def read_annotated_object(name: str, data: Any) -> FileCollection:
     """Take an AnnData or MuData object in memory apart as a file of it is."""
     data = data.to_memory() if getattr(data, "isbacked", False) else data
-    collection = _build_collection(split_annotated(data), lambda block: block["values"])
+
+    def read_block(block: str | None = None) -> FileCollection:
+        return _build_collection(split_annotated(data, block), lambda header: header["values"], read_block)
+
+    collection = read_block()
     if not collection.matrices:
         raise ValueError(f"view {name!r} holds neither modalities nor X nor entries in obsm")
     return collection
 
 
-def _build_collection(header: dict[str, Any], read_values: Callable[[dict[str, Any]], Any]) -> FileCollection:
+def _build_collection(
+    header: dict[str, Any], read_values: Callable[[dict[str, Any]], Any], read_block: Callable[[str], FileCollection]
+) -> FileCollection:
     ids = to_objects(header["ids"])
     matrices = {}
     for name, block in header["blocks"].items():
@@ -108,8 +116,14 @@ def _build_collection(header: dict[str, Any], read_values: Callable[[dict[str, A
         block_ids = to_objects(block["ids"]) if "ids" in block else ids
         features = to_objects(block["features"]) if "features" in block else None
         values = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
-        matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None)
-    return FileCollection(matrices, {name: to_objects(column) for name, column in header["columns"].items()}, ids)
+        hints = {key: block[key] for key in ("modality", "raw_block") if key in block}
+        matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None, **hints)
+    columns = {name: to_objects(column) for name, column in header["columns"].items()}
+    optional: dict[str, Callable[[], FileMatrix]] = {
+        name: lambda name=name: read_block(name).matrices[name]  # type: ignore[misc]
+        for name in header["optional"]
+    }
+    return FileCollection(matrices, columns, ids, optional)
 
 
 def _receive_values(block: dict[str, Any], stream: IO[bytes]) -> Any:

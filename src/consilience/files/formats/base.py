@@ -78,22 +78,30 @@ class FileTable:
 class FileMatrix:
     """A matrix of numbers, dense or sparse, with the names of its rows and columns if the file has any.
 
-    `is_expression` marks the measurements of a single-cell file, which are counts however they are stored.
+    `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
+    names that the file has for what was measured, and `raw_block` the name of the block with the raw counts, if there
+    is one.
     """
 
     values: Any
     ids: np.ndarray | None = None
     features: np.ndarray | None = None
     is_expression: bool = False
+    modality: str = ""
+    raw_block: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class FileCollection:
-    """Several matrices over entities with ids, and columns that describe the entities."""
+    """Several matrices over entities with ids, and columns that describe the entities.
+
+    `optional` has functions that read further matrices, which are views only if they are named.
+    """
 
     matrices: dict[str, FileMatrix]
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     ids: np.ndarray | None = None
+    optional: dict[str, Callable[[], FileMatrix]] = field(default_factory=dict)
 
 
 FileContent = FileTable | FileMatrix | FileCollection | Pictures  # pictures: of a folder

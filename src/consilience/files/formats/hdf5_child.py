@@ -32,7 +32,7 @@ def run_job() -> None:
     warnings.simplefilter("ignore")
     arrays: list[Any] = []
     try:
-        header = read_annotated(job["path"], job["package"], arrays)
+        header = read_annotated(job["path"], job["package"], job["block"], arrays)
     except Exception as error:  # HDF5, anndata and pandas raise many kinds
         lines = str(error).splitlines() or [type(error).__name__]
         kinds = {"import": ImportError, "memory": MemoryError}
@@ -74,8 +74,8 @@ def limit_process(parent: int, seconds: int, n_bytes: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (allowed, limit))
 
 
-def read_annotated(path: str, package: str, arrays: list[Any]) -> dict[str, Any]:
-    """Read the file; append its arrays to `arrays` and return the header."""
+def read_annotated(path: str, package: str, block_name: str | None, arrays: list[Any]) -> dict[str, Any]:
+    """Read the file, or one block of it; append its arrays to `arrays` and return the header."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -99,29 +99,58 @@ def read_annotated(path: str, package: str, arrays: list[Any]) -> dict[str, Any]
 
         check_sizes(path)
         data = anndata.read_h5ad(path)
-    header = split_annotated(data)
+    header = split_annotated(data, block_name)
     for block in header["blocks"].values():
         block.update(describe(block.pop("values")))
     return header
 
 
-def split_annotated(data: Any) -> dict[str, Any]:
-    """Split a MuData or AnnData object into blocks of values, the columns of `obs`, and the names of all cells."""
+def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
+    """Split a MuData or AnnData object into blocks of values, the columns of `obs`, and the names of all cells.
+
+    Blocks that are views only if they are named, which are layers, `raw` and embeddings (X_pca), are just listed,
+    unless `block_name` names one: then it is the only block.
+    """
     blocks: dict[str, Any] = {}
-    if hasattr(data, "mod"):
-        for name, block in data.mod.items():
-            names = {"ids": as_texts(block.obs_names), "features": as_texts(block.var_names)}
-            blocks[name] = names | {"values": block.X}
-    else:
-        if data.X is not None:
-            blocks["X"] = {"features": as_texts(data.var_names), "values": data.X}
-        blocks |= {name: {"values": block} for name, block in data.obsm.items()}
+    optional: dict[str, Any] = {}
+    modalities = getattr(data, "mod", None)
+    for name, part in ({"X": data} if modalities is None else modalities).items():
+        prefix = "" if modalities is None else f"{name}/"
+        ids = {} if modalities is None else {"ids": as_texts(part.obs_names)}
+        hints = {"modality": "" if modalities is None else str(name)}
+        features = as_texts(part.var_names)
+        if part.X is not None:
+            types = as_texts(part.var["feature_types"]) if "feature_types" in part.var else []
+            type_names = dict.fromkeys(types)
+            raw = {"raw_block": f"{prefix}counts"} if "counts" in part.layers else {}
+            whole = ids | hints | raw | {"features": features, "values": part.X}
+            if len(type_names) > 1:  # genes and proteins of a 10x file: a block for each type of feature
+                for type_name in type_names:
+                    positions = [i for i, other in enumerate(types) if other == type_name]
+                    chosen = {"features": [features[i] for i in positions], "values": part.X[:, positions]}
+                    blocks[f"{prefix}{type_name}"] = whole | chosen | {"modality": type_name}
+            else:
+                blocks[str(name)] = whole | {"modality": " ".join([hints["modality"], *type_names])}
+        for key, values in part.layers.items():
+            optional[f"{prefix}{key}"] = ids | hints | {"features": features, "values": values}
+        if part.raw is not None:
+            names = {"features": as_texts(part.raw.var_names)}
+            optional[f"{prefix}raw"] = ids | hints | names | {"values": part.raw.X}
+        for key, values in part.obsm.items():
+            is_view = modalities is None and not key.startswith("X_")
+            (blocks if is_view else optional)[f"{prefix}{key}"] = ids | {"values": values}
+    if modalities is not None:
+        optional |= {key: {"values": values} for key, values in data.obsm.items() if key not in modalities}
+    if not blocks:
+        blocks, optional = optional, {}
+    if block_name is not None:
+        blocks = {block_name: (blocks | optional)[block_name]}
     columns = {}
     for name in data.obs.columns:
         column = data.obs[name]
         pairs = zip(column, column.isna(), strict=True)
         columns[str(name)] = [None if is_missing else str(value) for value, is_missing in pairs]
-    return {"ids": as_texts(data.obs_names), "columns": columns, "blocks": blocks}
+    return {"ids": as_texts(data.obs_names), "columns": columns, "blocks": blocks, "optional": list(optional)}
 
 
 def as_texts(names: Any) -> list[str]:
