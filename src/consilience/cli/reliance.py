@@ -25,24 +25,20 @@ def assess_fit(
     if not data.declaration.can_predict:
         terminal.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
         return None
-    with terminal.step("assessing the clusters", "assessed the clusters", shows_progress=True):
+    with terminal.step("assessing the clusters", "assessed the clusters"):
         try:
             assessment = assess(
-                fitted.estimator,
-                fitted.views,
-                **data.fit_arguments,
-                refit=True,
-                random_state=options.seed,
-                verbose=terminal.is_interactive,
+                fitted.estimator, fitted.views, **data.fit_arguments, refit=True, random_state=options.seed
             )
         except (ValueError, MemoryError) as error:
             terminal.note(f"Not assessed: {error}")
             return None
-        try:
-            if hasattr(fitted.estimator, "calibrate"):
+    if hasattr(fitted.estimator, "calibrate"):
+        with terminal.step("calibrating the probabilities", "calibrated the probabilities"):
+            try:
                 fitted.estimator.calibrate(fitted.views)
-        except ValueError as error:
-            terminal.note(f"The probabilities are not calibrated: {error}")
+            except ValueError as error:
+                terminal.note(f"The probabilities are not calibrated: {error}")
     return assessment
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
@@ -98,17 +99,31 @@ class Terminal(RunLog):
         if not self.quiet:
             print_message(text)
 
-    def show_step(self, doing: str, shows_progress: bool) -> AbstractContextManager[None]:
-        """Show a spinner on a terminal, unless the step shows its own progress."""
-        return nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing)
+    def report(self, text: str) -> None:
+        """Log a line about the progress, and print it unless a terminal shows the progress."""
+        super().report(text)
+        if not self.is_interactive:
+            self.print_progress(text)
 
+    @contextmanager
+    def show_steps(self) -> Iterator[None]:
+        """Show a bar on a terminal, and otherwise print a line about long steps now and then."""
+        if not self.is_interactive:
+            with super().show_steps():
+                yield
+            return
+        from rich.console import Console
+        from rich.live import Live
 
-@contextmanager
-def _show_spinner(text: str) -> Iterator[None]:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from .bar import draw_bar
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(text, total=None)
-        yield
+        # standard output may be a file, which the display must leave alone
+        console = Console(stderr=True)
+        with Live(
+            get_renderable=partial(draw_bar, self),
+            console=console,
+            transient=True,
+            refresh_per_second=8,
+            redirect_stdout=False,
+        ):
+            yield
