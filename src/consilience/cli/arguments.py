@@ -122,6 +122,14 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
             help="override the detected kind of a view: numbers, counts, text, names (short strings, compared by their "
             "letters), categories, links (an edge list) or similarities",
         )
+        subparser.add_argument(
+            "--encode",
+            action="append",
+            default=[],
+            metavar="NAME=ENCODING",
+            help="how a view of text, names or links becomes numbers. Text and names: words (the default), lsa, "
+            "semantic, or the path of a local model; join several by +",
+        )
     subparser.add_argument(
         "--id",
         metavar="COLUMN",

@@ -42,6 +42,7 @@ class LoadedData:
 
     reading: InputData
     prepared: EncodedData
+    encode: dict[str, str]  # encodings that the user has chosen, by the name of the content
     classes: np.ndarray | None  # known labels, for scoring only
     file_constraints: FileConstraints | None
     seeds: SeedClasses | None
@@ -74,7 +75,20 @@ class LoadedData:
         if declaration.takes_raw_counts == self.declaration.takes_raw_counts:
             return self.views
         rare = not declaration.takes_raw_counts
-        return fit_and_encode(self.reading.contents, rare=rare, entities=self.prepared.entities).views
+        entities = self.prepared.entities
+        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.encode).views
+
+
+def parse_pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Parse the values NAME=VALUE of an option that is given once per view."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not (name and separator and value):
+            raise ValueError(f"{option} needs the form NAME={option[2:].upper()}, got {text!r}")
+        if pairs.setdefault(name, value) != value:
+            raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
+    return pairs
 
 
 def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *others: Path) -> None:
@@ -90,9 +104,7 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
 
 def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
-    for text in options.kind:
-        if not all(text.partition("=")):
-            raise ValueError(f"--kind needs the form NAME=KIND, got {text!r}")
+    kinds, encode = parse_pairs("--kind", options.kind), parse_pairs("--encode", options.encode)
     with InputFiles() as inputs:
         with terminal.step("reading the files", "read the files"):
             reading = read_files(
@@ -101,7 +113,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
                 labels=options.labels,
                 seeds=options.seeds,
                 mappings=options.mapping or (),
-                kinds=dict(text.split("=", 1) for text in options.kind),
+                kinds=kinds,
                 delimiter=options.delimiter,
                 inputs=inputs,
             )
@@ -113,7 +125,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
-            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities)
+            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=encode)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
@@ -135,7 +147,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         for note in seeds.list_notes(declaration):
             terminal.note(note)
         classes = _leave_out_seeds(classes, seeds, terminal)
-    return LoadedData(reading, prepared, classes, file_constraints, seeds, method, reason, declaration)
+    return LoadedData(reading, prepared, encode, classes, file_constraints, seeds, method, reason, declaration)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: Terminal) -> np.ndarray | None:

@@ -33,7 +33,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     saved = open_model(folder)
     for name in INPUTS:
         if getattr(options, name, None) in (None, []):
-            setattr(options, name, facts["inputs"].get(name, [] if name == "settings" else None))
+            setattr(options, name, facts["inputs"].get(name, [] if name in ("settings", "encode") else None))
     check_inputs_stay([out], options, folder / FILES[1], folder / FILES[2])
     options.method = saved["method"]
     options.command_line = facts.get("command")

@@ -27,7 +27,7 @@ from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
 INPUTS = (
-    *("view", "id", "mapping", "kind", "delimiter", "labels", "constraints", "seeds"),
+    *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
     *("method", "settings", "k", "seed", "outliers", "title"),
 )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,14 +21,6 @@ from .formats.columns import format_cell
 from .joining import Entities, join_contents
 from .kinds import ViewContent
 from .read import KnownClasses
-
-ENCODERS: dict[str, Callable[[bool], Any]] = {
-    "numbers": lambda _: NumbersEncoder(),
-    "counts": CountsEncoder,
-    "text": lambda rare: TextEncoder("text", rare),
-    "names": lambda rare: TextEncoder("names", rare),
-    "categories": lambda _: CategoriesEncoder(),
-}
 
 
 @save_as("encoded-view")
@@ -65,23 +60,54 @@ class EncodedData:
         return {name: ids[self.kept] for name, ids in self.entities.view_ids.items()}
 
 
-def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool, entities: Entities | None = None) -> EncodedData:
-    """Fit an encoder to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more.
+Encoding = str | os.PathLike[str] | Callable[[list[str]], Any]
+Fitting = Callable[[ViewContent, list[Any], bool, Entities], dict[str, Any]]
 
-    Without `entities` the contents are joined by their ids, or by the position of their rows.
+
+@dataclass(frozen=True)
+class KindEncodings:
+    """The encodings of a kind of content, and the function that fits their encoders.
+
+    `fit` takes the content, the encodings that were chosen, whether rare terms count more, and the entities; it returns
+    fitted encoders by the name of their view.
     """
+
+    fit: Fitting
+    names: tuple[str, ...] = ()  # of the encodings; the first is the default. Without names there is no choice
+    takes_models: bool = False  # whether the path of a model or a callable is an encoding, too
+
+
+def fit_and_encode(
+    contents: Sequence[ViewContent],
+    *,
+    rare: bool,
+    entities: Entities | None = None,
+    encode: Mapping[str, Encoding] | None = None,
+) -> EncodedData:
+    """Fit encoders to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more.
+
+    Without `entities` the contents are joined by their ids, or by the position of their rows. `encode` names the
+    encoding of contents: several may be joined by +, and each makes a view.
+    """
+    chosen = choose_encodings(contents, encode or {})
     entities = join_contents(contents) if entities is None else entities
     contents = [
         _align_columns(content, entities) if content.kind == "similarities" else content for content in contents
     ]
     encodings: dict[str, ViewEncoding] = {}
     for content in contents:
-        if content.kind == "links":
-            encodings |= _fit_links(content, entities, rare)
-        else:
-            is_similarities = content.kind == "similarities"
-            encoder = SimilaritiesEncoder(content.data[1]) if is_similarities else ENCODERS[content.kind](rare)
-            encodings[content.name] = ViewEncoding(content.name, _call(content, encoder.fit, content.data))
+        fit = ENCODINGS[content.kind].fit
+        for name, encoder in _call(content, fit, content, chosen[content.name], rare, entities).items():
+            if name in encodings or (name != content.name and name in chosen):
+                raise ValueError(f"the encoding of view {content.name!r} makes a view {name!r}: rename the other one")
+            encodings[name] = ViewEncoding(content.name, encoder)
+    return _encode_described(contents, encodings, entities)
+
+
+def _encode_described(
+    contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities
+) -> EncodedData:
+    """Encode contents, and refuse a view that describes no entity."""
     encoded = encode(contents, encodings, entities)
     for name, present in zip(encoded.views.names, encoded.views.present.T, strict=True):
         if not present.any():
@@ -90,30 +116,102 @@ def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool, entities: Ent
     return encoded
 
 
-def _fit_links(content: ViewContent, entities: Entities, rare: bool) -> dict[str, ViewEncoding]:
-    """Fit one view of outgoing and one of incoming links; a direction without links is left out."""
-    encodings = {}
-    ids = entities.row_ids[content.name]
-    for direction in ("out", "in"):
-        encoder = _call(content, LinksEncoder(direction, rare).fit, (content.data, ids))
-        if encoder.n_links:
-            encodings[f"{content.name}-{direction}"] = ViewEncoding(content.name, encoder)
-    if not encodings:
+def choose_encodings(contents: Sequence[ViewContent], encode: Mapping[str, Encoding]) -> dict[str, list[Any]]:
+    """Return the encodings of each content: those that `encode` names, or the default of its kind."""
+    names = [content.name for content in contents]
+    if unknown := [name for name in encode if name not in names]:
+        hint = suggest(unknown[0], names)
         raise ValueError(
-            f"view {content.name!r} ({content.origin}): no link starts or ends at an id of the other views. Its first "
-            f"is {content.data[0][0]!r}, theirs is {ids[0]!r}"
-            if len(content.data[0])
-            else f"view {content.name!r} ({content.origin}) has no links"
+            f"--encode names the view {unknown[0]!r}{hint}, but the views are {', '.join(map(repr, names))}"
         )
-    return encodings
+    chosen = {}
+    for content in contents:
+        choices = ENCODINGS[content.kind]
+        if content.name in encode:
+            chosen[content.name] = _parse_encoding(content, encode[content.name], choices)
+        else:
+            chosen[content.name] = list(choices.names[:1])
+    return chosen
 
 
-def _call(content: ViewContent, method: Callable[[Any], Any], data: Any) -> Any:
+def _parse_encoding(content: ViewContent, encoding: Encoding, choices: KindEncodings) -> list[Any]:
+    """Split encodings at each +, and refuse those that the kind of the content does not have."""
+    if not choices.names:
+        kinds = ", ".join(kind for kind, others in ENCODINGS.items() if others.names)
+        raise ValueError(
+            f"view {content.name!r} ({content.origin}) holds {content.kind}, which have one encoding: --encode is for "
+            f"{kinds}"
+        )
+    if callable(encoding) and choices.takes_models:
+        return [encoding]
+    text = str(encoding)
+    parts = [text] if choices.takes_models and Path(text).exists() else text.split("+")
+    for part in parts:
+        is_path = choices.takes_models and (Path(part).exists() or "/" in part or os.sep in part)
+        if part not in choices.names and not is_path:
+            remedy = f"choose from {', '.join(choices.names)}, several joined by +"
+            if choices.takes_models:
+                remedy += ", or give the path of a local model, which does not exist here"
+            raise ValueError(
+                f"view {content.name!r}: there is no encoding {part!r} of {content.kind}"
+                f"{suggest(part, choices.names)}: {remedy}"
+            )
+        if parts.count(part) > 1:
+            raise ValueError(f"view {content.name!r}: the encoding {part!r} is named twice in {text!r}: name it once")
+    return parts
+
+
+def suggest(name: str, choices: Sequence[str]) -> str:
+    """Return ' (did you mean ...?)' with the most similar choice, '' if none is similar."""
+    similar = difflib.get_close_matches(name, choices, n=1)
+    return f" (did you mean {similar[0]!r}?)" if similar else ""
+
+
+def _call(content: ViewContent, method: Callable[..., Any], *arguments: Any) -> Any:
     """Call a method of an encoder, and name the view in its errors."""
     try:
-        return method(data)
+        return method(*arguments)
     except ValueError as error:
         raise ValueError(f"view {content.name!r} ({content.origin}): {error}") from error
+
+
+def _fit_single(build: Callable[[ViewContent, bool], Any]) -> Fitting:
+    """Return the function that fits the only encoder of a kind."""
+    return lambda content, _, rare, __: {content.name: build(content, rare).fit(content.data)}
+
+
+def _fit_texts(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
+    """Fit one view per encoding of texts or names."""
+    return {content.name: TextEncoder(content.kind, rare).fit(content.data)}
+
+
+def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
+    """Fit one view of outgoing and one of incoming links; a direction without links is left out."""
+    encoders = {}
+    ids = entities.row_ids[content.name]
+    for direction in ("out", "in"):
+        encoder = LinksEncoder(direction, rare).fit((content.data, ids))
+        if encoder.n_links:
+            encoders[f"{content.name}-{direction}"] = encoder
+    if not encoders:
+        raise ValueError(
+            f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
+            f"{ids[0]!r}"
+            if len(content.data[0])
+            else "it has no links"
+        )
+    return encoders
+
+
+ENCODINGS: dict[str, KindEncodings] = {
+    "numbers": KindEncodings(_fit_single(lambda _, __: NumbersEncoder())),
+    "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
+    "categories": KindEncodings(_fit_single(lambda _, __: CategoriesEncoder())),
+    "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
+    "text": KindEncodings(_fit_texts, ("words",), takes_models=True),
+    "names": KindEncodings(_fit_texts, ("words",), takes_models=True),
+    "links": KindEncodings(_fit_links, ("rows",)),
+}
 
 
 def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities) -> EncodedData:
