@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 
 import consilience as cs
-from consilience.cli.loading import choose_method
+from consilience.pipeline.loading import choose_method
 from consilience.files import ViewContent
 from consilience.registry import find_estimator
 

@@ -70,11 +70,11 @@ BY_HAND = {
 
 
 def check_folder(folder, ids, model, names, n_columns):
-    """All four files are there, whole, and say what the model says."""
+    """All files are there, whole, and say what the model says."""
     assert set(list_folder(folder)) == FILES
     rows, facts = read_labels(folder), read_summary(folder)
     assessed = facts["assessment"] is not None
-    expected = ["id", "cluster", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
+    expected = ["id", "cluster", "name", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
     calibrated = assessed or not hasattr(model, "calibrate")
     expected += ["probability", "second"] * (hasattr(model, "predict_proba") and calibrated) + ["stability"] * assessed
     assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]

@@ -12,8 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from consilience.cli.predict import is_beyond_chance
 from consilience.persist import load
+from consilience.pipeline.prediction import is_beyond_chance
 from stage import (
     IDS,
     N,

@@ -15,12 +15,13 @@ from ..baselines import SingleView
 from ..baselines import compare as compare_estimators
 from ..data import Table, Views
 from ..files import check_output_file, stage_file
+from ..pipeline.fitting import choose_k, describe_selection
+from ..pipeline.loading import SMALL_GROUPS, LoadedData, check_inputs_stay, describe_data, load_data
+from ..pipeline.options import RunOptions
+from ..pipeline.outputs import write_json
+from ..pipeline.single_views import concatenate_views
 from ..registry import find_estimator, list_estimators
 from ..report.sections.method import list_versions
-from .fitting import choose_k, describe_selection
-from .loading import SMALL_GROUPS, LoadedData, check_inputs_stay, describe_data, load_data
-from .outputs import write_json
-from .single_views import concatenate_views
 from .terminal import Terminal, UsageError
 
 CLOSE = 0.02  # a difference that another seed could make
@@ -35,8 +36,8 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_output_file(out, options.force)
-        check_inputs_stay([out], options)
-    data = load_data(options, terminal)
+        check_inputs_stay([out], RunOptions.select(vars(options)))
+    data = load_data(RunOptions.select(vars(options)), terminal)
     terminal.print_result(describe_data(data))
     k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
     rows = []

@@ -8,8 +8,16 @@ import textwrap
 from typing import Any
 
 from .._docstrings import read_parameters
+from ..pipeline.settings import (
+    FLAGS,
+    WRAPPED,
+    describe_choices,
+    get_constraints,
+    list_objects,
+    list_options,
+    list_python_options,
+)
 from ..registry import EstimatorDeclaration, find_estimator, list_estimators
-from .settings import FLAGS, WRAPPED, describe_choices, get_constraints, list_objects, list_options, list_python_options
 from .terminal import Terminal
 
 WIDTH = 80

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
@@ -67,9 +66,8 @@ class Terminal(RunLog):
     """Prints results, notes and progress, and records notes and finished steps."""
 
     def __init__(self, quiet: bool = False) -> None:
-        super().__init__()
+        super().__init__(verbose=not quiet)
         self.quiet = quiet
-        self.is_interactive = sys.stderr is not None and sys.stderr.isatty() and not quiet
         self.outcome = "nothing was written"  # printed if the command is interrupted
 
     def print_result(self, text: str = "", always: bool = False) -> None:
@@ -88,42 +86,6 @@ class Terminal(RunLog):
             with open_standard_output():
                 pass
 
-    def note(self, text: str) -> None:
-        """Print a note once, and record it for the summary."""
-        if text not in self.notes:
-            super().note(text)
-            self.print_progress(f"note: {text}")
-
-    def print_progress(self, text: str) -> None:
-        """Print a line of progress, unless the command is quiet."""
-        if not self.quiet:
-            print_message(text)
-
-    def report(self, text: str) -> None:
-        """Log a line about the progress, and print it unless a terminal shows the progress."""
-        super().report(text)
-        if not self.is_interactive:
-            self.print_progress(text)
-
-    @contextmanager
-    def show_steps(self) -> Iterator[None]:
-        """Show a bar on a terminal, and otherwise print a line about long steps now and then."""
-        if not self.is_interactive:
-            with super().show_steps():
-                yield
-            return
-        from rich.console import Console
-        from rich.live import Live
-
-        from .bar import draw_bar
-
-        # standard output may be a file, which the display must leave alone
-        console = Console(stderr=True)
-        with Live(
-            get_renderable=partial(draw_bar, self),
-            console=console,
-            transient=True,
-            refresh_per_second=8,
-            redirect_stdout=False,
-        ):
-            yield
+    def print_line(self, text: str) -> None:
+        """Print a note or a line of progress to standard error, if that can be written."""
+        print_message(text)

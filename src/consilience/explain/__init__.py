@@ -3,6 +3,17 @@
 from .confidence import confidence, contested
 from .embedding import embed
 from .information import describe_support
+from .names import NO_CLUSTER, name_clusters
 from .profile import Mark, profile, typical
 
-__all__ = ["Mark", "confidence", "contested", "describe_support", "embed", "profile", "typical"]
+__all__ = [
+    "NO_CLUSTER",
+    "Mark",
+    "confidence",
+    "contested",
+    "describe_support",
+    "embed",
+    "name_clusters",
+    "profile",
+    "typical",
+]

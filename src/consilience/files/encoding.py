@@ -21,6 +21,8 @@ from .formats.columns import format_cell
 from .joining import Entities, join_contents
 from .kinds import ViewContent
 from .read import KnownClasses
+from .text_encoders import EmbeddingEncoder, LSAEncoder
+from .text_models import SEMANTIC
 
 
 @save_as("encoded-view")
@@ -181,8 +183,27 @@ def _fit_single(build: Callable[[ViewContent, bool], Any]) -> Fitting:
 
 
 def _fit_texts(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
-    """Fit one view per encoding of texts or names."""
-    return {content.name: TextEncoder(content.kind, rare).fit(content.data)}
+    """Fit one view per encoding of texts or names; beside others, all but the words have names with an ending."""
+    encoders: dict[str, Any] = {}
+    for encoding in encodings:
+        if str(encoding) in TEXT_ENCODINGS:
+            ending, build = TEXT_ENCODINGS[encoding]
+            encoder = build(content.kind, rare)
+        else:
+            ending = f"-{Path(str(encoding)).stem}"
+            encoder = EmbeddingEncoder(encoding if callable(encoding) else str(Path(encoding).absolute()))
+        name = content.name if len(encodings) == 1 else content.name + ending
+        if name in encoders:
+            raise ValueError(f"two encodings make a view {name!r}: rename one of the models")
+        encoders[name] = encoder.fit(content.data)
+    return encoders
+
+
+TEXT_ENCODINGS: dict[str, tuple[str, Callable[[str, bool], Any]]] = {  # ending of the view's name, encoder
+    "words": ("", TextEncoder),
+    "lsa": ("-topics", lambda kind, _: LSAEncoder(kind)),
+    SEMANTIC: ("-meaning", lambda _, __: EmbeddingEncoder(SEMANTIC)),
+}
 
 
 def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
@@ -208,8 +229,8 @@ ENCODINGS: dict[str, KindEncodings] = {
     "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
     "categories": KindEncodings(_fit_single(lambda _, __: CategoriesEncoder())),
     "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
-    "text": KindEncodings(_fit_texts, ("words",), takes_models=True),
-    "names": KindEncodings(_fit_texts, ("words",), takes_models=True),
+    "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
+    "names": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
     "links": KindEncodings(_fit_links, ("rows",)),
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_input
 from .kinds import KINDS, ViewContent, are_edge_columns, check_id_column, interpret_columns, interpret_matrix
 from .mapping import IdMapping, read_mappings
+from .objects import read_objects
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns
 
 USUAL_IDS = ("id", "ID", "Id")
@@ -127,8 +128,12 @@ class _ViewReader:
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
-        """Read a file, or return its content if it was read before."""
+        """Read a file, or return its content if it is in memory or was read before."""
         key = path, as_text
+        if path in self.inputs.objects and key not in self._contents:
+            objects = {str(place): value for place, value in self.inputs.objects.items()}
+            contents = read_objects(objects, self._as_text | as_text)
+            self._contents |= {(Path(place), as_text): content for place, content in contents.items()}
         if key not in self._contents:
             self._contents[key] = read_input(self.inputs.locate(path), self._as_text | as_text, self.delimiter)
         return self._contents[key]

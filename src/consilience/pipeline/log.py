@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 import warnings
@@ -57,11 +58,17 @@ class Step:
 
 
 class RunLog:
-    """Records notes and finished steps with their seconds, and logs them; prints nothing."""
+    """Records notes and finished steps with their seconds, and logs them.
 
-    is_interactive = False  # whether progress is shown on a terminal
+    Parameters
+    ----------
+    verbose : bool, default=False
+        Whether to show progress: a bar on a terminal, and otherwise a line per step on standard error.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, verbose: bool = False) -> None:
+        self.verbose = verbose
+        self.is_interactive = verbose and sys.stderr is not None and sys.stderr.isatty()  # whether there is a bar
         self.notes: list[str] = []
         self.finished_steps: list[str] = []
         self.seconds: dict[str, float] = {}  # of each step
@@ -72,10 +79,22 @@ class RunLog:
         if text not in self.notes:
             self.notes.append(text)
             logger.info("note: %s", text)
+            if self.verbose:
+                self.print_line(f"note: {text}")
+
+    def print_line(self, text: str) -> None:
+        """Print a note or a line of progress to standard error."""
+        print(text, file=sys.stderr, flush=True)
 
     def report(self, text: str) -> None:
-        """Log a line about the progress."""
+        """Log a line about the progress, and print it unless there is a bar."""
         logger.info("%s", text)
+        if self.verbose and not self.is_interactive:
+            self.print_line(text)
+
+    def print_result(self, text: str = "") -> None:
+        """Log a result, which a terminal prints."""
+        logger.info("%s", text.strip("\n"))
 
     @contextmanager
     def step(self, doing: str, done: str, about: str = "") -> Iterator[None]:
@@ -106,7 +125,13 @@ class RunLog:
 
     @contextmanager
     def show_steps(self) -> Iterator[None]:
-        """Log a line about the current step every half minute."""
+        """Show the progress of the steps that have started: by a bar, or by a line every half minute."""
+        if self.is_interactive:
+            from .bar import open_bar
+
+            with open_bar(self.steps):
+                yield
+            return
         is_over = threading.Event()
 
         def report_regularly() -> None:

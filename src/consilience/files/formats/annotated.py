@@ -11,7 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +22,7 @@ import scipy.sparse as sp
 
 from .base import FileCollection, FileFormat, FileMatrix, InputFile
 from .columns import to_objects
+from .hdf5_child import split_annotated
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
@@ -61,7 +64,7 @@ def _read_in_child(path: InputFile, package: str) -> FileCollection:
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
-                return _build_collection(header, child.stdout)
+                return _build_collection(header, partial(_receive_values, stream=child.stdout))
         except EOFError:
             code = child.wait()
             if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too
@@ -88,21 +91,33 @@ def _explain_end(code: int, seconds: int) -> str:
     return f"the reader crashed ({name}): it is probably damaged"
 
 
-def _build_collection(header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
+def read_annotated_object(name: str, data: Any) -> FileCollection:
+    """Take an AnnData or MuData object in memory apart as a file of it is."""
+    data = data.to_memory() if getattr(data, "isbacked", False) else data
+    collection = _build_collection(split_annotated(data), lambda block: block["values"])
+    if not collection.matrices:
+        raise ValueError(f"view {name!r} holds neither modalities nor X nor entries in obsm")
+    return collection
+
+
+def _build_collection(header: dict[str, Any], read_values: Callable[[dict[str, Any]], Any]) -> FileCollection:
     ids = to_objects(header["ids"])
     matrices = {}
     for name, block in header["blocks"].items():
-        parts = [np.empty(tuple(shape), dtype=dtype) for dtype, shape in block["parts"]]
-        for part in parts:
-            _fill(stream, part.reshape(-1).view(np.uint8).data)
-        if block["sparse_shape"] is None:
-            values: Any = parts[0]
-        else:
-            values = sp.csr_array(tuple(parts), shape=tuple(block["sparse_shape"]))
+        values = read_values(block)
         block_ids = to_objects(block["ids"]) if "ids" in block else ids
         features = to_objects(block["features"]) if "features" in block else None
+        values = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
         matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None)
     return FileCollection(matrices, {name: to_objects(column) for name, column in header["columns"].items()}, ids)
+
+
+def _receive_values(block: dict[str, Any], stream: IO[bytes]) -> Any:
+    parts = [np.empty(tuple(shape), dtype=dtype) for dtype, shape in block["parts"]]
+    for part in parts:
+        _fill(stream, part.reshape(-1).view(np.uint8).data)
+    shape = block["sparse_shape"]
+    return parts[0] if shape is None else sp.csr_array(tuple(parts), shape=tuple(shape))
 
 
 def _receive(stream: IO[bytes], n_bytes: int) -> bytearray:

@@ -61,9 +61,15 @@ class InputFile:
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors."""
+    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
+
+    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does, and
+    `categories` the columns that have a categorical type.
+    """
 
     columns: dict[str, np.ndarray]
+    id_column: str | None = None
+    categories: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

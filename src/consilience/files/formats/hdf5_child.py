@@ -89,23 +89,33 @@ def read_annotated(path: str, package: str, arrays: list[Any]) -> dict[str, Any]
         arrays.extend(parts)
         return {"parts": [[part.dtype.str, part.shape] for part in parts], "sparse_shape": sparse_shape}
 
-    blocks: dict[str, Any] = {}
     if package == "mudata":
         import mudata
 
         check_sizes(path)
         data = mudata.read_h5mu(path)
-        for name, block in data.mod.items():
-            names = {"ids": as_texts(block.obs_names), "features": as_texts(block.var_names)}
-            blocks[name] = names | describe(block.X)
     else:
         import anndata
 
         check_sizes(path)
         data = anndata.read_h5ad(path)
+    header = split_annotated(data)
+    for block in header["blocks"].values():
+        block.update(describe(block.pop("values")))
+    return header
+
+
+def split_annotated(data: Any) -> dict[str, Any]:
+    """Split a MuData or AnnData object into blocks of values, the columns of `obs`, and the names of all cells."""
+    blocks: dict[str, Any] = {}
+    if hasattr(data, "mod"):
+        for name, block in data.mod.items():
+            names = {"ids": as_texts(block.obs_names), "features": as_texts(block.var_names)}
+            blocks[name] = names | {"values": block.X}
+    else:
         if data.X is not None:
-            blocks["X"] = {"features": as_texts(data.var_names)} | describe(data.X)
-        blocks |= {name: describe(block) for name, block in data.obsm.items()}
+            blocks["X"] = {"features": as_texts(data.var_names), "values": data.X}
+        blocks |= {name: {"values": block} for name, block in data.obsm.items()}
     columns = {}
     for name in data.obs.columns:
         column = data.obs[name]

@@ -7,7 +7,9 @@ import shutil
 import stat
 import tempfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from .base import FORMATS, InputFile
 
@@ -20,9 +22,15 @@ class InputFiles:
     """Locate files; copy each pipe once, however often and under whatever name it is requested.
 
     The copies are deleted when the context ends.
+
+    Parameters
+    ----------
+    objects : mapping of path to object, optional
+        Objects in memory in place of files, by the path that stands for each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Mapping[Path, Any] | None = None) -> None:
+        self.objects = objects or {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._copies: dict[tuple[int, int], Path] = {}
 

@@ -16,7 +16,7 @@ from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
 from ..registry import COUNT_KINDS, EstimatorDeclaration
 from .loading import LoadedData
-from .terminal import Terminal
+from .log import RunLog
 
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
@@ -40,7 +40,7 @@ def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) 
     return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if only_counts else "numbers"}
 
 
-def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal: Terminal) -> Table:
+def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunLog) -> Table:
     """Return a table with one row each for all views, the columns of all views, and each view alone."""
     views, declaration, classes = data.views, data.declaration, data.classes
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
@@ -54,10 +54,10 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal:
                 warnings.simplefilter("always")
                 labels[entities] = declaration.build(n_clusters, kinds, seed=seed).fit(single).labels_
             for warning in caught:
-                terminal.note(f"{name}: {warning.message}")
+                log.note(f"{name}: {warning.message}")
             task.advance()
         except (ValueError, MemoryError) as error:
-            terminal.note(f"Not compared with {name}: {error}")
+            log.note(f"Not compared with {name}: {error}")
             continue
         rows.append({"method": name, **summarize_labels(labels, model.labels_, classes)})
     return Table.from_rows(rows)

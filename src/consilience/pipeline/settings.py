@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,8 @@ from ..files import parse_view
 from ..methods.common.validation import Interval, SequenceOf, StrOptions, is_satisfied
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from ..report.sections.method import write_value
-from .terminal import UsageError
+from .log import UsageError
+from .options import RunOptions
 
 # parameters of estimators that the command line sets itself, and how
 FLAGS = {
@@ -78,21 +78,23 @@ class Settings:
             raise UsageError(f"--set {setting.text}: there is no view {view!r}; {words}")
 
 
-def check_settings(options: argparse.Namespace) -> None:
+def check_settings(options: RunOptions) -> None:
     """Refuse settings that the method does not take, and views that --view does not name."""
     settings = read_settings(options.method, options.settings)
     specs = [parse_view(text) for text in options.view]
-    if not any(spec.path.name.lower().endswith(SEVERAL_VIEWS) for spec in specs):
+    if specs and not options.files and not any(spec.path.name.lower().endswith(SEVERAL_VIEWS) for spec in specs):
         names = [spec.view_name for spec in specs]
         links = [f"{name}-{end}" for name in names for end in ("out", "in")]  # if the file turns out to hold links
         settings.check_views(names, links)
 
 
-def read_settings(method: str, texts: Sequence[str]) -> Settings:
-    """Read the settings of a method; refuse those that it does not take."""
+def read_settings(method: str, settings: Mapping[str, Any] | Sequence[str]) -> Settings:
+    """Read the settings of a method, by name or as texts NAME=VALUE; refuse those that it does not take."""
     declaration = find_estimator(DEFAULT_METHOD if method == "auto" else method)
-    assignments: dict[str, str] = {}
-    for text in texts:
+    if isinstance(settings, Mapping):
+        return _apply_assignments(declaration, settings)
+    assignments: dict[str, Any] = {}
+    for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise UsageError(f"--set needs the form NAME=VALUE, got {text!r}")
@@ -102,7 +104,14 @@ def read_settings(method: str, texts: Sequence[str]) -> Settings:
     return _apply_assignments(declaration, assignments)
 
 
-def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[str, str], prefix: str = "") -> Settings:
+def list_settings(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """Write the settings of a method as texts NAME=VALUE."""
+    if not isinstance(settings, Mapping):
+        return list(settings)
+    return [f"{name}={value if type(value) is str else write_value(value)}" for name, value in settings.items()]
+
+
+def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[str, Any], prefix: str = "") -> Settings:
     """Return the method with the options that are assigned by name; `prefix` is what users write before the names."""
     if declaration.wraps is not None:
         inner = {name: value for name, value in assignments.items() if name.startswith(f"{WRAPPED}.")}
@@ -187,7 +196,7 @@ def get_constraints(declaration: EstimatorDeclaration, option: str) -> tuple[lis
     return values, option != "init"
 
 
-def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, value: str) -> Setting:
+def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, value: Any) -> Setting:
     """Read a setting, and check its name, its type and its range."""
     option, dot, view = name.partition(".")
     if option in FLAGS and option in declaration.parameters:
@@ -219,8 +228,11 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     raise UsageError(f"{option} must be {describe_choices(option, constraints)}{example}")
 
 
-def _list_candidates(option: str, text: str) -> Iterator[Any]:
-    """Yield what a value may mean: an object, a word or a number, a string, or a list."""
+def _list_candidates(option: str, text: Any) -> Iterator[Any]:
+    """Yield what a value may mean: an object, a word or a number, a string, or a list; only text is ambiguous."""
+    if type(text) is not str:
+        yield text
+        return
     if option in CATALOGS and (call := CALL.fullmatch(text)):
         yield _build_object(CATALOGS[option], call["name"].strip(), call["options"])
         return
