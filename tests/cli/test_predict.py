@@ -19,6 +19,7 @@ from stage import (
     N,
     assert_refused,
     get_clusters,
+    get_messages,
     list_folder,
     make_blobs,
     read_labels,
@@ -150,7 +151,7 @@ def test_columns_are_matched_by_name(clustered, tmp_path):
 
 def test_standard_output_has_only_the_table(ab, clustered):
     ran = run_successfully("predict", clustered("k-means"), *ab)
-    assert ran.err == ""
+    assert get_messages(ran.err) == []
     assert ran.out.splitlines()[0].startswith("id,cluster")
     assert len(ran.out.splitlines()) == 1 + len(read_labels(clustered("k-means")))
 

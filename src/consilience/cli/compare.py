@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._progress import open_task
 from ..baselines import SingleView
 from ..baselines import compare as compare_estimators
 from ..data import Table, Views
@@ -39,18 +41,21 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     terminal.print_result(describe_data(data))
     k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
     rows = []
-    for name, views, estimator, entities in list_candidates(data, k, options.seed, terminal):
-        classes = None if data.classes is None else data.classes[entities]
-        with terminal.step(f"trying {name}", f"tried {name}", about=name):
-            table = compare_estimators(
-                views,
-                {name: estimator},
-                classes,
-                random_state=options.seed,
-                n_refits=options.refits,
-                assess=options.assess,
-            )
-        rows += [{**row, "entities": len(entities)} for row in table.rows()]
+    candidates = list(list_candidates(data, k, options.seed, terminal))
+    with terminal.step("comparing the methods", "compared the methods"), open_task(len(candidates)) as task:
+        for name, make_views, estimator, entities in candidates:
+            classes = None if data.classes is None else data.classes[entities]
+            with terminal.step(f"trying {name}", f"tried {name}", about=name):
+                table = compare_estimators(
+                    make_views(),
+                    {name: estimator},
+                    classes,
+                    random_state=options.seed,
+                    n_refits=options.refits,
+                    assess=options.assess,
+                )
+            rows += [{**row, "entities": len(entities)} for row in table.rows()]
+            task.advance()
     table = Table.from_rows(rows)
     words = describe_comparison(table, data.classes is not None)
     shown = Table({name: table[name] for name in SHOWN_COLUMNS if name in table})
@@ -77,8 +82,11 @@ def find_n_clusters(data: LoadedData, options: argparse.Namespace, terminal: Ter
 
 def list_candidates(
     data: LoadedData, k: int, seed: int, terminal: Terminal
-) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
-    """Yield name, data, estimator and entities of all that suits: methods, concatenated views, each view alone."""
+) -> Iterator[tuple[str, Callable[[], Views], Any, np.ndarray]]:
+    """Yield name, data, estimator and entities of all that suits: methods, concatenated views, each view alone.
+
+    The data are given by a function that makes them, so that they are in memory one at a time.
+    """
     kinds, all_entities = data.prepared.kinds, np.arange(len(data.views))
     has_similarities = "similarities" in kinds.values()
     for name, method in list_estimators().items():
@@ -87,19 +95,24 @@ def list_candidates(
         if method.max_compared is not None and len(data.views) > method.max_compared:
             terminal.note(f"{name} is left out: more than {method.max_compared:,} entities.")
             continue
-        yield name, data.prepare_for(method), method.build(k, kinds, seed=seed), all_entities
+        yield name, partial(data.prepare_for, method), method.build(k, kinds, seed=seed), all_entities
     classes = {name: find_estimator(name).estimator_class for name in SINGLE_VIEW_METHODS}
     views = data.prepare_for(find_estimator(SINGLE_VIEW_METHODS[0]))
     if views.n_views < 2 or has_similarities:
         return
     concatenated, _ = concatenate_views(views, kinds, raw_counts=False)
     for name, estimator_class in classes.items():
-        yield f"{name}, {CONCATENATED}", concatenated, estimator_class(k, random_state=seed), all_entities
+        yield (
+            f"{name}, {CONCATENATED}",
+            partial(Views, concatenated),
+            estimator_class(k, random_state=seed),
+            all_entities,
+        )
     for v, view in enumerate(views.names):
         entities = np.flatnonzero(views.present[:, v])
         for name, estimator_class in classes.items():
             estimator = SingleView(estimator_class(k, random_state=seed), view)
-            yield f"{view} {ALONE}, {name}", views[entities], estimator, entities
+            yield f"{view} {ALONE}, {name}", partial(views.__getitem__, entities), estimator, entities
 
 
 def describe_comparison(table: Table, has_classes: bool) -> str:

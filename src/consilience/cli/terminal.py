@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
@@ -66,9 +66,8 @@ class Terminal(RunLog):
     """Prints results, notes and progress, and records notes and finished steps."""
 
     def __init__(self, quiet: bool = False) -> None:
-        super().__init__()
+        super().__init__(verbose=not quiet)
         self.quiet = quiet
-        self.is_interactive = sys.stderr is not None and sys.stderr.isatty() and not quiet
         self.outcome = "nothing was written"  # printed if the command is interrupted
 
     def print_result(self, text: str = "", always: bool = False) -> None:
@@ -87,28 +86,6 @@ class Terminal(RunLog):
             with open_standard_output():
                 pass
 
-    def note(self, text: str) -> None:
-        """Print a note once, and record it for the summary."""
-        if text not in self.notes:
-            super().note(text)
-            self.print_progress(f"note: {text}")
-
-    def print_progress(self, text: str) -> None:
-        """Print a line of progress, unless the command is quiet."""
-        if not self.quiet:
-            print_message(text)
-
-    def show_step(self, doing: str, shows_progress: bool) -> AbstractContextManager[None]:
-        """Show a spinner on a terminal, unless the step shows its own progress."""
-        return nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing)
-
-
-@contextmanager
-def _show_spinner(text: str) -> Iterator[None]:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(text, total=None)
-        yield
+    def print_line(self, text: str) -> None:
+        """Print a note or a line of progress to standard error, if that can be written."""
+        print_message(text)

@@ -116,8 +116,7 @@ def cluster(
             assess=assess,
             title=title,
         )
-        log = RunLog()
-        log.is_interactive = verbose
+        log = RunLog(verbose)
         memory = collect_memory(data, labels, seeds, constraints)
         return Result(run_pipeline(given, log, memory), data)
 

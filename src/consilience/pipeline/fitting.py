@@ -69,7 +69,7 @@ def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
             f"classes: there are {n_clusters} clusters. Give -k N for another number."
         )
         selection = None
-    estimator = declaration.build(n_clusters, data.prepared.kinds, seed=options.seed, verbose=log.is_interactive)
+    estimator = declaration.build(n_clusters, data.prepared.kinds, seed=options.seed)
     arguments = data.fit_arguments
     if selection is not None and selection.labels is not None:
         estimator.set_params(init=selection.labels)
@@ -82,10 +82,7 @@ def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
             f"Clusters are found in a random sample of {sample_size:,} entities; the others are predicted from the "
             "sample."
         )
-    with (
-        log.step(f"clustering by {declaration.title}", "fitted the model", shows_progress=True),
-        warnings.catch_warnings(),
-    ):
+    with log.step(f"clustering by {declaration.title}", "fitted the model"), warnings.catch_warnings():
         if k == SMALL_GROUPS:  # small groups are wanted here, and must-links keep them
             warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
         if data.seeds is not None:  # a note says it in the terms of the command
@@ -145,9 +142,8 @@ def choose_k(data: LoadedData, seed: int, log: RunLog, small_groups: bool = Fals
     if not small_groups and limit_clusters(len(views)) < 2:
         raise ValueError(f"{len(views)} entities are too few to choose the number of clusters: give -k N")
     estimator = declaration.build(2, data.prepared.kinds, seed=seed)
-    with log.step("choosing the number of clusters", "chose the number of clusters", shows_progress=True):
-        verbose = log.is_interactive
-        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed, verbose=verbose)
+    with log.step("choosing the number of clusters", "chose the number of clusters"):
+        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed)
 
 
 def describe_selection(selection: Selection) -> str:

@@ -23,24 +23,20 @@ def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: Ru
     if not data.declaration.can_predict:
         log.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
         return None
-    with log.step("assessing the clusters", "assessed the clusters", shows_progress=True):
+    with log.step("assessing the clusters", "assessed the clusters"):
         try:
             assessment = assess(
-                fitted.estimator,
-                fitted.views,
-                **data.fit_arguments,
-                refit=True,
-                random_state=options.seed,
-                verbose=log.is_interactive,
+                fitted.estimator, fitted.views, **data.fit_arguments, refit=True, random_state=options.seed
             )
         except (ValueError, MemoryError) as error:
             log.note(f"Not assessed: {error}")
             return None
-        try:
-            if hasattr(fitted.estimator, "calibrate"):
+    if hasattr(fitted.estimator, "calibrate"):
+        with log.step("calibrating the probabilities", "calibrated the probabilities"):
+            try:
                 fitted.estimator.calibrate(fitted.views)
-        except ValueError as error:
-            log.note(f"The probabilities are not calibrated: {error}")
+            except ValueError as error:
+                log.note(f"The probabilities are not calibrated: {error}")
     return assessment
 
 

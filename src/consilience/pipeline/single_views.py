@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from .._progress import Task
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
@@ -44,7 +45,9 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
     views, declaration, classes = data.views, data.declaration, data.classes
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
+    task = Task(views.n_views + 1)
     for name, single, kinds, entities in _list_alternatives(views, data.prepared.kinds, declaration):
+        task.detail = name
         labels = np.full(len(views), -1)
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -52,6 +55,7 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
                 labels[entities] = declaration.build(n_clusters, kinds, seed=seed).fit(single).labels_
             for warning in caught:
                 log.note(f"{name}: {warning.message}")
+            task.advance()
         except (ValueError, MemoryError) as error:
             log.note(f"Not compared with {name}: {error}")
             continue
