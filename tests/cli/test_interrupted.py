@@ -44,7 +44,7 @@ def cluster(ab, out):
             "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
         (
-            "consilience.pipeline.run.Run.build_report",
+            "consilience.pipeline.run.PipelineRun.build_report",
             "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
     ],
@@ -78,7 +78,7 @@ def test_ctrl_c_while_moving_files_keeps_the_older_run(ab, tmp_path, monkeypatch
     out = tmp_path / "out"
     assert cluster(ab, out).code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    monkeypatch.setattr("consilience.pipeline.run.Run.build_report", stop)
+    monkeypatch.setattr("consilience.pipeline.run.PipelineRun.build_report", stop)
     ran = run_command("cluster", *ab, "-k", 4, "--out", out, "--force")
     assert ran.code == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

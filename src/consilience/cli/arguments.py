@@ -184,6 +184,13 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
     )
     _add_data_options(subparser)
     _add_clustering_options(subparser)
+    subparser.add_argument(
+        "--config",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="settings of an earlier run, the run.toml of its folder; options of the command line replace its settings, "
+        "and add to its lists",
+    )
     methods = list_estimators()
     titles = "; ".join(f"{name}: {method.title}" for name, method in methods.items())
     subparser.add_argument(

@@ -9,7 +9,9 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
+from ..pipeline.config import read_config
 from .arguments import build_parser
 from .stopping import stop_on_signals
 from .terminal import Terminal, UsageError, check_standard_output, print_message, redirect_to_null
@@ -30,6 +32,11 @@ def main(
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     parser = build_parser() if parser is None else parser
     options = parser.parse_args(arguments)
+    if getattr(options, "config", None) is not None:
+        try:
+            options = parser.parse_args([arguments[0], *read_config(Path(options.config)), *arguments[1:]])
+        except (ValueError, OSError) as error:
+            return _report_error(_describe_error(error, ""), USAGE, options.debug)
     options.command_line = f"{parser.prog} {shlex.join(arguments)}"
     terminal = Terminal(options.quiet)
     try:

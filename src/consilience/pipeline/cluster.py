@@ -99,7 +99,7 @@ def cluster(
     [40, 40]
     """
     with raise_in_python_terms():
-        given = RunOptions(
+        run_options = RunOptions(
             **_select_files(data),
             id=id_column,
             mapping=[str(path) for path in mapping],
@@ -118,7 +118,7 @@ def cluster(
         )
         log = RunLog(verbose)
         memory = collect_memory(data, labels, seeds, constraints)
-        return Result(run_pipeline(given, log, memory), data)
+        return Result(run_pipeline(run_options, log, memory), data)
 
 
 def _select_files(data: Any) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
     return FileConstraints(path, joint, by_view, len(views))
 
 
-def locate_constraints(constraints: Constraints, prepared: EncodedData) -> FileConstraints:
+def number_constraints(constraints: Constraints, prepared: EncodedData) -> FileConstraints:
     """Return constraints by id, or by the position of an entity in the data, as constraints of a file."""
     if constraints.by == "id":
         if prepared.ids is None:

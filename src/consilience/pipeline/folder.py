@@ -20,13 +20,13 @@ from .log import RunLog
 from .memory import MemoryInputs
 from .options import RunOptions
 from .outputs import note_guarded, write_json, write_label_table
-from .run import Run
+from .run import PipelineRun
 from .summary import INPUTS
 
 LABELS, SUMMARY, MODEL, REPORT, CONFIG = FILES = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
 
 
-def write_run(run: Run, out: Path, log: RunLog, *, overwrite: bool = False) -> None:
+def write_run(run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False) -> None:
     """Write labels, summary, model, report and settings of a run to a folder."""
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
@@ -73,7 +73,7 @@ def read_summary(path: Path) -> dict[str, Any]:
 
 def restore_run(
     facts: dict[str, Any], saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None = None
-) -> Run:
+) -> PipelineRun:
     """Return a run from its summary and model file; the data is read again, and must not have changed.
 
     Options that are not set are those of the run.
@@ -99,7 +99,7 @@ def restore_run(
     rows = [
         {name: np.nan if cell is None else cell for name, cell in row.items()} for row in facts.get("comparison") or ()
     ]
-    return Run(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, log.notes, facts)
+    return PipelineRun(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, log.notes, facts)
 
 
 def is_complete(assessment: Assessment) -> bool:

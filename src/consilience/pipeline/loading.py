@@ -25,7 +25,7 @@ from ..files import (
 )
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
-from .constraints import FileConstraints, locate_constraints, read_constraints
+from .constraints import FileConstraints, number_constraints, read_constraints
 from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
 from .memory import MemoryInputs
@@ -147,7 +147,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
         seeds = read_seeds(reading, prepared)
         file_constraints = None
         if memory is not None and memory.constraints is not None:
-            file_constraints = locate_constraints(memory.constraints, prepared)
+            file_constraints = number_constraints(memory.constraints, prepared)
         elif options.constraints is not None:
             file_constraints = read_constraints(options.constraints, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)

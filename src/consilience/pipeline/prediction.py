@@ -94,8 +94,8 @@ def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memo
     """Return new data as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
     with InputFiles({} if memory is None else memory.objects) as inputs:
-        given = [parse_view(text) for text in options.view] if memory is None else memory.specs
-        specs = [_use_model_columns(spec, saved, inputs) for spec in given]
+        named = [parse_view(text) for text in options.view] if memory is None else memory.specs
+        specs = [_use_model_columns(spec, saved, inputs) for spec in named]
         kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
             specs,

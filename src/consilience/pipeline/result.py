@@ -20,7 +20,7 @@ from .memory import collect_memory
 from .options import RunOptions
 from .outputs import spread_columns
 from .prediction import Prediction, predict_clusters
-from .run import Run
+from .run import PipelineRun
 from .wording import put_in_python_terms, raise_in_python_terms
 
 MAX_SHOWN = 20  # clusters in the representation
@@ -56,7 +56,7 @@ class Result:
         How reliable the clusters are.
     """
 
-    def __init__(self, run: Run | None, data: Any = None, *, folder: Path | None = None) -> None:
+    def __init__(self, run: PipelineRun | None, data: Any = None, *, folder: Path | None = None) -> None:
         self._data, self._folder = data, folder
         if run is not None:
             self._run = run
@@ -72,7 +72,7 @@ class Result:
         self.assessment = self._saved["assessment"]
 
     @cached_property
-    def _run(self) -> Run:
+    def _run(self) -> PipelineRun:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
             memory = None if self._data is None else collect_memory(self._data)

@@ -24,7 +24,7 @@ from .seeds import build_seeds_section
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class PipelineRun:
     """What a run found, and the data and settings that it used."""
 
     options: RunOptions
@@ -112,7 +112,7 @@ class Run:
         data, options = self.data, self.options
         links = data.file_constraints
         satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(self.labels))}"]
-        given = self.facts.get("settings", {}).get("given")
+        settings = self.facts.get("settings", {}).get("given")
         return Report(
             self.fitted.estimator,
             data.views,
@@ -126,7 +126,7 @@ class Run:
             settings={
                 "method": f"{data.method} ({data.declaration.title}; {data.reason})",
                 "seed": options.seed,
-                **({"--set": ", ".join(given)} if given else {}),
+                **({"--set": ", ".join(settings)} if settings else {}),
             },
             # otherwise the report computes and explains it
             confidence=self.entity_confidence if self.fitted.features else None,

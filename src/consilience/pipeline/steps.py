@@ -14,7 +14,7 @@ from .mapping import find_weak_mappings
 from .memory import MemoryInputs
 from .options import RunOptions
 from .reliance import assess_fit
-from .run import Run
+from .run import PipelineRun
 from .settings import check_settings
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
@@ -30,7 +30,7 @@ def check_options(options: RunOptions) -> None:
     check_settings(options)
 
 
-def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> Run:
+def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> PipelineRun:
     """Read the data, fit the model, assess it, and describe the clusters."""
     check_options(options)
     data = load_data(options, log, memory)
@@ -42,7 +42,7 @@ def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None =
     for note in find_weak_mappings(data.prepared.entities, len(np.unique(labels[labels >= 0]))):
         log.note(note)
     assessment = assess_fit(data, fitted, options, log) if fitted.has_clusters else None
-    run = Run(options, data, fitted, assessment, None, log.notes, {})
+    run = PipelineRun(options, data, fitted, assessment, None, log.notes, {})
     with log.step("explaining the clusters", "explained the clusters"):
         run = replace(run, comparison=_compare_alternatives(run, log))
         run.facts.update(summarize_run(run, log))
@@ -50,7 +50,7 @@ def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None =
     return run
 
 
-def _compare_alternatives(run: Run, log: RunLog) -> Table | None:
+def _compare_alternatives(run: PipelineRun, log: RunLog) -> Table | None:
     """Compare with single views and the columns of all views, unless that takes long or tells nothing."""
     data, labels = run.data, run.labels
     if not run.fitted.has_clusters or len(np.unique(labels[labels >= 0])) < 2:

@@ -18,7 +18,7 @@ from .constraints import describe_satisfied
 from .log import RunLog, count_noun
 from .mapping import summarize_mapping
 from .reliance import describe_reliance
-from .run import Run
+from .run import PipelineRun
 from .seeds import describe_seeds
 from .settings import describe_parameters, list_settings
 from .single_views import SCORES, score_labels
@@ -33,7 +33,7 @@ INPUTS = (
 UNSEEN = "entities it was not trained on (share: 0 is chance, 1 is perfect)"
 
 
-def summarize_run(run: Run, log: RunLog) -> dict[str, Any]:
+def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
     """Return the content of summary.json, except the notes."""
     data, fitted, assessment, options = run.data, run.fitted, run.assessment, run.options
     model, views, prepared = fitted.estimator, data.views, data.prepared
