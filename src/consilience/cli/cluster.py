@@ -13,7 +13,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested
-from ..files import check_output_folder, stage_folder
+from ..files import ModelViews, check_output_folder, stage_folder
 from ..persist import save
 from ..report import Report
 from .constraints import describe_satisfied
@@ -134,7 +134,6 @@ def collect_saved(
     data: LoadedData, fitted: FittedRun, assessment: Assessment | None, options: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the content of model.zip: the model, and what turns new files into its views."""
-    contents = data.reading.contents
     if assessment is not None and assessment.alternative is not None:  # its model would double the size of the file
         assessment = replace(assessment, alternative=replace(assessment.alternative, model=None))
     return {
@@ -143,8 +142,7 @@ def collect_saved(
         "estimator": fitted.estimator,
         "features": fitted.features,
         "parts": data.prepared.encodings,
-        "kinds": {content.name: content.kind for content in contents},
-        "columns": {content.name: content.columns for content in contents},
+        **ModelViews.from_contents(data.reading.contents).to_saved(),
         "id": data.reading.id_column,
         "is_mapped": data.prepared.entities.is_mapped,
         "data": compute_digest(data.reading),

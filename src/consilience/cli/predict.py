@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..data import Views
 from ..files import (
     EncodedData,
     InputFiles,
+    ModelViews,
     check_complete,
     check_output_file,
     encode,
@@ -22,7 +22,7 @@ from ..files import (
     read_files,
     stage_file,
 )
-from ..files.formats import is_table, parse_path
+from ..files.formats import parse_path
 from ..persist import load
 from .fitting import reduce_views
 from .loading import check_inputs_stay, note_left_out
@@ -120,8 +120,9 @@ def open_model(path: Path) -> dict[str, Any]:
 def read_new_views(saved: dict[str, Any], options: argparse.Namespace, terminal: Terminal) -> EncodedData:
     """Return the files as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
+    model_views = ModelViews.from_saved(saved)
     with InputFiles() as inputs:
-        specs = [_use_model_columns(parse_view(text), saved, inputs) for text in options.view]
+        specs = [spec for text in options.view for spec in model_views.find_views(parse_view(text), inputs)]
         kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
             specs,
@@ -130,9 +131,11 @@ def read_new_views(saved: dict[str, Any], options: argparse.Namespace, terminal:
             kinds=kinds,
             delimiter=options.delimiter,
             usual_ids=usual_ids,
+            guess_id=False,
+            readings=model_views.readings,
             inputs=inputs,
         )
-    for note in reading.notes if reading.mappings else ():
+    for note in reading.notes:
         terminal.note(note)
     if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
         raise ValueError(
@@ -145,14 +148,3 @@ def read_new_views(saved: dict[str, Any], options: argparse.Namespace, terminal:
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, terminal)
     return prepared
-
-
-def _use_model_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:
-    """Select the columns that the model was fitted on if the user names none."""
-    if spec.name is None and spec.view_name not in saved["kinds"]:
-        return spec  # a file of several blocks, each with its own name
-    spec = replace(spec, name=spec.view_name)
-    columns = saved["columns"].get(spec.view_name)
-    if spec.columns is not None or not columns or not is_table(spec.path, inputs):
-        return spec
-    return replace(spec, columns=tuple(columns))

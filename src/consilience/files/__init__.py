@@ -7,6 +7,7 @@ from .formats.text import open_text, read_lines
 from .joining import Entities, collect_ids, join_contents
 from .kinds import KINDS, ViewContent
 from .mapping import read_table
+from .new_data import ModelViews
 from .read import InputData, read_files
 from .spec import ViewSpec, parse_view
 from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
@@ -22,6 +23,7 @@ __all__ = [
     "FileTable",
     "InputData",
     "InputFiles",
+    "ModelViews",
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",

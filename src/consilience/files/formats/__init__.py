@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import annotated, arrays, delimited, jsonl, market, parquet
+from . import annotated, arrays, delimited, excel, jsonl, market, parquet
 from .base import (
     FORMATS,
     FileCollection,
@@ -16,10 +16,10 @@ from .base import (
     TableOptions,
     register_format,
 )
-from .inputs import InputFiles, parse_path
+from .inputs import InputFiles, parse_path, split_sheet
 
 for _format in (
-    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT),
+    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT, excel.FORMAT),
     *(arrays.NPY, arrays.NPZ, market.MATRIX_MARKET, market.SVMLIGHT, annotated.H5AD, annotated.H5MU),
 ):
     register_format(_format)
@@ -79,4 +79,5 @@ __all__ = [
     "read_file",
     "read_input",
     "register_format",
+    "split_sheet",
 ]
