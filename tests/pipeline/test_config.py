@@ -7,8 +7,7 @@ from consilience.pipeline.config import FLAGS, read_config, write_config
 
 def test_written_settings_are_read(tmp_path):
     inputs = {
-        "files": ["a b.csv"],
-        "view": ['t=x.csv:"q"', "u=\x7f\n\\.csv"],
+        "view": ["a b.csv", 't=x.csv:"q"', "u=\x7f\n\\.csv"],
         "id": "-id",
         "settings": ["eta=1"],
         "k": "auto",

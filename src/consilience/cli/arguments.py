@@ -14,6 +14,22 @@ EPILOG = """exit codes: 0 success; 1 an error in the data or files (a sentence s
 3 a bug in consilience (--debug shows where); 130 stopped by Ctrl-C. Results are written completely or not at all."""
 
 
+class CommandParser(argparse.ArgumentParser):
+    """Parser of a command, whose files may stand anywhere among the options and are added to those of --view."""
+
+    takes_files = False
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """Parse the arguments; refuse a command without the files that it needs."""
+        options, rest = super().parse_known_args(args, namespace)
+        if self.takes_files and not any(text.startswith("-") for text in rest):
+            options.view, rest = [*options.view, *rest], []
+            if not options.view:
+                example = "a-run new.csv" if self.prog.endswith("predict") else "products.csv"
+                self.error(f"name the files, as in `{self.prog} {example}`, or the views (--view NAME=FILE)")
+        return options, rest
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
     parser = argparse.ArgumentParser(
@@ -22,7 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
     for add_command in (_add_cluster, _add_methods, _add_compare, _add_predict, _add_report, _add_datasets):
         add_command(commands)
     return parser
@@ -82,8 +98,8 @@ def _parse_dataset(text: str) -> str:
 
 
 def _add_command(
-    commands: argparse._SubParsersAction, name: str, description: str, examples: str
-) -> argparse.ArgumentParser:
+    commands: argparse._SubParsersAction[CommandParser], name: str, description: str, examples: str
+) -> CommandParser:
     """Add a subcommand, which imports its module when it runs."""
     subparser = commands.add_parser(
         name,
@@ -102,16 +118,25 @@ def _add_command(
     return subparser
 
 
-def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True, kinds: bool = True) -> None:
+def _add_data_options(subparser: CommandParser, files: bool = True, kinds: bool = True) -> None:
+    if files:  # added to the values of --view
+        subparser.takes_files = True
+        subparser.add_argument(
+            "view",
+            nargs="*",
+            action="extend",
+            default=[],
+            metavar="FILE",
+            help="a file; a table is split into views by the kinds of its columns. Formats: CSV, TSV, Excel, ODS, "
+            "Parquet, JSONL, NPY, NPZ, Matrix Market, SVMlight, H5AD, H5MU",
+        )
     subparser.add_argument(
         "--view",
         action="append",
-        default=None if required else [],
-        required=required,
+        default=[],
         metavar="NAME=FILE[:COLUMNS]",
-        help="a view; repeat the option for each view. Formats: CSV, TSV, Parquet, JSONL, NPY, NPZ, Matrix Market, "
-        "SVMlight, H5AD, H5MU. Select columns of a table after a colon: names separated by commas, or a pattern such "
-        "as pixel_*",
+        help="a view; repeat the option for each view. Select columns of a table after a colon: names separated by "
+        "commas, or a pattern such as pixel_*; -NAME leaves a column out. FILE.xlsx#SHEET is a sheet of a workbook",
     )
     if kinds:
         subparser.add_argument(
@@ -119,8 +144,9 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
             action="append",
             default=[],
             metavar="NAME=KIND",
-            help="override the detected kind of a view: numbers, counts, text, names (short strings, compared by their "
-            "letters), categories, links (an edge list) or similarities",
+            help="override the detected kind of a view, or of a column of a table that is split: "
+            "numbers, counts, text, names (short strings, compared by their letters), "
+            "categories, links (an edge list) or similarities",
         )
         subparser.add_argument(
             "--encode",
@@ -133,8 +159,8 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
     subparser.add_argument(
         "--id",
         metavar="COLUMN",
-        help="column that identifies the entities and joins the views (default: id); COLUMN,COLUMN if the files call "
-        "it differently",
+        help="column that identifies the entities and joins the views (default: id, or else a column that identifies "
+        "the rows); COLUMN,COLUMN if the files call it differently",
     )
     subparser.add_argument(
         "--mapping",
@@ -175,6 +201,8 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         commands,
         "cluster",
         "cluster files that describe the same entities, and write labels, a model and a report",
+        "  consilience cluster products.csv\n"
+        "  consilience cluster products.xlsx photos.npy links.csv --out run1\n"
         "  consilience cluster --view text=papers.csv:abstract --view links=citations.csv --id paper -k 7\n"
         "  consilience cluster --view clinic=clinic.csv --view genes=genes.parquet --id patient --out run1\n"
         "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* --labels class --method co-em\n"
@@ -280,6 +308,7 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
         commands,
         "predict",
         "assign new entities to the clusters of a model",
+        "  consilience predict consilience-out new.csv > labels.csv\n"
         "  consilience predict consilience-out/model.zip --view text=new.csv:abstract > labels.csv",
     )
     subparser.add_argument("model", metavar="MODEL", help="model.zip, or the folder that contains it")
@@ -295,7 +324,7 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
         "  consilience report consilience-out --labels class --force",
     )
     subparser.add_argument("folder", metavar="FOLDER", help="folder written by `consilience cluster`")
-    _add_data_options(subparser, required=False)
+    _add_data_options(subparser, files=False)
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to add scores to the report")
     subparser.add_argument("--title", help="title of the report")
     _add_output_options(subparser, None, "file for the report (default: report.html in the folder)")

@@ -7,6 +7,7 @@ from .formats.text import open_text, read_lines
 from .joining import Entities, collect_ids, join_contents
 from .kinds import KINDS, ViewContent
 from .mapping import read_table
+from .new_data import ModelViews
 from .read import InputData, KnownClasses, read_files
 from .spec import ViewSpec, parse_view
 from .text_encoders import advise_semantic, list_text_candidates
@@ -24,6 +25,7 @@ __all__ = [
     "InputData",
     "InputFiles",
     "KnownClasses",
+    "ModelViews",
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",

@@ -149,8 +149,9 @@ def _to_numbers(name: str, column: np.ndarray) -> np.ndarray:
     """Convert a column to numbers; it is read as text if the user says that the view holds categories."""
     if column.dtype != object:
         return column.astype(np.float64)
-    if (converted := convert_amounts(name, column)) is not None:
-        return converted[0]
+    has_texts = {type(cell) for cell in column} <= {str, type(None)}
+    if has_texts and (converted := convert_amounts(name, column)) is not None:
+        return converted.numbers
     truth = {"true": "1", "false": "0"}
     cells = [truth.get(cell.lower(), cell) if isinstance(cell, str) else "nan" for cell in column]
     return np.array([cell if is_number(cell) else "nan" for cell in cells], dtype=np.float64)

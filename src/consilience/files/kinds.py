@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .amounts import convert_amounts
 from .cells import detect_modality
+from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
+from .readings import ColumnReading
 
 KINDS = (
     "numbers",
@@ -59,6 +60,9 @@ class ViewContent:
     ids: np.ndarray | None
     reason: str = ""  # for the kind
     columns: tuple[str, ...] | None = None  # of the table that it comes from
+    readings: Mapping[str, ColumnReading] = field(default_factory=dict)  # how texts of its columns became numbers
+    source: str | None = None  # name of the table that was split into this view and others
+    notes: tuple[str, ...] = ()  # for the user
 
 
 def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
@@ -72,7 +76,10 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
     detect = _detect_cell_kind if matrix.is_expression else _detect_matrix_kind
     kind, reason = (forced, FORCED) if forced else detect(name, matrix)
     if kind not in MATRIX_KINDS:
-        raise ValueError(f"view {name!r} ({origin}) is a matrix: it can be {' or '.join(MATRIX_KINDS)}, not {kind}")
+        remedy = ". Save links as a table with the columns source and target" if kind == "links" else ""
+        raise ValueError(
+            f"view {name!r} ({origin}) is a matrix: it can be {' or '.join(MATRIX_KINDS)}, not {kind}{remedy}"
+        )
     check_matrix(name, kind, X)
     for label, names, axis, n in (
         ("ids", matrix.ids, "rows", X.shape[0]),
@@ -194,11 +201,12 @@ def interpret_columns(
     columns: dict[str, np.ndarray],
     ids: np.ndarray | None,
     forced: str | None,
+    readings: Mapping[str, ColumnReading] | None = None,
     folder: Path = Path(),
 ) -> ViewContent:
     """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
 
-    Paths of pictures are relative to the `folder`.
+    `readings` say how the columns of a model were read. Paths of pictures are relative to the `folder`.
     """
     if not columns:
         raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")
@@ -215,17 +223,30 @@ def interpret_columns(
             raise ValueError(f"view {name!r} ({origin}): {error}") from error
         reason = FORCED if forced else "paths of pictures"
         return ViewContent(name, origin, "images", pictures, n_rows, ids, reason, tuple(columns))
-    note = ""
-    if forced in (None, "numbers"):
-        try:
-            amounts = {column: convert_amounts(column, values) for column, values in columns.items()}
-        except ValueError as error:
-            raise ValueError(f"view {name!r}: {error}") from error
-        converted = {column: amount for column, amount in amounts.items() if amount is not None}
-        columns = columns | {column: numbers for column, (numbers, _) in converted.items()}
-        note = next((f"; {column}: {example}" for column, (_, example) in converted.items()), "")
+    readings = readings or {}
+    convertible = {
+        column: values for column, values in columns.items() if forced in (None, "numbers") or column in readings
+    }
+    try:
+        conversions = convert_columns(convertible, readings)
+    except ValueError as error:
+        raise ValueError(f"view {name!r}: {error}") from error
+    notes = describe_unread(origin, columns, conversions)
+    columns = columns | {column: conversion.numbers for column, conversion in conversions.items()}
     kind, reason = (forced, FORCED) if forced else _detect_kind(name, columns)
-    return ViewContent(name, origin, kind, BUILDERS[kind](name, columns), n_rows, ids, reason + note, tuple(columns))
+    examples = [f"; {column}: {conversion.example}" for column, conversion in conversions.items() if conversion.example]
+    return ViewContent(
+        name,
+        origin,
+        kind,
+        BUILDERS[kind](name, columns),
+        n_rows,
+        ids,
+        reason + "".join(examples[:1]),
+        tuple(columns),
+        {column: conversion.reading for column, conversion in conversions.items()},
+        notes=tuple(notes),
+    )
 
 
 def are_edge_columns(columns: Iterable[str]) -> bool:
@@ -236,7 +257,10 @@ def are_edge_columns(columns: Iterable[str]) -> bool:
 
 def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     """Detect the kind of a view from those of its columns, and give the reason."""
-    column_kinds = {column: _detect_column_kind(name, column, values) for column, values in columns.items()}
+    for column, values in columns.items():
+        if values.dtype == object and not _has_bags(values):
+            _check_no_numbers(name, column, values)
+    column_kinds = {column: detect_column_kind(values) for column, values in columns.items()}
     kinds = set(column_kinds.values())
     if kinds == {"bags"}:
         return "counts", "lists of terms"
@@ -258,16 +282,21 @@ def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     )
 
 
-def _detect_column_kind(view: str, column: str, values: np.ndarray) -> str:
+def detect_column_kind(values: np.ndarray) -> str:
+    """Return the kind of a column: numbers, vectors, bags, categories, names or text."""
     if values.dtype != object:
         return "vectors" if values.ndim == 2 else "numbers"
     if _has_bags(values):
         return "bags"
-    _check_no_numbers(view, column, values)
     texts = [text for text in values if text is not None]
-    if len(set(texts)) <= max(2, min(50, len(texts) / 5)):
+    if is_repetitive(len(set(texts)), len(texts)):
         return "categories"
     return "names" if np.mean([len(text.split()) for text in texts[:1000]]) < MAX_NAME_WORDS else "text"
+
+
+def is_repetitive(n_distinct: int, n_cells: int) -> bool:
+    """Whether so few of the cells of a column are different that they are categories."""
+    return n_distinct <= max(2, min(50, n_cells / 5))
 
 
 def _has_bags(values: np.ndarray) -> bool:
@@ -363,7 +392,7 @@ def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np
 def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
-        remedy = "name the columns, FILE:SOURCE,TARGET"
+        remedy = f"name them, as in {origin}:source,target"
         cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
         if len(columns) > 3 and all(map(is_number, cells)):
             remedy = f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts"

@@ -100,7 +100,7 @@ def cluster(
     """
     with raise_in_python_terms():
         run_options = RunOptions(
-            **_select_files(data),
+            view=_list_files(data),
             id=id_column,
             mapping=[str(path) for path in mapping],
             kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
@@ -121,13 +121,13 @@ def cluster(
         return Result(run_pipeline(run_options, log, memory), data)
 
 
-def _select_files(data: Any) -> dict[str, Any]:
-    """Return the options that name files, if all data is in files."""
+def _list_files(data: Any) -> list[str]:
+    """Return the files that hold the data as --view names them; none if data is in memory."""
     if is_path(data):
-        return {"files": [str(data)]}
+        return [str(data)]
     if is_mapping(data) and all(is_path(value) for value in data.values()):
-        return {"view": [f"{name}={path}" for name, path in data.items()]}
-    return {}
+        return [f"{name}={path}" for name, path in data.items()]
+    return []
 
 
 def _write_n_clusters(n_clusters: int | str) -> str:

@@ -15,7 +15,6 @@ HEAD = """# The settings of this run. To repeat it, or to run it with edited set
 """
 # settings in the order of the file, with the option of the command line for each
 FLAGS = {
-    "files": "--view",
     "view": "--view",
     "id": "--id",
     "mapping": "--mapping",

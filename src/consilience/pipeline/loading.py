@@ -23,6 +23,7 @@ from ..files import (
     parse_view,
     read_files,
 )
+from ..files.formats import split_sheet
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
@@ -101,7 +102,8 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
     for target in targets:
-        if target.exists() and any(is_file(path) and path.samefile(target) for path in (*inputs, *others)):
+        paths = [split_sheet(path)[0] for path in (*inputs, *others)]
+        if target.exists() and any(is_file(path) and path.samefile(target) for path in paths):
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 

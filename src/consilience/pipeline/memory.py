@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 
 from ..data import Constraints, Table
 from ..files import KnownClasses, ViewSpec, parse_view
+from ..files.formats import FileContent
+from ..files.objects import read_objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +21,7 @@ class MemoryInputs:
     """The data of a call in Python, in place of files."""
 
     specs: tuple[ViewSpec, ...]
-    objects: Mapping[Path, Any]  # by the path of the view, which names no file
+    objects: Mapping[Path, Callable[[frozenset[str]], FileContent]]  # by the path of the view, which names no file
     known_classes: list[KnownClasses] = field(default_factory=list)
     seed_classes: list[KnownClasses] = field(default_factory=list)
     constraints: Constraints | None = None  # by id or by position
@@ -51,7 +54,19 @@ def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints
     constraints = None if is_path(constraints) else constraints
     if not objects and not classes and constraints is None:
         return None
-    return MemoryInputs(tuple(specs), objects, classes.get("labels", []), classes.get("seeds", []), constraints)
+    return MemoryInputs(
+        tuple(specs), _build_readers(objects), classes.get("labels", []), classes.get("seeds", []), constraints
+    )
+
+
+def _build_readers(objects: Mapping[Path, Any]) -> dict[Path, Callable[[frozenset[str]], FileContent]]:
+    """Return a function per object that reads it; the rows of all objects are identified in the same way."""
+
+    @cache
+    def read_all(as_text: frozenset[str]) -> dict[str, FileContent]:
+        return read_objects({str(path): value for path, value in objects.items()}, as_text)
+
+    return {path: lambda as_text, name=str(path): read_all(as_text)[name] for path in objects}  # type: ignore[misc]
 
 
 def is_path(value: Any) -> bool:

@@ -11,8 +11,7 @@ from typing import Any
 class RunOptions:
     """The settings of a run, called like the options of ``consilience cluster``."""
 
-    files: Sequence[str] = ()  # files whose views are detected
-    view: Sequence[str] = ()  # NAME=FILE:COLUMNS
+    view: Sequence[str] = ()  # NAME=FILE:COLUMNS, or a file that may hold several views
     id: str | None = None
     mapping: Sequence[str] = ()
     kind: Sequence[str] = ()  # NAME=KIND

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import betabinom
 
 from ..data import Views
-from ..files import EncodedData, FileTable, InputFiles, ViewSpec, encode, join_contents, parse_view, read_files
-from ..files.formats import is_table
-from ..files.objects import read_object
+from ..files import EncodedData, InputFiles, ModelViews, encode, join_contents, parse_view, read_files
 from .fitting import reduce_views
 from .loading import note_left_out
 from .log import RunLog
@@ -93,9 +91,10 @@ def is_beyond_chance(n_unfitting: int, n_rows: int, limit: float, n_fitted: int)
 def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None) -> EncodedData:
     """Return new data as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
+    model_views = ModelViews.from_saved(saved)
     with InputFiles({} if memory is None else memory.objects) as inputs:
         named = [parse_view(text) for text in options.view] if memory is None else memory.specs
-        specs = [_use_model_columns(spec, saved, inputs) for spec in named]
+        specs = [spec for named_spec in named for spec in model_views.find_views(named_spec, inputs)]
         kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
             specs,
@@ -104,9 +103,11 @@ def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memo
             kinds=kinds,
             delimiter=options.delimiter,
             usual_ids=usual_ids,
+            guess_id=False,
+            readings=model_views.readings,
             inputs=inputs,
         )
-    for note in reading.notes if reading.mappings else ():
+    for note in reading.notes:
         log.note(note)
     if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
         raise ValueError(
@@ -119,21 +120,3 @@ def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memo
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, log)
     return prepared
-
-
-def _use_model_columns(spec: ViewSpec, saved: dict[str, Any], inputs: InputFiles) -> ViewSpec:
-    """Select the columns that the model was fitted on if the user names none."""
-    if spec.name is None and spec.view_name not in saved["kinds"]:
-        return spec  # a file of several blocks, each with its own name
-    spec = replace(spec, name=spec.view_name)
-    columns = saved["columns"].get(spec.view_name)
-    if spec.columns is not None or not columns or not _is_table(spec, inputs):
-        return spec
-    return replace(spec, columns=tuple(columns))
-
-
-def _is_table(spec: ViewSpec, inputs: InputFiles) -> bool:
-    """Whether the file, or the object in its place, has named columns."""
-    if spec.path not in inputs.objects:
-        return is_table(spec.path, inputs)
-    return type(read_object(spec.view_name, inputs.objects[spec.path])) is FileTable

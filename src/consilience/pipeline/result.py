@@ -76,8 +76,7 @@ class Result:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
             memory = None if self._data is None else collect_memory(self._data)
-            inputs = self.summary["inputs"]
-            if memory is None and not (inputs["view"] or inputs.get("files")):
+            if memory is None and not self.summary["inputs"]["view"]:
                 raise ValueError(
                     f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
                     "cs.load_run(folder, data)"

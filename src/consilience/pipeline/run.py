@@ -11,6 +11,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested, name_clusters
+from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..report import Report
 from .constraints import describe_satisfied
@@ -85,7 +86,6 @@ class PipelineRun:
     def collect_saved(self) -> dict[str, Any]:
         """Return the content of model.zip: the model, and what turns new data into its views."""
         data, assessment = self.data, self.assessment
-        contents = data.reading.contents
         if assessment is not None and assessment.alternative is not None:  # its model would double the size of the file
             assessment = replace(assessment, alternative=replace(assessment.alternative, model=None))
         return {
@@ -94,8 +94,7 @@ class PipelineRun:
             "estimator": self.fitted.estimator,
             "features": self.fitted.features,
             "parts": data.prepared.encodings,
-            "kinds": {content.name: content.kind for content in contents},
-            "columns": {content.name: content.columns for content in contents},
+            **ModelViews.from_contents(data.reading.contents).to_saved(),
             "id": data.reading.id_column,
             "is_mapped": data.prepared.entities.is_mapped,
             "ids": data.prepared.ids,

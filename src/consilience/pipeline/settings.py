@@ -17,6 +17,7 @@ from ..affinities import AFFINITIES
 from ..divergences import DIVERGENCES
 from ..families import FAMILIES
 from ..files import parse_view
+from ..files.spec import is_file
 from ..methods.common.validation import Interval, SequenceOf, StrOptions, is_satisfied
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from ..report.sections.method import write_value
@@ -44,7 +45,6 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 CALL = re.compile(r"(?P<name>[^()]*)\((?P<options>.*)\)")
 COMMA = re.compile(r",(?![^(]*\))")  # not within parentheses
 SEQUENCES = (list, tuple, np.ndarray, "array-like")  # constraints of sequences whose items are not checked
-SEVERAL_VIEWS = (".h5ad", ".h5mu")  # files whose views are known once they are read
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def check_settings(options: RunOptions) -> None:
     """Refuse settings that the method does not take, and views that --view does not name."""
     settings = read_settings(options.method, options.settings)
     specs = [parse_view(text) for text in options.view]
-    if specs and not options.files and not any(spec.path.name.lower().endswith(SEVERAL_VIEWS) for spec in specs):
+    if all(spec.selects_columns or not is_file(spec.path) for spec in specs):  # other files may hold several views
         names = [spec.view_name for spec in specs]
         links = [f"{name}-{end}" for name in names for end in ("out", "in")]  # if the file turns out to hold links
         settings.check_views(names, links)

@@ -31,6 +31,7 @@ class InputFile:
 
     path: Path
     location: Path
+    sheet: str | None = None  # of a workbook; None: the first one with data
 
     def __str__(self) -> str:
         return str(self.path)
@@ -128,6 +129,8 @@ class FileFormat:
         gets `TableOptions`. A file that cannot be read raises a ValueError that names it.
     is_table : bool, default=False
         Whether the files have named columns.
+    has_sheets : bool, default=False
+        Whether a file can hold several tables, of which the user names one as FILE#SHEET.
     detect : callable, optional
         Says whether a file that starts with these bytes has the format. Pipes, which have no suffix, are recognized by
         it; bytes of a byte order mark and white space at the start are left out.
@@ -136,6 +139,7 @@ class FileFormat:
     suffixes: tuple[str, ...]
     read: Callable[..., FileContent]
     is_table: bool = False
+    has_sheets: bool = False
     detect: Callable[[bytes], bool] | None = None
 
 

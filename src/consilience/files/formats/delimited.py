@@ -108,4 +108,10 @@ def parse_cells(cells: Sequence[str]) -> np.ndarray | None:
     return None
 
 
+def parse_column(cells: tuple[str, ...], as_text: bool) -> np.ndarray:
+    """Return a column of numbers if all cells are, unless it is to be read as text."""
+    numbers = None if as_text else parse_cells(cells)
+    return to_objects([cell if cell.strip() else None for cell in cells]) if numbers is None else numbers
+
+
 FORMAT = FileFormat((".csv", ".tsv", ".txt"), read_delimited, is_table=True)
