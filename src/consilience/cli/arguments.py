@@ -24,7 +24,7 @@ class CommandParser(argparse.ArgumentParser):
         options, rest = super().parse_known_args(args, namespace)
         if self.takes_files and not any(text.startswith("-") for text in rest):
             options.view, rest = [*options.view, *rest], []
-            if not options.view:
+            if not options.view and getattr(options, "config", None) is None:
                 example = "a-run new.csv" if self.prog.endswith("predict") else "products.csv"
                 self.error(f"name the files, as in `{self.prog} {example}`, or the views (--view NAME=FILE)")
         return options, rest
@@ -216,8 +216,8 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         "--config",
         type=parse_path_argument,
         metavar="FILE",
-        help="settings of an earlier run, the run.toml of its folder; options of the command line replace its settings, "
-        "and add to its lists",
+        help="settings of an earlier run: the run.toml of its folder. Options of the command line replace its "
+        "settings, and add to its lists",
     )
     methods = list_estimators()
     titles = "; ".join(f"{name}: {method.title}" for name, method in methods.items())

@@ -360,8 +360,7 @@ class _ViewReader:
 
     def _list_columns(self, paths: Iterable[Path]) -> list[str]:
         """List the columns of files, without those of matrices, which have none."""
-        contents = [content for path in paths if not isinstance(content := self.read(path), FileMatrix)]
-        return [name for content in contents for name in content.columns]
+        return [name for path in paths for name in getattr(self.read(path), "columns", ())]
 
     def _read_class_file(self, option: str, path: Path, columns: tuple[str, ...] | None) -> KnownClasses:
         """Read classes from a file for them alone, joined by its id column if it has one."""

@@ -33,7 +33,7 @@ def write_run(run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = Fal
         with (folder / LABELS).open("w", newline="", encoding="utf-8", errors="replace") as file:
             n_guarded = write_label_table(file, prepared.names, run.tabulate_entities(), prepared.view_ids)
             note_guarded(n_guarded, log, LABELS)
-        write_json(folder / SUMMARY, {**run.facts, "notes": log.notes})
+        write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         save(run.collect_saved(), folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)

@@ -182,7 +182,8 @@ class Result:
             The folder.
         """
         out = Path(folder)
-        write_run(self._run, out, RunLog(), overwrite=overwrite)
+        with raise_in_python_terms():
+            write_run(self._run, out, RunLog(), overwrite=overwrite)
         return out
 
     def _list_lines(self) -> list[str]:

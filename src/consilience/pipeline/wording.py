@@ -17,8 +17,8 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--kind\b", "kinds"),
     (r"--encode (\S+)=([\w.+/]+)", r'encode={"\1": "\2"}'),
     (r"--encode\b", "encode"),
-    (r"--id COLUMN\b", 'id="COLUMN"'),
-    (r"--id\b", "id"),
+    (r"--id (\w+)", r'id_column="\1"'),
+    (r"--id\b", "id_column"),
     (r"--method ([\w-]+)", r'method="\1"'),
     (r"--method\b", "method"),
     (r"--set ([\w.]+)=([^\s:]+)", r'options={"\1": \2}'),
@@ -29,6 +29,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--outliers (\w+)", r"outliers=\1"),
     (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
     (r"--seed\b", "random_state"),
+    (r"write over with --force\b", "pass overwrite=True"),
     (r"--force\b", "overwrite=True"),
     (r"`consilience cluster`", "`consilience.cluster`"),
     (r"`consilience compare`", "`consilience.compare`"),
@@ -45,7 +46,7 @@ def put_in_python_terms(message: str) -> str:
     'declare them as names (kinds={"code": "names"}), or use n_clusters=5'
     """
     for pattern, replacement in ARGUMENTS:
-        message = re.sub(rf"(?<![\w-]){pattern}", replacement, message)
+        message = re.sub(rf"(?<![\w-])(?:{pattern})", replacement, message)
     return message
 
 
@@ -54,7 +55,7 @@ def raise_in_python_terms() -> Iterator[None]:
     """Name arguments of `cluster` in errors, in place of options of the command line."""
     try:
         yield
-    except (ValueError, TypeError, FileNotFoundError) as error:
+    except (ValueError, TypeError, FileExistsError, FileNotFoundError) as error:
         message = put_in_python_terms(str(error))
         if message == str(error):
             raise
