@@ -122,9 +122,7 @@ def test_bad_frames_are_refused(frame, error, message):
         Views.from_frame(frame, numbers="a")
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"), [("text", "no word is in two of the texts"), ("categories", "every cell")]
-)
+@pytest.mark.parametrize(("kind", "message"), [("text", "no word is in two texts"), ("categories", "every cell")])
 def test_empty_columns_are_refused(kind, message):
     with pytest.raises(ValueError, match=f"view '{kind}': {message}"):
         Views.from_frame({"a": [None, None]}, **{kind: "a"})
