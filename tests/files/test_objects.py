@@ -58,10 +58,8 @@ def test_frame_is_read_as_its_csv_file(tmp_path):
     assert_same_columns(read_object("t", MIXED).columns, read_file(tmp_path / "t.csv").columns)
 
 
-@pytest.mark.parametrize("column", MIXED)
+@pytest.mark.parametrize("column", MIXED.columns.drop(["empty", "mixed"]))
 def test_view_of_a_column_has_the_kind_that_its_file_gives(tmp_path, column):
-    if column in ("empty", "mixed"):
-        pytest.skip("refused")
     MIXED[[column]].to_csv(tmp_path / "t.csv", index=False)
     in_file, in_memory = (
         interpret_columns("v", "t", content.columns, None, None)

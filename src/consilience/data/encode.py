@@ -72,7 +72,7 @@ def _encode_texts(view: str, columns: Cells, **options: Any) -> tuple[Any, Any]:
         encoder.fit(present)
     except ValueError as error:
         raise ValueError(
-            f"view {view!r}: no word is in two of the texts, or all are in more than half of them: is this text?"
+            f"view {view!r}: no word is in two texts, or all are in more than half of them: is this text?"
         ) from error
     return encoder.transform(texts), encoder.get_feature_names_out()
 

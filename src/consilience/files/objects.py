@@ -99,7 +99,7 @@ def read_object(
     if hasattr(data, "sparse") and len(getattr(data, "columns", ())):  # a pandas frame whose columns are all sparse
         block = coerce_view(name, data)
         ids = to_objects(_list_ids(name, data.index)) if keep_index or not block.default_ids else None
-        return FileMatrix(block.values, ids, block.columns)
+        return FileMatrix(block.values, ids, to_objects([str(label) for label in data.columns]))
     frame = open_frame(name, data)
     if frame is not None:
         return _read_frame(name, frame, as_text, keep_index)
@@ -304,5 +304,7 @@ def _read_views(views: Views) -> FileCollection:
         values = to_host(read_whole(name, block, available_memory()))
         values = sp.csr_array(values) if sp.issparse(values) else values
         rows = np.where(present, np.arange(len(views)), -1)
-        matrices[name] = FileMatrix(reindex_rows(values, rows), ids, views.feature_names(name))
+        features = views.feature_names(name)
+        features = None if features is None else to_objects(features.tolist())
+        matrices[name] = FileMatrix(reindex_rows(values, rows), ids, features)
     return FileCollection(matrices, ids=ids)
