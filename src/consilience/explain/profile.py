@@ -61,7 +61,8 @@ def profile(
     if labels.shape != (len(views),):
         raise ValueError(f"labels must have one cluster per entity, shape ({len(views)},), got {labels.shape}")
     n_clusters = int(labels.max(initial=-1)) + 1
-    profiles, described = {}, []
+    profiles: dict[str, list[list[Mark]]] = {}
+    described: list[Any] = []
     for (name, block), present in zip(views.items(), views.present.T, strict=True):
         names, view_texts = views.feature_names(name), (texts or {}).get(name)
         if view_texts is not None and names is None:
