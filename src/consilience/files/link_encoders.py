@@ -62,12 +62,15 @@ def list_link_ids(entities: Entities, name: str) -> np.ndarray:
     return np.append(entities.row_ids[name], [None])[entities.rows[name]]
 
 
-def number_nodes(links: Any, ids: np.ndarray) -> dict[str, int]:
-    """Number the entities' ids and the ids that these are linked with; links between two other ids are ignored."""
+def number_nodes(links: Any, ids: np.ndarray, fitted: Sequence[str] = ()) -> dict[str, int]:
+    """Number the entities' ids and the ids that these are linked with; links between two other ids are ignored.
+
+    The nodes of the fit come first.
+    """
     entities = dict.fromkeys(name for name in ids.tolist() if name is not None)
     pairs = zip(links[0].tolist(), links[1].tolist(), strict=True)
     ends = (name for pair in pairs if pair[0] in entities or pair[1] in entities for name in pair)
-    return {name: i for i, name in enumerate(dict.fromkeys([*entities, *ends]))}
+    return {name: i for i, name in enumerate(dict.fromkeys([*fitted, *entities, *ends]))}
 
 
 def find_nodes(names: np.ndarray, number: dict[str, int]) -> np.ndarray:
@@ -154,9 +157,9 @@ class GraphEncoder:
     def transform(self, data: Any) -> sp.csr_array:
         """Return similarities to the fitted entities; links with ids that were not seen in `fit` are ignored."""
         links, ids = data
-        number = {name: i for i, name in enumerate(self.nodes.tolist())}
-        is_node = mark_nodes(ids, number)
-        weights = self._weigh(sum_links(links, ids, number), is_node)
+        number = number_nodes(links, ids, self.nodes.tolist())
+        is_node = mark_nodes(ids, number)[:, : len(self.nodes)]
+        weights = self._weigh(sum_links(links, ids, number)[:, : len(self.nodes)], is_node)
         degree = weights.sum(axis=1)
         scale = sp.diags_array((degree > 0) / np.sqrt(1 + degree))
         return scale_columns(scale @ (weights + is_node @ self.is_node.T), (self.degree > 0) / np.sqrt(1 + self.degree))
@@ -246,9 +249,7 @@ class SmoothEncoder:
     def _hop(self, data: Any) -> Iterator[tuple[Any, np.ndarray, Any, np.ndarray]]:
         """Yield per hop the averaged rows and which exist, and the rows of nodes before it and which exist."""
         links, ids, rows, has_row = data
-        number = {name: i for i, name in enumerate(self.nodes.tolist())}
-        for name in number_nodes(links, ids):
-            number.setdefault(name, len(number))
+        number = number_nodes(links, ids, self.nodes.tolist())
         is_node = mark_nodes(ids, number)
         linked = sum_links(links, ids, number) / self.unit
         on_nodes = sp.csr_array((is_node + scale_columns(linked, is_node.sum(axis=0) == 0)).T)
