@@ -109,9 +109,9 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
         default=None if required else [],
         required=required,
         metavar="NAME=FILE[:COLUMNS]",
-        help="a view; repeat the option for each view. Formats: CSV, TSV, Parquet, JSONL, NPY, NPZ, Matrix Market, "
-        "SVMlight, H5AD, H5MU. Select columns of a table after a colon: names separated by commas, or a pattern such "
-        "as pixel_*",
+        help="a view; repeat the option for each view. A folder of pictures, or a file: CSV, TSV, Parquet, JSONL, NPY, "
+        "NPZ, Matrix Market, SVMlight, H5AD, H5MU. Select columns of a table after a colon: names separated by commas, "
+        "or a pattern such as pixel_*",
     )
     if kinds:
         subparser.add_argument(
@@ -120,15 +120,16 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
             default=[],
             metavar="NAME=KIND",
             help="override the detected kind of a view: numbers, counts, text, names (short strings, compared by their "
-            "letters), categories, links (an edge list) or similarities",
+            "letters), categories, links (an edge list), similarities or images (paths of image files)",
         )
         subparser.add_argument(
             "--encode",
             action="append",
             default=[],
             metavar="NAME=ENCODING",
-            help="how a view of text, names or links becomes numbers. Text and names: words (the default), lsa, "
-            "semantic, or the path of a local model; join several by +",
+            help="how a view of text, names, links or images becomes numbers. Text and names: words (the default), "
+            "lsa, semantic, or the path of a local model; images: light (the default: shape+texture+color), pixels, or "
+            "the path of an .onnx file; join several by +",
         )
     subparser.add_argument(
         "--id",
