@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import warnings
@@ -27,12 +28,14 @@ SUFFIXES = frozenset(
 # Pillow's decoders that are tried. The others include Encapsulated PostScript, which runs a program.
 FORMATS = ("JPEG", "MPO", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "PPM", "JPEG2000", "TGA")
 BATCH = 32  # pictures that one thread decodes before it takes the next ones
+BATCHES_PER_MESSAGE = 32  # between two messages about the progress
 LARGE = 20_000_000  # pixels from which pictures are decoded one at a time, to limit the memory
 WHITE_LEVELS = (255, 4095, 65535)  # of 8, 12 and 16 bits
 SAMPLED = 50  # cells of a column whose files are looked for
 ALPHA_MODES = ("RGBA", "LA", "PA", "La", "RGBa")
 
 _one_large_picture = threading.Lock()
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +107,12 @@ class Pictures:
         problems: dict[int, str] = {}
         with use_threads(None), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Pillow, about the size of a picture and damaged metadata
-            for decoded, prepared, batch_problems in map_chunks(decode, batches):
+            for i, (decoded, prepared, batch_problems) in enumerate(map_chunks(decode, batches), 1):
                 problems |= batch_problems
                 if decoded:
                     encoded |= zip(decoded, conclude(prepared), strict=True)
+                if i % BATCHES_PER_MESSAGE == 0 or i == len(batches):
+                    logger.info("encoded %s of %s pictures", f"{min(i * BATCH, len(rows)):,}", f"{len(rows):,}")
         self._report(problems, len(rows))
         values = np.full((len(self), len(next(iter(encoded.values())))), np.nan, dtype=np.float32)
         values[list(encoded)] = np.stack(list(encoded.values()))
