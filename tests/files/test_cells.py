@@ -170,9 +170,7 @@ def test_kind_of_raw_counts_can_be_set(kind):
 
 
 @pytest.mark.parametrize("kind", ["expression", "proteins"])
-@pytest.mark.parametrize(
-    ("value", "message"), [(0.5, "0.5, which is not a raw count"), (-1.0, "-1, which is not")]
-)
+@pytest.mark.parametrize(("value", "message"), [(0.5, "0.5, which is not a raw count"), (-1.0, "-1, which is not")])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_other_numbers_are_no_raw_counts(kind, value, message, make):
     X = COUNTS.copy()

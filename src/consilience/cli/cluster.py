@@ -45,6 +45,7 @@ from .settings import check_settings
 from .single_views import compare_with_single_views
 from .summary import describe_result, summarize_run
 from .terminal import Terminal
+from .write_back import find_annotated_input, write_back
 
 FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
 MAX_COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
@@ -59,6 +60,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     check_seeds(options)
     check_small_groups(options)
     check_settings(options)
+    annotated = find_annotated_input(options)
     data = load_data(options, terminal)
     terminal.print_result(describe_data(data))
     fitted = fit_model(data, options, terminal)
@@ -84,6 +86,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         save(collect_saved(data, fitted, assessment, options), folder / FILES[2])
         report = build_report(data, fitted, entity_confidence, comparison, assessment, options, terminal)
         report.save(folder / FILES[3])
+        write_back(annotated, data, fitted, entity_confidence, options, terminal)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"\nWritten to {out}: {', '.join(FILES)}. Open {out / FILES[3]} to see the report.")
 

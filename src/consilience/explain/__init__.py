@@ -5,4 +5,14 @@ from .embedding import embed, joint_embedding, joint_map
 from .information import describe_support
 from .profile import Mark, profile, typical
 
-__all__ = ["Mark", "confidence", "contested", "describe_support", "embed", "joint_embedding", "joint_map", "profile", "typical"]
+__all__ = [
+    "Mark",
+    "confidence",
+    "contested",
+    "describe_support",
+    "embed",
+    "joint_embedding",
+    "joint_map",
+    "profile",
+    "typical",
+]
