@@ -263,6 +263,13 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         help="skip the assessment of how reliable the clusters are, which takes about as long as the fit",
     )
     subparser.add_argument("--title", help="title of the report")
+    subparser.add_argument(
+        "--write-back",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="also write a copy of the .h5ad or .h5mu file of the views, with clusters, confidence and a joint "
+        "embedding in its obs, obsm and uns",
+    )
     _add_output_options(
         subparser,
         "consilience-out",

@@ -54,8 +54,7 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
     if not len(rows):
         return points
     X = block if sp.issparse(block) else to_numpy(block).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn divides by the variance, which may be 0
-        points[rows] = _compute_components(X, random_state)
+    points[rows] = _compute_components(X, random_state)
     return points
 
 
@@ -67,10 +66,12 @@ def _compute_components(X: Any, random_state: int) -> np.ndarray:
         # The first component is near the mean direction, which tells rows apart little, and is left out if possible.
         n_components = min(3, *X.shape)
         directions = normalize(X.astype(np.float64))
-        components = TruncatedSVD(n_components, random_state=random_state).fit_transform(directions)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            components = TruncatedSVD(n_components, random_state=random_state).fit_transform(directions)
         components = components[:, 1:] if n_components == 3 else components
     else:
-        components = PCA(min(2, *X.shape), svd_solver="auto", random_state=random_state).fit_transform(X)
+        with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn divides by the variance, which may be 0
+            components = PCA(min(2, *X.shape), svd_solver="auto", random_state=random_state).fit_transform(X)
     points = np.zeros((X.shape[0], 2))
     points[:, : components.shape[1]] = components
     return points

@@ -28,14 +28,19 @@ LARGEST_SHARE_MISSING = 0.5  # of the genes that the model uses
 ROWS_AT_A_TIME = 4096
 
 
+def find_modality(hints: str) -> str | None:
+    """Return what was measured by the names that a file or the user has for it, None if they do not tell."""
+    hints = hints.lower()
+    return next((name for name, words in MODALITY_WORDS.items() if any(word in hints for word in words)), None)
+
+
 def detect_modality(hints: str, features: np.ndarray | None) -> tuple[str, str]:
     """Return the kind of raw counts in a single-cell file, and the reason.
 
     `hints` are the names of the modality, of the view and of the feature types. Peaks are also recognized by their
     names. Counts are taken for those of genes if nothing says otherwise.
     """
-    hints = hints.lower()
-    measured = next((name for name, words in MODALITY_WORDS.items() if any(word in hints for word in words)), None)
+    measured = find_modality(hints)
     if measured is None:
         names = [] if features is None else features[:100].tolist()
         n_intervals = sum(GENOMIC_INTERVAL.fullmatch(name) is not None for name in names)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .cells import detect_modality
+from .cells import detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
@@ -73,7 +73,8 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
         raise ValueError(f"view {name!r} ({origin}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"view {name!r} ({origin}) must hold real numbers, got {X.dtype}")
-    detect = _detect_cell_kind if matrix.is_expression else _detect_matrix_kind
+    is_measured = matrix.is_expression or find_modality(matrix.modality) is not None
+    detect = _detect_cell_kind if is_measured else _detect_matrix_kind
     kind, reason = (forced, FORCED) if forced else detect(name, matrix)
     if kind not in MATRIX_KINDS:
         remedy = ". Save links as a table with the columns source and target" if kind == "links" else ""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data import Table, Views
 from ..files import check_complete
+from ..files.annotate import annotate_mudata
 from ..files.objects import add_columns
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
@@ -22,6 +23,7 @@ from .outputs import spread_columns
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
 from .wording import put_in_python_terms, raise_in_python_terms
+from .write_back import collect_cell_results, describe_run
 
 MAX_SHOWN = 20  # clusters in the representation
 
@@ -185,6 +187,31 @@ class Result:
         with raise_in_python_terms():
             write_run(self._run, out, RunLog(), overwrite=overwrite)
         return out
+
+    @property
+    def embedding(self) -> np.ndarray:
+        """Coordinates of the entities with data in a space that all views share, about ten columns."""
+        return self._run.joint_embedding
+
+    def to_mudata(self, data: Any = None) -> Any:
+        """Return a copy of single-cell data with the clusters in it.
+
+        Parameters
+        ----------
+        data : MuData or AnnData, optional
+            The data of the run, or data of the same cells; by default the data that was clustered.
+
+        Returns
+        -------
+        MuData or AnnData
+            A copy with clusters, confidence and the clusters by each view in `obs`, the joint embedding and a map of it
+            in `obsm`, and facts about the run in `uns`. Cells without data have no cluster.
+        """
+        cells = self._data if data is None else data
+        if not hasattr(cells, "obs_names"):
+            raise TypeError(f"data must be MuData or AnnData, got {type(cells).__name__}: to_mudata(mdata)")
+        run = self._run
+        return annotate_mudata(cells, collect_cell_results(run, run.data.prepared.names), describe_run(run))
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

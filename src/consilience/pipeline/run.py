@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assessment import Assessment
 from ..data import Table
-from ..explain import confidence, contested, name_clusters
+from ..explain import confidence, contested, joint_embedding, name_clusters
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..report import Report
@@ -50,6 +50,13 @@ class PipelineRun:
     def is_contested(self) -> np.ndarray:
         """Mask of the entities that the views put into different clusters."""
         return contested(self.fitted.estimator.view_labels_)
+
+    @cached_property
+    def joint_embedding(self) -> np.ndarray:
+        """Coordinates of the entities in a space that all views share."""
+        kinds, views = self.data.prepared.kinds, self.data.views
+        affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
+        return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
 
     @cached_property
     def cluster_names(self) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,8 @@ import scipy.sparse as sp
 from .base import FileCollection, FileFormat, FileMatrix, InputFile
 from .columns import to_objects
 from .hdf5_child import split_annotated
+
+T = TypeVar("T")
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
@@ -48,8 +50,35 @@ def read_h5ad(path: InputFile) -> FileCollection:
 
 def _read_in_child(path: InputFile, package: str, block: str | None = None) -> FileCollection:
     """Let a child process read the file, or a block of it, and take over the arrays that it sends through a pipe."""
+
+    def build(header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
+        return _build_collection(
+            header, partial(_receive_values, stream=stream), partial(_read_in_child, path, package)
+        )
+
+    return _run_child(path, package, {"task": "read", "block": block}, build)
+
+
+def find_conflicts(path: InputFile) -> list[str]:
+    """List what a single-cell file has under the names of results, unless it was written as such."""
+    return _run_child(path, "anndata", {"task": "find-conflicts"}, lambda header, _: header["conflicts"])
+
+
+def add_results(path: InputFile, results: Path, facts: dict[str, Any]) -> int:
+    """Let a child process add results to a single-cell file; return how many of its cells have any.
+
+    `results` is an .npz file with the arrays that `select_results` takes, and the `ids` of the cells.
+    """
+    job = {"task": "add-results", "results": os.fspath(results), "facts": facts}
+    return _run_child(path, "anndata", job, lambda header, _: header["n_matched"])
+
+
+def _run_child(
+    path: InputFile, package: str, job: dict[str, Any], build: Callable[[dict[str, Any], IO[bytes]], T]
+) -> T:
+    """Let a child process work on the file, and return what `build` makes of its answer."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
-    job: dict[str, Any] = {"path": os.fspath(path), "package": package, "block": block, "seconds": seconds}
+    job |= {"path": os.fspath(path), "package": package, "seconds": seconds}
     job |= {"parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
     command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
@@ -65,8 +94,7 @@ def _read_in_child(path: InputFile, package: str, block: str | None = None) -> F
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
-                read_block = partial(_read_in_child, path, package)
-                return _build_collection(header, partial(_receive_values, stream=child.stdout), read_block)
+                return build(header, child.stdout)
         except EOFError:
             code = child.wait()
             if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too

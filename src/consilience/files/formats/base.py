@@ -80,8 +80,7 @@ class FileMatrix:
     """A matrix of numbers, dense or sparse, with the names of its rows and columns if the file has any.
 
     `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
-    names that the file has for what was measured, and `raw_block` the name of the block with the raw counts, if there
-    is one.
+    file's names for what was measured, and `raw_block` the name of the block with the raw counts, if there is one.
     """
 
     values: Any

@@ -1,4 +1,4 @@
-"""Read an H5AD or H5MU file and write its content to standard output.
+"""Read an H5AD or H5MU file and write its content to standard output, or add results to such a file.
 
 `annotated.py` runs this file as a script, because HDF5 can loop or crash on damaged files, and neither a signal handler
 nor a timer of Python runs while it loops. The script does not import consilience.
@@ -18,10 +18,12 @@ from typing import Any
 COMPRESSION_RATIO = 1032  # the most that gzip can compress by
 ALWAYS_ALLOWED = 2**28  # bytes per data set that a file of any length may announce
 BASE_MEMORY = 4 * 2**30  # bytes that reading a file of any length may take
+RESULT_NAMES = {"obs": "consilience", "obsm": "X_consilience"}  # what the names of results start with
+BY_VIEW = "consilience_by_"  # what the names of clusters by single views start with
 
 
 def run_job() -> None:
-    """Read the file that the only argument describes."""
+    """Do with a file what the only argument describes."""
     job = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process at once, even in compiled code
     limit_process(job["parent"], job["seconds"], os.path.getsize(job["path"]))
@@ -32,7 +34,13 @@ def run_job() -> None:
     warnings.simplefilter("ignore")
     arrays: list[Any] = []
     try:
-        header = read_annotated(job["path"], job["package"], job["block"], arrays)
+        match job["task"]:
+            case "read":
+                header = read_annotated(job["path"], job["package"], job["block"], arrays)
+            case "find-conflicts":
+                header = {"conflicts": find_conflicts(job["path"])}
+            case "add-results":
+                header = add_results(job["path"], job["results"], job["facts"])
     except Exception as error:  # HDF5, anndata and pandas raise many kinds
         lines = str(error).splitlines() or [type(error).__name__]
         kinds = {"import": ImportError, "memory": MemoryError}
@@ -138,7 +146,7 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
             optional[f"{prefix}raw"] = ids | hints | names | {"values": part.raw.X}
         for key, values in part.obsm.items():
             is_view = modalities is None and not key.startswith("X_")
-            (blocks if is_view else optional)[f"{prefix}{key}"] = ids | {"values": values}
+            (blocks if is_view else optional)[f"{prefix}{key}"] = ids | {"modality": key, "values": values}
     if modalities is not None:
         optional |= {key: {"values": values} for key, values in data.obsm.items() if key not in modalities}
     if not blocks:
@@ -156,6 +164,119 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
 def as_texts(names: Any) -> list[str]:
     """Names as text."""
     return [str(name) for name in names]
+
+
+def find_conflicts(path: str) -> list[str]:
+    """List the columns of obs and entries of obsm whose names results would take, but that are no earlier results."""
+    import h5py
+
+    check_sizes(path)
+    with h5py.File(path, "r") as file:
+        written = list_written(file)
+        return [
+            f"{place}[{name!r}]"
+            for table in list_tables(file)
+            for place in ("obs", "obsm")
+            if place in table
+            for name in open_group(table, place)
+            if name.startswith(RESULT_NAMES[place]) and name not in written
+        ]
+
+
+def list_tables(file: Any) -> list[Any]:
+    """List the groups that have obs: the file, and each modality in it."""
+    if "mod" not in file:
+        return [file]
+    modalities = open_group(file, "mod")
+    return [file, *(open_group(modalities, name) for name in modalities)]
+
+
+def open_group(parent: Any, name: str) -> Any:
+    """Open a group that is stored in the file itself; a link could lead into another file, and change that."""
+    import h5py
+
+    link = parent.get(name, getlink=True)
+    group = parent[name] if type(link) is h5py.HardLink else None
+    if type(group) is not h5py.Group:
+        raise ValueError(f"{parent.name.rstrip('/')}/{name} is not a group of the file: save the file again")
+    return group
+
+
+def list_written(file: Any) -> list[str]:
+    """List the columns of obs and entries of obsm that were written as results before."""
+    if "uns" not in file or "consilience" not in open_group(file, "uns"):
+        return []
+    facts = open_group(file["uns"], "consilience")
+    names = facts["written"].asstr()[()] if "written" in facts else ()
+    return [name for name in names if name.startswith(tuple(RESULT_NAMES.values()))]
+
+
+def add_results(path: str, results_path: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """Add results to obs, obsm and uns of a file, in place of those that were written before."""
+    import h5py
+    import numpy as np
+    from anndata.io import write_elem
+
+    with np.load(results_path) as stored:
+        results = dict(stored)
+    conflicts = find_conflicts(path)
+    if conflicts:
+        raise ValueError(f"{conflicts[0]} was not written by consilience")
+    row_of = {str(name): row for row, name in enumerate(results.pop("ids"))}
+    n_matched = 0
+    written_now: dict[str, Any] = {}
+    with h5py.File(path, "r+") as file:
+        written = list_written(file)
+        for table in list_tables(file):
+            obs = open_group(table, "obs")
+            cells = obs[obs.attrs["_index"]].asstr()[()]
+            rows = np.array([row_of.get(cell.strip(), -1) for cell in cells], dtype=np.int64)
+            n_matched = max(n_matched, int((rows >= 0).sum()))
+            if "obsm" not in table:
+                write_elem(table, "obsm", {})
+            columns, blocks = select_results(results, rows, is_modality=table is not file)
+            written_now |= columns | blocks
+            for group, values in ((obs, columns), (open_group(table, "obsm"), blocks)):
+                for name in {*written, *values} & {*group}:
+                    del group[name]
+                for name, value in values.items():
+                    write_elem(group, name, value)
+            order = [name for name in as_texts(obs.attrs["column-order"]) if name not in {*written, *columns}]
+            obs.attrs["column-order"] = np.array([*order, *columns], dtype=h5py.string_dtype())
+        if "uns" not in file:
+            write_elem(file, "uns", {})
+        uns = open_group(file, "uns")
+        if "consilience" in uns:
+            del uns["consilience"]
+        write_elem(uns, "consilience", facts | {"written": np.array(list(written_now), dtype=object)})
+    return {"n_matched": n_matched}
+
+
+def select_results(
+    results: dict[str, Any], rows: Any, is_modality: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of obs and the entries of obsm for these rows of the results; -1 is a cell without any.
+
+    Results are numbers ("number:NAME"), matrices ("matrix:NAME"), or categories ("code:NAME" and "category:NAME"). A
+    modality gets no clusters by single views.
+    """
+    import numpy as np
+    import pandas as pd
+
+    has_row = rows >= 0
+    columns, blocks = {}, {}
+    for key, values in results.items():
+        kind, _, name = key.partition(":")
+        if is_modality and name.startswith(BY_VIEW):
+            continue
+        if kind == "code":
+            codes = np.where(has_row, values[rows], -1)
+            columns[name] = pd.Categorical.from_codes(codes, results[f"category:{name}"].astype(object))
+        elif kind == "number":
+            columns[name] = np.where(has_row, values[rows], np.nan)
+        elif kind == "matrix":
+            blocks[name] = np.where(has_row[:, None], values[rows], np.nan)
+    return columns, blocks
 
 
 def check_sizes(path: str) -> None:
