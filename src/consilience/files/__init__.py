@@ -10,7 +10,7 @@ from .mapping import read_table
 from .read import InputData, KnownClasses, read_files
 from .spec import ViewSpec, parse_view
 from .text_encoders import advise_semantic, list_text_candidates
-from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
+from .write import check_complete, check_output_file, check_output_folder, reserve_folder, stage_file, stage_folder
 
 __all__ = [
     "FORMATS",
@@ -44,6 +44,7 @@ __all__ = [
     "read_lines",
     "read_table",
     "register_format",
+    "reserve_folder",
     "stage_file",
     "stage_folder",
     "to_column",
