@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 
-from ..files import check_output_folder
+from ..files import check_output_folder, reserve_folder
 from ..pipeline.folder import FILES, REPORT, write_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
@@ -13,19 +14,25 @@ from ..pipeline.steps import run_pipeline
 from ..pipeline.write_back import find_annotated_input, write_back
 from .terminal import Terminal
 
+DEFAULT_FOLDER = "consilience-out"
+
 
 def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read the files, fit the model, assess it, and write the results."""
-    out = Path(options.out)
-    check_output_folder(out, FILES, options.force)
+    is_numbered = options.out is None and not options.force
+    first = Path(DEFAULT_FOLDER if options.out is None else options.out)
+    if not is_numbered:
+        check_output_folder(first, FILES, options.force)
     run_options = RunOptions.select(vars(options))
-    check_inputs_stay([out / name for name in FILES], run_options)
     target = None if options.write_back is None else Path(options.write_back)
     cells = None if target is None else find_annotated_input(options.view, target, options.force)
-    run = run_pipeline(run_options, terminal)
-    with terminal.step("writing the results", "wrote the results"):
-        write_run(run, out, terminal, overwrite=options.force)
+    with reserve_folder(first) if is_numbered else nullcontext(first) as out:
+        check_inputs_stay([out / name for name in FILES], run_options)
+        run = run_pipeline(run_options, terminal)
+        with terminal.step("writing the results", "wrote the results"):
+            write_run(run, out, terminal, overwrite=options.force)
     if cells is not None and target is not None:
         write_back(cells, run, target, terminal, options.force)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"\nWritten to {out}: {', '.join(FILES)}. Open {out / REPORT} to see the report.")
+    terminal.print_json({"folder": str(out), **run.facts, "notes": terminal.notes})

@@ -60,13 +60,14 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     words = describe_comparison(table, data.classes is not None)
     shown = Table({name: table[name] for name in SHOWN_COLUMNS if name in table})
     terminal.print_result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
-    if out is None:
-        return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": terminal.notes}
-    with stage_file(out, options.force) as temporary:
-        write_json(temporary, {**facts, "versions": list_versions(), "command": options.command_line})
-    terminal.outcome = f"the results are in {out}"
-    terminal.print_result(f"\nWritten to {out}")
+    facts |= {"versions": list_versions(), "command": options.command_line}
+    if out is not None:
+        with stage_file(out, options.force) as temporary:
+            write_json(temporary, facts)
+        terminal.outcome = f"the results are in {out}"
+        terminal.print_result(f"\nWritten to {out}")
+    terminal.print_json(facts)
 
 
 def find_n_clusters(data: LoadedData, options: argparse.Namespace, terminal: Terminal) -> int:

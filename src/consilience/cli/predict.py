@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..data import Table
 from ..files import check_output_file, parse_view, stage_file
 from ..files.formats import parse_path
 from ..pipeline.folder import find_model_file, open_model
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
-from ..pipeline.outputs import note_guarded, write_label_table
+from ..pipeline.outputs import name_view_ids, note_guarded, write_label_table
 from ..pipeline.prediction import predict_clusters
 from .terminal import Terminal, check_standard_output, make_encodable, open_standard_output
 
@@ -29,6 +30,10 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
         raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
     prediction = predict_clusters(open_model(model), RunOptions.select(vars(options)), terminal)
     ids, columns, view_ids = prediction.prepared.names, prediction.columns, prediction.prepared.view_ids
+    rows = Table({"id": ids, **name_view_ids(view_ids), **columns})
+    if out is None and terminal.json:
+        terminal.print_json(rows)
+        return
     if out is None:
         with open_standard_output() as stream:
             shown_ids = [make_encodable(str(entity_id), stream) for entity_id in ids] if stream.isatty() else ids
@@ -42,3 +47,4 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
         note_guarded(write_label_table(file, ids, columns, view_ids), terminal)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Clusters of {len(ids):,} entities written to {out}")
+    terminal.print_json(rows)

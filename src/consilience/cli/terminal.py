@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
 
@@ -63,17 +63,30 @@ def print_message(text: str) -> None:
 
 
 class Terminal(RunLog):
-    """Prints results, notes and progress, and records notes and finished steps."""
+    """Prints results, notes and progress, and records notes and finished steps.
 
-    def __init__(self, quiet: bool = False) -> None:
+    With `json`, facts are printed as one JSON document, in place of results.
+    """
+
+    def __init__(self, quiet: bool = False, json: bool = False) -> None:
         super().__init__(verbose=not quiet)
-        self.quiet = quiet
+        self.quiet, self.json = quiet, json
         self.outcome = "nothing was written"  # printed if the command is interrupted
 
     def print_result(self, text: str = "", always: bool = False) -> None:
         """Print a result; with `always` even if the command is quiet."""
-        if self.quiet and not always:
+        if self.json or (self.quiet and not always):
             return
+        self._print(text)
+
+    def print_json(self, facts: Any) -> None:
+        """Print facts as a JSON document, if that is what to print."""
+        if self.json:
+            from ..pipeline.outputs import write_json_text
+
+            self._print(write_json_text(facts, only_ascii=True))
+
+    def _print(self, text: str) -> None:
         try:
             with open_standard_output() as stream:
                 print(make_encodable(text, stream), file=stream)

@@ -11,7 +11,7 @@ from .new_data import ModelViews
 from .read import InputData, KnownClasses, read_files
 from .spec import ViewSpec, parse_view
 from .text_encoders import advise_semantic, list_text_candidates
-from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
+from .write import check_complete, check_output_file, check_output_folder, reserve_folder, stage_file, stage_folder
 
 __all__ = [
     "FORMATS",
@@ -46,6 +46,7 @@ __all__ = [
     "read_lines",
     "read_table",
     "register_format",
+    "reserve_folder",
     "stage_file",
     "stage_folder",
     "to_column",

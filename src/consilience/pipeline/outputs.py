@@ -26,7 +26,7 @@ def write_label_table(
 
     Returns how many rows have ids that were changed because they look like formulas.
     """
-    names = {"id": ids, **{f"id in {view}": entity_ids for view, entity_ids in (view_ids or {}).items()}}
+    names = {"id": ids, **name_view_ids(view_ids)}
     texts = {name: [str(entity) for entity in column] for name, column in names.items()}
     guarded = {name: [guard(text) for text in column] for name, column in texts.items()}
     table = {**guarded, **{guard(name): values for name, values in columns.items()}}
@@ -35,6 +35,11 @@ def write_label_table(
     rows.writerows(zip(*table.values(), strict=True))
     is_changed = [np.array(texts[name], object) != np.array(guarded[name], object) for name in texts]
     return int(np.any(is_changed, axis=0).sum())
+
+
+def name_view_ids(view_ids: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the columns of the ids in the views, if they differ."""
+    return {f"id in {view}": entity_ids for view, entity_ids in (view_ids or {}).items()}
 
 
 def has_probabilities(estimator: Any, is_assessed: bool) -> bool:
@@ -100,8 +105,12 @@ def note_guarded(n: int, log: RunLog, place: str = "the output") -> None:
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write facts as strict JSON, in which NaN is null."""
-    text = json.dumps(to_json_value(facts), indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(write_json_text(facts) + "\n", encoding="utf-8")
+
+
+def write_json_text(facts: Any, only_ascii: bool = False) -> str:
+    """Write facts as strict JSON, in which NaN is null."""
+    return json.dumps(to_json_value(facts), indent=1, ensure_ascii=only_ascii, allow_nan=False)
 
 
 def to_json_value(value: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._docstrings import read_parameters
+from .._suggest import suggest_name
 from ..affinities import AFFINITIES
 from ..divergences import DIVERGENCES
 from ..families import FAMILIES
@@ -207,8 +208,9 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     if option not in options:
         others = [method.name for method in list_estimators().values() if option in list_options(method)]
         hint = f" (it is an option of {', '.join(others)})" if others else ""
-        choices = ", ".join(options)
-        raise UsageError(f"--method {declaration.name} has no option {option!r}{hint}: choose from {choices}")
+        all_options = f"choose from {', '.join(options)}"
+        remedy = all_options if others else suggest_name(option, options)
+        raise UsageError(f"--method {declaration.name} has no option {option!r}{hint}: {remedy}")
     constraints, is_per_view = get_constraints(declaration, option)
     if dot and not view:
         raise UsageError(f"name the view after the dot, as in {option}.VIEW=VALUE")
@@ -265,14 +267,15 @@ def _is_valid(option: str, value: Any, constraints: Sequence[Any]) -> bool:
 def _build_object(catalog: Mapping[str, type], name: str, options: str) -> Any:
     """Build an object from its name and its options, such as ``n_neighbors=15``."""
     if name not in catalog:
-        raise UsageError(f"there is no {name!r}: choose from {', '.join(catalog)}")
+        raise UsageError(f"there is no {name!r}: {suggest_name(name, catalog)}")
     valid = [option for option in read_parameters(catalog[name]) if option not in ONLY_IN_PYTHON]
     values: dict[str, Any] = {}
     for text in filter(None, COMMA.split(options)):
         option, _, value = (part.strip() for part in text.partition("="))
         if option not in valid:
-            choices = f"choose from {', '.join(valid)}" if valid else "it has none"
-            raise UsageError(f"{name} has no option {option!r}: {choices}")
+            raise UsageError(
+                f"{name} has no option {option!r}: {suggest_name(option, valid) if valid else 'it has none'}"
+            )
         values[option] = _parse_literal(value)
         if option in CATALOGS:
             call = CALL.fullmatch(value)
