@@ -20,6 +20,7 @@ from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEnc
 from .formats.columns import format_cell
 from .joining import Entities, join_contents
 from .kinds import ViewContent
+from .link_encoders import GraphEncoder, SmoothEncoder
 from .read import KnownClasses
 from .text_encoders import EmbeddingEncoder, LSAEncoder
 from .text_models import SEMANTIC
@@ -32,6 +33,16 @@ class ViewEncoding:
 
     content: str
     encoder: Any
+    smoothed: str | None = None  # the view whose rows are averaged along the links of the content
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """A view as numbers, before the views are joined."""
+
+    values: Any
+    rows: np.ndarray  # of each entity in `values`, -1 if it has none
+    present: np.ndarray  # whether each entity has the view
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +114,9 @@ def fit_and_encode(
             if name in encodings or (name != content.name and name in chosen):
                 raise ValueError(f"the encoding of view {content.name!r} makes a view {name!r}: rename the other one")
             encodings[name] = ViewEncoding(content.name, encoder)
-    return _encode_described(contents, encodings, entities)
-
-
-def _encode_described(
-    contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities
-) -> EncodedData:
-    """Encode contents, and refuse a view that describes no entity."""
-    encoded = encode(contents, encodings, entities)
+    encoded_rows = _transform(contents, encodings, entities, {})
+    encodings |= _fit_smoothing(contents, chosen, entities, encodings, encoded_rows)
+    encoded = _join_views(contents, encodings, entities, _transform(contents, encodings, entities, encoded_rows))
     for name, present in zip(encoded.views.names, encoded.views.present.T, strict=True):
         if not present.any():
             origin = next(content.origin for content in contents if content.name == encodings[name].content)
@@ -206,24 +212,70 @@ TEXT_ENCODINGS: dict[str, tuple[str, Callable[[str, bool], Any]]] = {  # ending 
 }
 
 
-def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
-    """Fit one view of outgoing and one of incoming links; a direction without links is left out."""
-    encoders = {}
+def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:
+    """Fit the views that are made of links alone: rows of outgoing and of incoming links, and a graph.
+
+    A direction without links is left out.
+    """
     ids = entities.row_ids[content.name]
-    for direction in ("out", "in"):
-        encoder = LinksEncoder(direction, rare).fit((content.data, ids))
-        if encoder.n_links:
-            encoders[f"{content.name}-{direction}"] = encoder
-    if not encoders:
+    directions = {direction: LinksEncoder(direction, rare).fit((content.data, ids)) for direction in ("out", "in")}
+    if not any(encoder.n_links for encoder in directions.values()):
         raise ValueError(
             f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
             f"{ids[0]!r}"
             if len(content.data[0])
             else "it has no links"
         )
+    encoders: dict[str, Any] = {}
+    if "rows" in encodings:
+        encoders = {f"{content.name}-{name}": encoder for name, encoder in directions.items() if encoder.n_links}
+    if "graph" in encodings:
+        encoders[content.name] = GraphEncoder().fit((content.data, _list_link_ids(content, entities)))
     return encoders
 
 
+def _list_link_ids(content: ViewContent, entities: Entities) -> np.ndarray:
+    """Return the id of each entity in the links, None if it has none."""
+    return np.append(entities.row_ids[content.name], [None])[entities.rows[content.name]]
+
+
+def _fit_smoothing(
+    contents: Sequence[ViewContent],
+    chosen: Mapping[str, list[Any]],
+    entities: Entities,
+    encodings: Mapping[str, ViewEncoding],
+    encoded: Mapping[str, EncodedRows],
+) -> dict[str, ViewEncoding]:
+    """Fit a further view for each view that is averaged along links: all but those of links and similarities."""
+    smoothed = [name for name in encodings if encodings[name].encoder.kind not in ("links", "similarities")]
+    fitted = {}
+    for content in contents:
+        hops = [HOPS[encoding] for encoding in chosen[content.name] if encoding in HOPS]
+        if len(hops) > 1 or (hops and not smoothed):
+            names = " and ".join(encoding for encoding in chosen[content.name] if encoding in HOPS)
+            remedy = "choose one of them" if smoothed else "the links are the only view, so choose rows or graph"
+            raise ValueError(f"view {content.name!r} ({content.origin}): --encode {content.name}={names}: {remedy}")
+        for name in smoothed if hops else ():
+            encoder = encodings[name].encoder
+            smoothing = SmoothEncoder(hops[0], encoder.kind, encoder.features)
+            data = _gather_links(content, entities, encoded[name])
+            fitted[f"{name}-over-{content.name}"] = ViewEncoding(
+                content.name, _call(content, smoothing.fit, data), name
+            )
+    if clash := next((name for name in fitted if name in encodings or name in chosen), None):
+        raise ValueError(f"the encoding of view {fitted[clash].content!r} makes a view {clash!r}: rename the other one")
+    return fitted
+
+
+def _gather_links(content: ViewContent, entities: Entities, plain: EncodedRows | None) -> tuple[Any, ...]:
+    """Return what a `SmoothEncoder` takes: links, ids, and the rows of the view that is averaged, None without it."""
+    ids = _list_link_ids(content, entities)
+    if plain is None:
+        return content.data, ids, None, None
+    return content.data, ids, reindex_rows(plain.values, plain.rows), plain.present
+
+
+HOPS = {"smooth": 1, "smooth2": 2, "smooth4": 4}  # times that rows are averaged along the links
 ENCODINGS: dict[str, KindEncodings] = {
     "numbers": KindEncodings(_fit_single(lambda _, __: NumbersEncoder())),
     "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
@@ -231,37 +283,63 @@ ENCODINGS: dict[str, KindEncodings] = {
     "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
     "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
     "names": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
-    "links": KindEncodings(_fit_links, ("rows",)),
+    "links": KindEncodings(_fit_links, ("rows", "graph", *HOPS)),
 }
 
 
 def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities) -> EncodedData:
     """Encode contents with encoders that have been fitted; entities that no view describes are left out."""
+    return _join_views(contents, encodings, entities, _transform(contents, encodings, entities, {}))
+
+
+def _transform(
+    contents: Sequence[ViewContent],
+    encodings: Mapping[str, ViewEncoding],
+    entities: Entities,
+    encoded: Mapping[str, EncodedRows],
+) -> dict[str, EncodedRows]:
+    """Encode the views whose content is there, in the order of the encodings; those in `encoded` are not done again."""
     by_name = {content.name: content for content in contents}
-    ids = entities.ids
-    blocks: dict[str, ViewInput] = {}
-    block_rows, masks = [], []
+    encoded = dict(encoded)
     for name, encoding in encodings.items():
-        if encoding.content not in by_name:
+        if encoding.content not in by_name or name in encoded:
             continue
         content, encoder = by_name[encoding.content], encoding.encoder
         data, rows = content.data, entities.rows[content.name]
-        if content.kind == "links":
+        if encoding.smoothed is not None:
+            data, rows = _gather_links(content, entities, encoded.get(encoding.smoothed)), np.arange(len(entities))
+        elif content.kind == "links" and encoder.kind == "similarities":
+            data, rows = (data, _list_link_ids(content, entities)), np.arange(len(entities))
+        elif content.kind == "links":
             data = data, entities.row_ids[content.name]
         elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:
             data = data[0], content.ids  # rows and columns have the same names
         values = _call(content, encoder.transform, data)
-        masks.append(np.append(encoder.present(values), False)[rows])  # the last one, at index -1, is False
+        present = np.append(encoder.present(values), False)[rows]  # the last one, at index -1, is False
         if content.kind == "similarities":  # whose columns are the entities, so that rows are the entities, too
             values, rows = reindex_rows(values, rows), np.arange(len(entities))
-        features = None if encoder.features is None else np.array(encoder.features, dtype=str)
-        blocks[name] = ViewInput(values, columns=features)
-        block_rows.append(rows)
-    present = np.stack(masks, axis=1)
+        encoded[name] = EncodedRows(values, rows, present)
+    return encoded
+
+
+def _join_views(
+    contents: Sequence[ViewContent],
+    encodings: Mapping[str, ViewEncoding],
+    entities: Entities,
+    encoded: Mapping[str, EncodedRows],
+) -> EncodedData:
+    """Join encoded views; entities that no view describes are left out."""
+    ids = entities.ids
+    blocks: dict[str, ViewInput] = {}
+    for name, view in encoded.items():
+        features = encodings[name].encoder.features
+        blocks[name] = ViewInput(view.values, columns=None if features is None else np.array(features, dtype=str))
+    present = np.stack([view.present for view in encoded.values()], axis=1)
     kept = np.asarray(present.any(axis=1))
     if not kept.any():
         raise ValueError("no view describes any entity: check the files")
-    views = Views(Views.from_inputs(blocks, np.stack(block_rows, axis=1)), present=present, ids=ids)
+    block_rows = np.stack([view.rows for view in encoded.values()], axis=1)
+    views = Views(Views.from_inputs(blocks, block_rows), present=present, ids=ids)
     if not kept.all():
         if any(content.kind == "similarities" for content in contents):  # which have a column for each entity
             first = int(np.flatnonzero(~kept)[0])
