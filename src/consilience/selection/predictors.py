@@ -55,11 +55,7 @@ class SharedPredictors:
 
     @classmethod
     def from_prepared(
-        cls,
-        prepared: Sequence[PreparedView],
-        n_entities: int,
-        columns: Mapping[str, np.ndarray],
-        most_clusters: int,
+        cls, prepared: Sequence[PreparedView], n_entities: int, columns: Mapping[str, np.ndarray], most_clusters: int
     ) -> SharedPredictors:
         """Build the predictors of views that have been prepared."""
         prepared = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Integral, Real
 
 import numpy as np
@@ -23,6 +23,8 @@ from .select import find_distinct
 
 USUAL_NUMBERS = (4, 8, 16)  # of clusters, over which scores are averaged if the number is not known
 FEWEST_PER_CLUSTER = 20  # entities without which one of these numbers is not used
+LEAST_ADDED = 0.5  # of what the default's views predict on average, for each view that a candidate adds
+LEAST_SHARE = 1e-6  # in the denominator, if the default's views predict nothing
 SEEDS_OF_SAMPLE = 10  # entities from which a sample of linked entities grows
 
 
@@ -37,8 +39,9 @@ class RepresentationChoice:
     table : Table
         Per candidate: ``score``, the share of the information about its clusters that left-out predictions carry, mean
         over all encodings of all candidates; ``kept``, the share that the first candidate's views carry, relative to
-        what they carry about its clusters; ``eligible``, whether ``kept`` is large enough. A candidate that cannot be
-        clustered has NaN.
+        what they carry about its clusters; ``added``, the share that the weakest view carries that the first candidate
+        does not have, relative to the mean of the first candidate's views about its clusters, NaN without such a view;
+        ``eligible``, whether both are large enough. A candidate that cannot be clustered has NaN everywhere.
     sentence : str
         The choice and its reason.
     n_entities : int
@@ -72,7 +75,7 @@ def compare_representations(
     *,
     n_clusters: int | None = None,
     precomputed: Collection[str] = (),
-    least_kept: float = 0.6,
+    least_kept: float = 0.5,
     margin: float = 0.02,
     max_entities: int = 1_500,
     random_state: Seed = 0,
@@ -83,20 +86,21 @@ def compare_representations(
     Each candidate is clustered by a quick version of `Consilience`. All clusterings are then judged by the same
     predictors, those of every different view of any candidate: how much of the information about the clusters do they
     predict for entities that were left out? A candidate is only chosen instead of the first, the default, if its score
-    is higher by a margin and if the default's views still predict its clusters. So an encoding that has nothing to do
-    with the rest of the data is not chosen, however clear its clusters are. docs/encodings.md has what this was worth
-    on labelled sets.
+    is higher by a margin, if the default's views still predict its clusters, and if each view that it adds predicts
+    them at least half as well as the default's views predict the default's. So an encoding that has nothing to do with
+    the rest of the data is not chosen, however clear its clusters are, nor an encoding that is noise. docs/encodings.md
+    has what this was worth on labelled sets.
 
     Parameters
     ----------
     candidates : mapping of str to Views
         At least two sets of views of the same entities in the same order. The first is the default. Views with the same
-        name and the same values count once.
+        values count once.
     n_clusters : int, optional
         Number of clusters. None: scores are averaged over 4, 8 and 16 clusters.
     precomputed : collection of str, default=()
         Names of views that are square matrices of similarities.
-    least_kept : float, default=0.6
+    least_kept : float, default=0.5
         Share of what the default's views predict of the default's clusters that they must predict of another
         candidate's. The default suits encodings with knowledge from outside, such as word vectors. For encodings made
         of the same data, such as texts averaged over links, 0.98 is better: they predict their own clusters too well.
@@ -119,13 +123,16 @@ def compare_representations(
     --------
     >>> import numpy as np
     >>> import consilience as cs
-    >>> views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, n_features=(4, 4), separation=3, random_state=0)
-    >>> clear, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, n_features=(4, 4), separation=8, random_state=0)
-    >>> both = cs.Views({"view0": views["view0"], "view1": clear["view1"]})
-    >>> noise = cs.Views({"view0": views["view0"], "view1": np.random.default_rng(0).normal(size=(200, 4))})
-    >>> choice = compare_representations({"blurred": views, "clear": both, "noise": noise}, n_clusters=3)
+    >>> words, y = cs.datasets.make_text_views(300, n_clusters=4, n_words=(300, 300), topic_share=0.15, random_state=0)
+    >>> rng = np.random.default_rng(0)
+    >>> meaning = rng.normal(size=(4, 20))[y] + rng.normal(size=(300, 20))
+    >>> beside = cs.Views({**dict(words.items()), "meaning": meaning})
+    >>> choice = compare_representations({"words": words, "words+meaning": beside}, n_clusters=4)
     >>> choice.name
-    'clear'
+    'words+meaning'
+    >>> useless = cs.Views({**dict(words.items()), "meaning": rng.permutation(meaning)})
+    >>> compare_representations({"words": words, "words+useless": useless}, n_clusters=4).name
+    'words'
     """
     check_candidate_views(candidates)
     names, rng = list(candidates), make_generator(random_state)
@@ -142,7 +149,7 @@ def compare_representations(
         shares = {
             name: measure_shares(pool, judges, name, numbers, seed) for name in names if not pool.lacks_view(name)
         }
-    return choose_by_shares(names, shares, pool.members[names[0]], least_kept, margin, len(rows))
+    return choose_by_shares(shares, pool.members, least_kept, margin, len(rows))
 
 
 def check_candidate_views(candidates: Mapping[str, Views]) -> None:
@@ -153,7 +160,8 @@ def check_candidate_views(candidates: Mapping[str, Views]) -> None:
         kind = type(candidates[wrong[0]]).__name__
         raise TypeError(f"candidate {wrong[0]!r} must be Views, got {kind}: use Views(...)")
     for (first, views), (second, others) in pairwise(candidates.items()):
-        if len(views) != len(others) or not np.array_equal(views.ids, others.ids):
+        ids = [None if block.ids is None else block.ids.tolist() for block in (views, others)]
+        if len(views) != len(others) or ids[0] != ids[1]:
             raise ValueError(
                 f"candidates {first!r} ({len(views):,} entities) and {second!r} ({len(others):,} entities) must have "
                 "the same entities in the same order: select and order them first"
@@ -185,29 +193,34 @@ def draw_rows(
     rows = np.arange(len(views))
     if len(rows) > max_entities:
         if graphs:
-            rows = grow_sample(sp.csr_array(graphs[0]), max_entities, rng)
+            rows = grow_sample(sp.csr_array(graphs[0]), len(rows), max_entities, rng)
         else:
             rows = np.sort(rng.choice(len(rows), max_entities, replace=False))
     distinct = None if similarities else find_distinct(views[rows])
     return rows if distinct is None else rows[distinct]
 
 
-def grow_sample(graph: sp.csr_array, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return entities that are reached from random ones along the edges of a graph, nearest first."""
-    order = rng.permutation(graph.shape[0]).tolist()
+def grow_sample(graph: sp.csr_array, n_entities: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return entities that are reached from random ones along the edges of a graph, nearest first.
+
+    Entities are the first nodes of the graph, in rows and columns; other nodes only connect them.
+    """
+    order = iter(rng.permutation(n_entities).tolist())
     is_reached = np.zeros(graph.shape[0], bool)
     reached: list[int] = []
-    position = 0
-    while len(reached) < size:
+    position = n_sampled = 0
+    while n_sampled < size:
         if position == len(reached):  # no edge is left to follow: go on from further random entities
-            fresh = [entity for entity in order if not is_reached[entity]][:SEEDS_OF_SAMPLE]
+            fresh = [entity for entity in islice(order, SEEDS_OF_SAMPLE) if not is_reached[entity]]
         else:
             neighbors = graph.indices[graph.indptr[reached[position]] : graph.indptr[reached[position] + 1]]
             fresh = np.unique(neighbors[~is_reached[neighbors]]).tolist()
             position += 1
         is_reached[fresh] = True
         reached += fresh
-    return np.sort(reached[:size])
+        n_sampled += sum(node < n_entities for node in fresh)
+    sample = [node for node in reached if node < n_entities]
+    return np.sort(sample[:size])
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,19 +242,19 @@ class ViewPool:
 
 
 def prepare_different(candidates: Mapping[str, Views], precomputed: Collection[str], most_clusters: int) -> ViewPool:
-    """Prepare each different view of the candidates once; views are equal if their names and all values are."""
-    positions: dict[tuple[str, tuple[bytes, ...]], int] = {}
+    """Prepare each different view of the candidates once; views are equal if all values are, whatever their names."""
+    positions: dict[tuple[bool, tuple[bytes, ...]], int] = {}
     prepared: list[PreparedView | None] = []
     members: dict[str, list[int]] = {}
     for candidate, views in candidates.items():
         members[candidate] = []
         is_given = {name: name in precomputed for name in views.names}
         for name in views.names:
-            key = name, tuple(digest_rows(views, name))
+            key = is_given[name], tuple(digest_rows(views, name))
             if key not in positions:
                 positions[key] = len(prepared)
                 (view,) = prepare_apart(views[[name]], is_given, min(most_clusters, MOST_FEATURES // 2))
-                # Views of different candidates may share a name: the pool numbers them.
+                # Different views of two candidates may have the same name: the pool numbers them.
                 prepared.append(None if view is None else replace(view, name=str(positions[key])))
             members[candidate].append(positions[key])
     return ViewPool(prepared, members, len(next(iter(candidates.values()))))
@@ -269,44 +282,48 @@ def measure_shares(
 
 
 def choose_by_shares(
-    names: Sequence[str],
     shares: Mapping[str, np.ndarray],
-    default_views: Sequence[int],
+    members: Mapping[str, Sequence[int]],
     least_kept: float,
     margin: float,
     n_entities: int,
 ) -> RepresentationChoice:
-    """Choose the candidate with the highest score among those whose clusters the default's views still predict.
+    """Choose the candidate with the highest score among those that the default's views and the new views confirm.
 
-    `shares` has the share of the information that each view predicts by candidate; `default_views` are the positions of
-    the views of the first candidate, which is chosen unless another score is higher by a margin.
+    `shares` has the share of the information about the clusters of each usable candidate that each view predicts,
+    `members` the views of every candidate by position. The first candidate, the default, is chosen unless another
+    score is higher by a margin.
     """
-    default = names[0]
-    scores = {name: float(np.nanmean(values)) for name, values in shares.items()}
-    by_default = {name: float(np.mean(values[list(default_views)])) for name, values in shares.items()}
-    kept = {name: share / by_default[default] if by_default[default] > 0 else 0.0 for name, share in by_default.items()}
-    kept[default] = 1.0
-    eligible = [name for name in shares if name == default or kept[name] >= least_kept]
-    best = max(eligible, key=lambda name: scores[name])  # the first of equal ones
-    chosen = best if scores[best] > (1 + margin) * scores[default] else default
-    rows = [
-        {
-            "candidate": name,
-            "score": scores.get(name, np.nan),
-            "kept": kept.get(name, np.nan),
-            "eligible": name in eligible,
-        }
-        for name in names
-    ]
-    strongest = max(shares, key=lambda name: scores[name])
-    if chosen != default:
-        reason = f"left-out predictions carry {scores[chosen]:.0%} of the information about its clusters"
-        sentence = f"{chosen!r} is used instead of {default!r}: {reason}, against {scores[default]:.0%}."
-    elif strongest not in eligible and scores[strongest] > (1 + margin) * scores[default]:
+    default = next(iter(members))
+    before = list(members[default])
+    reference = max(float(shares[default][before].mean()), LEAST_SHARE)
+    score, kept, added = (dict.fromkeys(members, np.nan) for _ in range(3))
+    eligible = [default]
+    for name, values in shares.items():
+        score[name], kept[name] = float(np.nanmean(values)), float(values[before].mean()) / reference
+        if new := sorted(set(members[name]) - set(before)):
+            added[name] = float(values[new].min()) / reference
+        if name != default and kept[name] >= least_kept and not added[name] < LEAST_ADDED:
+            eligible.append(name)
+    clearest = max(shares, key=lambda name: score[name])  # the first of equal ones
+    chosen = max(eligible, key=lambda name: score[name])
+    threshold = (1 + margin) * score[default]
+    if score[chosen] > threshold:
         sentence = (
-            f"{default!r} is used: the clusters of {strongest!r} are clearer, but the views of {default!r} do not "
-            f"confirm them (they predict {kept[strongest]:.0%} as much of them as of their own)."
+            f"{chosen!r} is used instead of {default!r}: left-out predictions carry {score[chosen]:.0%} of the "
+            f"information about its clusters, against {score[default]:.0%}."
         )
+    elif score[clearest] > threshold:
+        sentence = f"{default!r} is used: {clearest!r} has clearer clusters, but other views do not confirm them."
     else:
         sentence = f"{default!r} is used: no other encoding has clusters that are predicted clearly better."
-    return RepresentationChoice(chosen, Table.from_rows(rows), sentence, n_entities)
+    table = Table(
+        {
+            "candidate": np.array(list(members)),
+            "score": np.array(list(score.values())),
+            "kept": np.array(list(kept.values())),
+            "added": np.array(list(added.values())),
+            "eligible": np.array([name in eligible for name in members]),
+        }
+    )
+    return RepresentationChoice(chosen if score[chosen] > threshold else default, table, sentence, n_entities)
