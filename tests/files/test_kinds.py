@@ -298,17 +298,29 @@ def test_kind_of_file_with_two_suffixes_can_be_forced(put, read, name):
     assert [array.tolist() for array in view.data[:2]] == [["1000001"], ["2"]]
 
 
-@pytest.mark.parametrize("weights", ["-1", "inf", "", "heavy"])
-def test_weights_of_links_are_checked(put, content, weights):
-    with pytest.raises(ValueError, match=r"the third column of links must be weights, 0 or more"):
+@pytest.mark.parametrize(("weights", "shown"), [("-1", "-1"), ("inf", "inf"), ("", "none"), ("heavy", "heavy")])
+def test_weights_of_links_are_checked(put, content, weights, shown):
+    with pytest.raises(
+        ValueError, match=rf"the third column of links must be weights, 0 or more, but row 2 has {shown}: correct it"
+    ):
         content(put("t.csv", f"source,target,weight\na,b,1\nb,c,{weights}\n"))
 
 
 @pytest.mark.parametrize("header", ["a", "a,b,c,d"])
 def test_links_must_be_two_or_three_columns(put, content, header):
     path = put("t.csv", header + "\n" + ",".join("1" * len(header.split(","))) + "\n")
-    with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d"):
+    with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d column"):
         content(path, "links")
+
+
+def test_links_that_are_a_matrix_are_refused_with_the_kinds_of_a_matrix(put, content):
+    path = put("t.csv", "a,b,c,d\n" + "1,0,0,1\n" * 4)
+    with pytest.raises(
+        ValueError, match="not 4 columns: for a matrix with a column per entity, --kind view=similarities"
+    ):
+        content(path, "links")
+    with pytest.raises(ValueError, match="not 1 column: name the columns, FILE:SOURCE,TARGET"):
+        content(put("t.csv", "a\nx\n"), "links")
 
 
 @pytest.mark.parametrize("storage", ["sparse", "dense"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,7 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
         for note in reading.notes:
             terminal.note(note)
         has_constraints = options.constraints is not None
-        method, reason = choose_method(options.method, reading.contents, has_constraints)
+        method, reason = choose_method(options.method, reading.contents, has_constraints, encode)
         with terminal.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
@@ -198,8 +198,9 @@ def _note_data(prepared: EncodedData, reading: InputData, terminal: Terminal) ->
     for content in reading.contents:
         if content.kind != "links":
             continue
-        for direction in ("out", "in"):
-            if f"{content.name}-{direction}" not in prepared.encodings:
+        for direction, other in (("out", "in"), ("in", "out")):
+            names = {f"{content.name}-{direction}", f"{content.name}-{other}"}
+            if names.intersection(prepared.encodings) == {f"{content.name}-{other}"}:
                 terminal.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
         link_ids = prepared.entities.row_ids[content.name]
         if link_ids is not None:
@@ -261,7 +262,9 @@ def describe_views(data: LoadedData) -> list[str]:
     return lines
 
 
-def choose_method(method: str, contents: Sequence[ViewContent], has_constraints: bool) -> tuple[str, str]:
+def choose_method(
+    method: str, contents: Sequence[ViewContent], has_constraints: bool, encode: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the name of the method and why it was chosen; refuse one that cannot take the data or the constraints."""
     name, reason = method, "as you chose"
     if method == "auto":
@@ -270,7 +273,12 @@ def choose_method(method: str, contents: Sequence[ViewContent], has_constraints:
     declaration = find_estimator(name)
     if has_constraints and not declaration.takes_constraints:
         raise UsageError(f"--method {name} takes no --constraints: use {_list_methods('takes_constraints')}")
-    similarities = [content.name for content in contents if content.kind == "similarities"]
+    graphs = [name for name, encoding in encode.items() if "graph" in str(encoding).split("+")]
+    similarities = [
+        content.name
+        for content in contents
+        if content.kind == "similarities" or (content.kind == "links" and content.name in graphs)
+    ]
     if similarities and not declaration.takes_similarities:
         raise ValueError(
             f"view {similarities[0]!r} holds similarities, which --method {name} cannot take: use "

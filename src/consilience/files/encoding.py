@@ -16,11 +16,11 @@ from .._saving import save_as
 from ..data import Views
 from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
-from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
+from .encoders import CategoriesEncoder, CountsEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
 from .joining import Entities, join_contents
 from .kinds import ViewContent
-from .link_encoders import GraphEncoder, SmoothEncoder
+from .link_encoders import HOPS, SmoothEncoder, fit_links, list_link_ids
 from .read import KnownClasses
 from .text_encoders import EmbeddingEncoder, LSAEncoder
 from .text_models import SEMANTIC
@@ -212,33 +212,6 @@ TEXT_ENCODINGS: dict[str, tuple[str, Callable[[str, bool], Any]]] = {  # ending 
 }
 
 
-def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:
-    """Fit the views that are made of links alone: rows of outgoing and of incoming links, and a graph.
-
-    A direction without links is left out.
-    """
-    ids = entities.row_ids[content.name]
-    directions = {direction: LinksEncoder(direction, rare).fit((content.data, ids)) for direction in ("out", "in")}
-    if not any(encoder.n_links for encoder in directions.values()):
-        raise ValueError(
-            f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
-            f"{ids[0]!r}"
-            if len(content.data[0])
-            else "it has no links"
-        )
-    encoders: dict[str, Any] = {}
-    if "rows" in encodings:
-        encoders = {f"{content.name}-{name}": encoder for name, encoder in directions.items() if encoder.n_links}
-    if "graph" in encodings:
-        encoders[content.name] = GraphEncoder().fit((content.data, _list_link_ids(content, entities)))
-    return encoders
-
-
-def _list_link_ids(content: ViewContent, entities: Entities) -> np.ndarray:
-    """Return the id of each entity in the links, None if it has none."""
-    return np.append(entities.row_ids[content.name], [None])[entities.rows[content.name]]
-
-
 def _fit_smoothing(
     contents: Sequence[ViewContent],
     chosen: Mapping[str, list[Any]],
@@ -250,18 +223,18 @@ def _fit_smoothing(
     smoothed = [name for name in encodings if encodings[name].encoder.kind not in ("links", "similarities")]
     fitted = {}
     for content in contents:
-        hops = [HOPS[encoding] for encoding in chosen[content.name] if encoding in HOPS]
-        if len(hops) > 1 or (hops and not smoothed):
-            names = " and ".join(encoding for encoding in chosen[content.name] if encoding in HOPS)
-            remedy = "choose one of them" if smoothed else "the links are the only view, so choose rows or graph"
-            raise ValueError(f"view {content.name!r} ({content.origin}): --encode {content.name}={names}: {remedy}")
-        for name in smoothed if hops else ():
-            encoder = encodings[name].encoder
-            smoothing = SmoothEncoder(hops[0], encoder.kind, encoder.features)
-            data = _gather_links(content, entities, encoded[name])
-            fitted[f"{name}-over-{content.name}"] = ViewEncoding(
-                content.name, _call(content, smoothing.fit, data), name
+        ways = [encoding for encoding in chosen[content.name] if encoding in HOPS]
+        if len(ways) > 1:
+            raise ValueError(f"view {content.name!r}: --encode names {' and '.join(ways)}: choose one of them")
+        if ways and not smoothed:
+            raise ValueError(
+                f"view {content.name!r}: no view is there to be smoothed: encode the links as rows or graph"
             )
+        for name in smoothed if ways else ():
+            encoder = encodings[name].encoder
+            smoothing = SmoothEncoder(HOPS[ways[0]], encoder.kind, encoder.features)
+            smoothing = _call(content, smoothing.fit, _gather_links(content, entities, encoded[name]))
+            fitted[f"{name}-over-{content.name}"] = ViewEncoding(content.name, smoothing, name)
     if clash := next((name for name in fitted if name in encodings or name in chosen), None):
         raise ValueError(f"the encoding of view {fitted[clash].content!r} makes a view {clash!r}: rename the other one")
     return fitted
@@ -269,13 +242,12 @@ def _fit_smoothing(
 
 def _gather_links(content: ViewContent, entities: Entities, plain: EncodedRows | None) -> tuple[Any, ...]:
     """Return what a `SmoothEncoder` takes: links, ids, and the rows of the view that is averaged, None without it."""
-    ids = _list_link_ids(content, entities)
+    ids = list_link_ids(entities, content.name)
     if plain is None:
         return content.data, ids, None, None
     return content.data, ids, reindex_rows(plain.values, plain.rows), plain.present
 
 
-HOPS = {"smooth": 1, "smooth2": 2, "smooth4": 4}  # times that rows are averaged along the links
 ENCODINGS: dict[str, KindEncodings] = {
     "numbers": KindEncodings(_fit_single(lambda _, __: NumbersEncoder())),
     "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
@@ -283,7 +255,7 @@ ENCODINGS: dict[str, KindEncodings] = {
     "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
     "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
     "names": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
-    "links": KindEncodings(_fit_links, ("rows", "graph", *HOPS)),
+    "links": KindEncodings(fit_links, ("rows", "graph", *HOPS)),
 }
 
 
@@ -309,7 +281,7 @@ def _transform(
         if encoding.smoothed is not None:
             data, rows = _gather_links(content, entities, encoded.get(encoding.smoothed)), np.arange(len(entities))
         elif content.kind == "links" and encoder.kind == "similarities":
-            data, rows = (data, _list_link_ids(content, entities)), np.arange(len(entities))
+            data, rows = (data, list_link_ids(entities, content.name)), np.arange(len(entities))
         elif content.kind == "links":
             data = data, entities.row_ids[content.name]
         elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:

@@ -297,8 +297,13 @@ def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np
 def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
+        remedy = "name the columns, FILE:SOURCE,TARGET"
+        cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
+        if len(columns) > 3 and all(map(is_number, cells)):
+            remedy = f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts"
         raise ValueError(
-            f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} columns"
+            f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} "
+            f"column{'s' if len(columns) > 1 else ''}: {remedy}"
         )
     sources, targets, *others = columns.values()
     ends = [
@@ -307,8 +312,16 @@ def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced:
     ]
     is_complete = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
     weights = others[0] if others else np.ones(len(is_complete))
-    if weights.dtype == object or not (np.isfinite(weights[is_complete]).all() and (weights[is_complete] >= 0).all()):
-        raise ValueError(f"view {name!r} ({origin}): the third column of links must be weights, 0 or more")
+    texts = _to_texts(weights)
+    if weights.dtype == object:
+        weights = np.array([float(text) if text is not None and is_number(text) else np.nan for text in texts])
+    wrong = is_complete & ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"view {name!r} ({origin}): the third column of links must be weights, 0 or more, but row {row + 1} has "
+            f"{texts[row] or 'none'}: correct it, or name two columns, FILE:SOURCE,TARGET"
+        )
     reason = FORCED if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
     data = ends[0][is_complete], ends[1][is_complete], weights[is_complete]
     return ViewContent(name, origin, "links", data, int(is_complete.sum()), None, reason, tuple(columns))

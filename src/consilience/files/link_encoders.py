@@ -7,7 +7,7 @@ between the users who bought it. In a bipartite list of links all paths go over 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,62 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from .._saving import save_as
-from .encoders import find_measured_rows, find_nonzero_rows
+from .encoders import LinksEncoder, find_measured_rows, find_nonzero_rows
+from .joining import Entities
+from .kinds import ViewContent
 
+HOPS = {"smooth": 2, "smooth1": 1, "smooth4": 4}  # encodings that average views along links: how often
 MAX_PAIRS = 500  # per entity, that bridges may make: a bridge with m entities makes m * m of them
 MAX_ENTRIES = 256  # that are kept per row of a sparse view, because averages of many rows would fill the memory
 CHUNK = 1000  # rows that are averaged at a time
 
 
-def number_nodes(links: Any, ids: np.ndarray) -> dict[str, int]:
-    """Number the entities' ids and the ids that these are linked with; links between two other ids are ignored."""
+def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
+    """Return the encodings of links to choose from.
+
+    `smooth` needs a view that can be averaged. `graph`, and `smooth` beside `rows`, are no candidates: they let links
+    count several times, so that links that mean nothing outvote the other views.
+    """
+    others = [content for content in contents if content.kind not in ("links", "similarities")]
+    return ["rows", "smooth"] if others else ["rows"]
+
+
+def fit_links(content: ViewContent, encodings: Sequence[str], rare: bool, entities: Entities) -> dict[str, Any]:
+    """Fit the views that are made of links alone: rows of outgoing and of incoming links, and a graph.
+
+    A direction without links is left out.
+    """
+    ids = entities.row_ids[content.name]
+    directions = {direction: LinksEncoder(direction, rare).fit((content.data, ids)) for direction in ("out", "in")}
+    if not any(encoder.n_links for encoder in directions.values()):
+        raise ValueError(
+            f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
+            f"{ids[0]!r}"
+            if len(content.data[0])
+            else "it has no links"
+        )
+    encoders: dict[str, Any] = {}
+    if "rows" in encodings:
+        encoders = {f"{content.name}-{name}": encoder for name, encoder in directions.items() if encoder.n_links}
+    if "graph" in encodings:
+        encoders[content.name] = GraphEncoder().fit((content.data, list_link_ids(entities, content.name)))
+    return encoders
+
+
+def list_link_ids(entities: Entities, name: str) -> np.ndarray:
+    """Return the id of each entity in a content of links, None if it has none."""
+    return np.append(entities.row_ids[name], [None])[entities.rows[name]]
+
+
+def number_nodes(links: Any, ids: np.ndarray, fitted: Sequence[str] = ()) -> dict[str, int]:
+    """Number the entities' ids and the ids that these are linked with; links between two other ids are ignored.
+
+    The nodes of the fit come first.
+    """
     entities = dict.fromkeys(name for name in ids.tolist() if name is not None)
     pairs = zip(links[0].tolist(), links[1].tolist(), strict=True)
     ends = (name for pair in pairs if pair[0] in entities or pair[1] in entities for name in pair)
-    return {name: i for i, name in enumerate(dict.fromkeys([*entities, *ends]))}
+    return {name: i for i, name in enumerate(dict.fromkeys([*fitted, *entities, *ends]))}
 
 
 def find_nodes(names: np.ndarray, number: dict[str, int]) -> np.ndarray:
@@ -114,9 +157,9 @@ class GraphEncoder:
     def transform(self, data: Any) -> sp.csr_array:
         """Return similarities to the fitted entities; links with ids that were not seen in `fit` are ignored."""
         links, ids = data
-        number = {name: i for i, name in enumerate(self.nodes.tolist())}
-        is_node = mark_nodes(ids, number)
-        weights = self._weigh(sum_links(links, ids, number), is_node)
+        number = number_nodes(links, ids, self.nodes.tolist())
+        is_node = mark_nodes(ids, number)[:, : len(self.nodes)]
+        weights = self._weigh(sum_links(links, ids, number)[:, : len(self.nodes)], is_node)
         degree = weights.sum(axis=1)
         scale = sp.diags_array((degree > 0) / np.sqrt(1 + degree))
         return scale_columns(scale @ (weights + is_node @ self.is_node.T), (self.degree > 0) / np.sqrt(1 + self.degree))
@@ -135,8 +178,9 @@ def average_rows(weights: sp.csr_array, rows: Any, has_row: np.ndarray) -> tuple
 
     Sparse means keep their `MAX_ENTRIES` largest entries, and ties with the last of them.
     """
-    weights = normalize(scale_columns(weights, has_row), norm="l1")
+    weights = scale_columns(weights, has_row)
     has_mean = np.diff(weights.indptr) > 0
+    weights = sp.csr_array(sp.diags_array(1 / np.where(has_mean, weights.sum(axis=1), 1)) @ weights)
     if not sp.issparse(rows):
         return np.asarray(weights @ rows), has_mean
     blocks = []
@@ -205,9 +249,7 @@ class SmoothEncoder:
     def _hop(self, data: Any) -> Iterator[tuple[Any, np.ndarray, Any, np.ndarray]]:
         """Yield per hop the averaged rows and which exist, and the rows of nodes before it and which exist."""
         links, ids, rows, has_row = data
-        number = {name: i for i, name in enumerate(self.nodes.tolist())}
-        for name in number_nodes(links, ids):
-            number.setdefault(name, len(number))
+        number = number_nodes(links, ids, self.nodes.tolist())
         is_node = mark_nodes(ids, number)
         linked = sum_links(links, ids, number) / self.unit
         on_nodes = sp.csr_array((is_node + scale_columns(linked, is_node.sum(axis=0) == 0)).T)
