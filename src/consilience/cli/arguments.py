@@ -151,17 +151,18 @@ def _add_data_options(subparser: CommandParser, files: bool = True, kinds: bool 
             metavar="NAME=KIND",
             help="override the detected kind of a view, or of a column of a table that is split: "
             "numbers, counts, text, names (short strings, compared by their letters), "
-            "categories, links (an edge list), similarities, images (paths of image files), expression or proteins (raw "
-            "counts per cell)",
+            "categories, links (an edge list), similarities, images (paths of image files), expression or proteins "
+            "(raw counts per cell)",
         )
         subparser.add_argument(
             "--encode",
             action="append",
             default=[],
             metavar="NAME=ENCODING",
-            help="how a view becomes numbers; join several by +. Text and names: words, lsa, semantic, or the path of a "
-            "local model. Links: rows (of neighbors), graph, or smooth, which averages the other views along the links. "
-            "Images: light (shape+texture+color), pixels, or the path of an .onnx file. By default the best is chosen",
+            help="how a view becomes numbers; join several by +. Text and names: words, lsa, semantic, or the path of "
+            "a local model. Links: rows (of neighbors), graph, or smooth, which averages the other views along the "
+            "links. Images: light (shape+texture+color), pixels, or the path of an .onnx file. By default the best "
+            "is chosen",
         )
     subparser.add_argument(
         "--id",

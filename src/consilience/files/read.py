@@ -173,6 +173,7 @@ class _ViewReader:
     def choose_id_column(self, guess: bool) -> str:
         """Check the id column, or choose the usual one if every table has it, or guess one; return a note."""
         tables, ids_elsewhere = {}, []
+        indexes: dict[str | None, None] = {}  # columns that were the index of a frame, None for tables without
         for spec in self.specs:
             match self.read(spec.path):
                 case FileTable(columns) as table if self._is_links(spec, table):
@@ -180,8 +181,9 @@ class _ViewReader:
                         continue
                     (links,) = self._read_table(spec, table)
                     ids_elsewhere.append(set(list_content_ids(links).tolist()))
-                case FileTable(columns):
+                case FileTable(columns) as table:
                     tables[spec.path] = columns
+                    indexes[table.id_column] = None
                 case FileMatrix(ids=ids) | FileCollection(ids=ids) if ids is not None:
                     ids_elsewhere.append(set(ids.tolist()))
         if self.id_column is not None:
@@ -191,6 +193,9 @@ class _ViewReader:
                     raise ValueError(
                         f"{path} has no column {self.id_column!r} (--id); it has {list_names(list(columns))}{similar}"
                     )
+            return ""
+        if indexes and None not in indexes:
+            self.id_column = ",".join(map(str, indexes))
             return ""
         for usual in self.usual_ids:
             if tables and all(find_id_column(usual, columns) for columns in tables.values()):
@@ -261,7 +266,8 @@ class _ViewReader:
         excluded: set[str] = set()
         if not is_links:
             excluded = self._list_class_columns(spec.path)
-            excluded |= {name for name in (find_id_column(self.id_column, table.columns),) if name is not None}
+            id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
+            excluded |= {name for name in id_columns if name is not None}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_seeds_apart(spec, names)
         readings = self.readings.get(spec.view_name, {})
@@ -269,23 +275,25 @@ class _ViewReader:
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
         ids = None if is_links else self._read_ids(spec.path, table.columns, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
-            return self._split_table(spec, columns, ids)
+            return self._split_table(spec, table, columns, ids)
         return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
 
-    def _split_table(self, spec: ViewSpec, columns: dict[str, np.ndarray], ids: np.ndarray | None) -> list[ViewContent]:
+    def _split_table(
+        self, spec: ViewSpec, table: FileTable, columns: dict[str, np.ndarray], ids: np.ndarray | None
+    ) -> list[ViewContent]:
         """Split a table of which the user has selected no columns, unless it can be a single view."""
         as_text = [name for name in columns if self.kinds.get(name) in TEXT_KINDS]
         columns = columns | (self.read_columns(spec.path, as_text, as_text) if as_text else {})
-        table = TableColumns(
+        sources = TableColumns(
             spec.view_name,
             spec.path,
             columns,
             ids,
-            self.kinds,
+            {**dict.fromkeys(table.categories, "categories"), **self.kinds},
             lambda names: self.read_columns(spec.path, names, names),
             spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
         )
-        contents, notes = split_table(table, self._view_names - {spec.name}, spec.name is not None)
+        contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
         self.split_columns |= set(columns)
         self.notes += notes
         return contents

@@ -134,7 +134,7 @@ def take_entities(
                 is_kept = ~(np.isin(data[0], list(others)) | np.isin(data[1], list(others)))
                 data = tuple(np.asarray(column)[is_kept] for column in data)
             else:
-                data, n_rows, ids = [data[row] for row in used], len(used), None if ids is None else ids[used]
+                data, n_rows, ids = data[used], len(used), None if ids is None else ids[used]
         taken.append(replace(content, data=data, n_rows=n_rows, ids=ids))
     sampled_ids = None if entities.ids is None else entities.ids[sample]
     return taken, Entities(sampled_ids, rows, row_ids, entities.is_mapped)

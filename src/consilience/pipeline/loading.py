@@ -27,6 +27,7 @@ from ..files.formats import split_sheet
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
+from .encodings import EncodingChoices, select_encodings
 from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
 from .memory import MemoryInputs
@@ -44,7 +45,7 @@ class LoadedData:
 
     reading: InputData
     prepared: EncodedData
-    encode: dict[str, Any]  # encodings that the user has chosen, by the name of the content
+    choices: EncodingChoices  # encodings of the contents, chosen by the user or without labels
     classes: np.ndarray | None  # known labels, for scoring only
     file_constraints: FileConstraints | None
     seeds: SeedClasses | None
@@ -78,7 +79,7 @@ class LoadedData:
             return self.views
         rare = not declaration.takes_raw_counts
         entities = self.prepared.entities
-        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.encode).views
+        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.choices.encode).views
 
 
 def parse_pairs(option: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
@@ -136,7 +137,20 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
-            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=encode)
+            choices = EncodingChoices(encode)
+            if method == DEFAULT_METHOD:
+                n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
+                choices = select_encodings(
+                    reading.contents,
+                    entities,
+                    rare=rare,
+                    encode=encode,
+                    n_clusters=n_clusters,
+                    random_state=options.seed,
+                )
+            for note in choices.notes:
+                log.note(note)
+            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=choices.encode)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
@@ -162,7 +176,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
-    return LoadedData(reading, prepared, encode, classes, file_constraints, seeds, method, reason, declaration)
+    return LoadedData(reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:

@@ -79,6 +79,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
             "sentences": list(fitted.selection.sentences),
             "table": fitted.selection.table,
         },
+        "encodings": data.choices.tables,
         "mapping": summarize_mapping(prepared.entities),
         "constraints": None if data.file_constraints is None else data.file_constraints.count_satisfied(labels),
         "seeds": None if data.seeds is None else data.seeds.describe(labels),
@@ -97,7 +98,9 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "inputs": {name: getattr(options, name) for name in INPUTS}
         | {
             "settings": list_settings(options.settings),
-            "encode": [f"{name}={getattr(encoding, '__name__', encoding)}" for name, encoding in data.encode.items()],
+            "encode": [
+                f"{name}={getattr(encoding, '__name__', encoding)}" for name, encoding in data.choices.encode.items()
+            ],
         },
     }
 
