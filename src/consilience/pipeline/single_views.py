@@ -89,7 +89,7 @@ def group_by_content(prepared: EncodedData) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for name in prepared.views.names:
         encoding = prepared.encodings[name]
-        if not hasattr(encoding.encoder, "hops"):
+        if encoding.smoothed is None:
             groups.setdefault(encoding.content, []).append(name)
     return groups
 
