@@ -65,6 +65,7 @@ VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
         "refit": ["boolean"],
         "max_entities": [Interval(Integral, 10, None, closed="left")],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
+        "related": ["array-like"],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose"],
@@ -80,6 +81,7 @@ def assess(
     refit: bool = False,
     max_entities: int = 5_000,
     n_splits: int = 1,
+    related: Sequence[tuple[str, str]] = (),
     random_state: Seed = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
@@ -111,6 +113,9 @@ def assess(
         with each other on about 1,500 entities at most.
     n_splits : int, default=1
         Divisions into halves, two fits each.
+    related : sequence of pairs of str, default=()
+        Pairs of views that were made from the same data, such as a text by its words and by its meaning. That they agree
+        proves nothing, so they do not confirm each other.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional
@@ -142,7 +147,8 @@ def assess(
             "a fit has not seen: assess Consilience, or cs.refine(X, model.labels_), which starts from these clusters"
         )
     check_is_fitted(model)
-    options = Options(refit, max_entities, n_splits, verbose)
+    pairs = [(str(first), str(second)) for first, second in related]
+    options = Options(refit, max_entities, n_splits, verbose, pairs)
     classes = None if y is None else np.asarray(y)
     with open_task(options.n_units) as task:
         return run_assessment(
@@ -157,6 +163,7 @@ class Options(NamedTuple):
     max_entities: int
     n_splits: int
     verbose: bool
+    related: Sequence[tuple[str, str]]
 
     @property
     def n_units(self) -> float:
@@ -224,7 +231,7 @@ def run_assessment(
         float(max(between_halves, 1 - np.mean(stability[counted]))),
         1 - float(np.mean(margin[counted])),
         tabulate_clusters(labels[counted], {"stability": stability[counted], "margin": margin[counted]}),
-        tabulate_views(views.names, judged),
+        tabulate_views(views.names, judged, options.related),
         stability,
         margin,
         name_pairs(views.names, judged["copies"]),
@@ -239,6 +246,7 @@ def run_assessment(
             name: str(reason) for name, reason in zip(views.names, judged["unjudged"].tolist(), strict=True) if reason
         },
         n_missing_clusters=n_missing,
+        related=options.related,
     )
     if not options.refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment

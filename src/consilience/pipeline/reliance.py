@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,12 @@ def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: Ru
     with log.step("assessing the clusters", "assessed the clusters"):
         try:
             assessment = assess(
-                fitted.estimator, fitted.views, **data.fit_arguments, refit=True, random_state=options.seed
+                fitted.estimator,
+                fitted.views,
+                **data.fit_arguments,
+                refit=True,
+                related=list_related_views(data),
+                random_state=options.seed,
             )
         except (ValueError, MemoryError) as error:
             log.note(f"Not assessed: {error}")
@@ -38,6 +44,26 @@ def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: Ru
             except ValueError as error:
                 log.note(f"The probabilities are not calibrated: {error}")
     return assessment
+
+
+def list_related_views(data: LoadedData) -> list[tuple[str, str]]:
+    """Return pairs of views that say the same in different ways: encodings of a text, and averages of a view.
+
+    Outgoing and incoming links are different data, and so are the shapes and colors of a picture.
+    """
+    encodings = data.prepared.encodings
+    is_text = {content.name: content.kind in ("text", "names") for content in data.reading.contents}
+    sources = {}
+    for name in data.views.names:
+        averaged = encodings[name].smoothed
+        sources[name] = {encodings[name].content, *([] if averaged is None else [encodings[averaged].content])}
+    return [
+        (first, second)
+        for first, second in combinations(sources, 2)
+        for shared in (sources[first] & sources[second],)
+        if any(is_text[content] for content in shared)
+        or (shared and (encodings[first].smoothed or encodings[second].smoothed))
+    ]
 
 
 def describe_reliance(assessment: Assessment) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compare a clustering with the same method on each view alone, and on the columns of all views."""
+"""Compare a clustering with the same method on each content alone, and on the columns of all views."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from .._progress import Task
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
+from ..files import EncodedData
 from ..metrics import adjusted_rand_score, evaluate
 from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
@@ -46,7 +47,7 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
     task = Task(views.n_views + 1)
-    for name, single, kinds, entities in _list_alternatives(views, data.prepared.kinds, declaration):
+    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration):
         task.detail = name
         labels = np.full(len(views), -1)
         try:
@@ -64,17 +65,33 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
 
 
 def _list_alternatives(
-    views: Views, kinds: Mapping[str, str], declaration: EstimatorDeclaration
+    prepared: EncodedData, declaration: EstimatorDeclaration
 ) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
     """Yield name, data, kinds and entities of each alternative to all views together."""
+    views, kinds = prepared.views, prepared.kinds
     if "similarities" not in kinds.values():
         yield CONCATENATED, *concatenate_views(views, kinds, declaration.takes_raw_counts), np.arange(len(views))
-    for v, name in enumerate(views.names):
-        entities = np.flatnonzero(views.present[:, v])
-        single = views[entities][[name]]
-        if kinds[name] == "similarities":
-            single = Views({name: views[name][entities][:, entities]})
-        yield f"{name} alone", single, {name: kinds[name]}, entities
+    for content, names in group_by_content(prepared).items():
+        positions = [views.names.index(name) for name in names]
+        entities = np.flatnonzero(views.present[:, positions].any(axis=1))
+        alone = views[entities][names]
+        if any(kinds[name] == "similarities" for name in names):
+            blocks = {
+                name: views[name][entities][:, entities] if kinds[name] == "similarities" else alone[name]
+                for name in names
+            }
+            alone = alone.replace_blocks(blocks)
+        yield f"{content} alone", alone, {name: kinds[name] for name in names}, entities
+
+
+def group_by_content(prepared: EncodedData) -> dict[str, list[str]]:
+    """Return the views that each content was encoded to, without those that average another content along links."""
+    groups: dict[str, list[str]] = {}
+    for name in prepared.views.names:
+        encoding = prepared.encodings[name]
+        if encoding.smoothed is None:
+            groups.setdefault(encoding.content, []).append(name)
+    return groups
 
 
 def summarize_labels(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:

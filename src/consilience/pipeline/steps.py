@@ -16,7 +16,7 @@ from .options import RunOptions
 from .reliance import assess_fit
 from .run import PipelineRun
 from .settings import check_settings
-from .single_views import compare_with_single_views
+from .single_views import compare_with_single_views, group_by_content
 from .summary import describe_result, summarize_run
 
 MAX_COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
@@ -55,7 +55,7 @@ def _compare_alternatives(run: PipelineRun, log: RunLog) -> Table | None:
     data, labels = run.data, run.labels
     if not run.fitted.has_clusters or len(np.unique(labels[labels >= 0])) < 2:
         return None
-    if data.fit_arguments or data.method == "constrained" or data.views.n_views < 2:
+    if data.fit_arguments or data.method == "constrained" or len(group_by_content(data.prepared)) < 2:
         return None
     if data.declaration.wraps is not None:  # it has clustered the columns of all views
         return None
