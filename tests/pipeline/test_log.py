@@ -8,7 +8,7 @@ import pytest
 
 from consilience._progress import open_task
 from consilience.pipeline import log as log_module
-from consilience.pipeline.log import RunLog, Step, Task, format_seconds, format_share
+from consilience.pipeline.log import RunLog, RunningStep, Task, format_progress, format_seconds
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_seconds(seconds, text):
 
 @pytest.mark.parametrize(("share", "text"), [(0.0, "0%"), (0.437, "44%"), (0.999, "99%"), (1.0, "99%")])
 def test_unfinished_work_is_never_shown_as_complete(share, text):
-    assert format_share(share) == text
+    assert format_progress(share) == text
 
 
 def test_steps_and_notes_are_recorded_and_logged(caplog):
@@ -94,7 +94,7 @@ def test_long_step_logs_its_progress(monkeypatch, caplog):
 def test_time_left_goes_by_the_speed_since_the_first_progress(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(log_module.time, "perf_counter", lambda: now[0])
-    step = Step("fitting", Task(100))
+    step = RunningStep("fitting", Task(100))
     assert step.estimate_left() is None
     now[0] = 50.0  # compilation
     step.task.advance()

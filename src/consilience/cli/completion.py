@@ -96,18 +96,18 @@ def complete_word(parser: CommandParser, words: list[str], current: str) -> dict
         return {f"{option}={choice}": "" for choice in choices if choice.startswith(value)}
     previous = by_option.get(words[-1]) if words else None
     if previous is not None and previous.nargs != 0:
-        found = dict.fromkeys(complete_value(previous, words, current), "")
+        candidates = dict.fromkeys(complete_value(previous, words, current), "")
     elif current.startswith("-"):
         shown = [action for action in command.arguments if action.help != argparse.SUPPRESS]
-        found = {action.option_strings[-1]: action.help or "" for action in shown if action.option_strings}
+        candidates = {action.option_strings[-1]: action.help or "" for action in shown if action.option_strings}
     elif name is None:
-        found = {name: parser.commands[name].description or "" for name in parser.commands}
+        candidates = {name: parser.commands[name].description or "" for name in parser.commands}
     else:
         choices = [
             choice for action in command.arguments if not action.option_strings for choice in action.choices or ()
         ]
-        found = dict.fromkeys(choices, "")
-    return {word: description for word, description in found.items() if word.startswith(current)}
+        candidates = dict.fromkeys(choices, "")
+    return {word: description for word, description in candidates.items() if word.startswith(current)}
 
 
 def complete_value(action: argparse.Action, words: list[str], current: str) -> list[str]:

@@ -48,7 +48,7 @@ def collect_options(declaration: EstimatorDeclaration) -> list[dict[str, Any]]:
         constraints, is_per_view = get_constraints(declaration, option)
         values = describe_choices(option, constraints) if constraints else None
         if option == WRAPPED and declaration.wraps is not None:
-            values = ", ".join(list_wrapped())
+            values = ", ".join(name for name, method in list_estimators().items() if method.wraps is None)
         options.append(
             {
                 "name": option,
@@ -59,11 +59,6 @@ def collect_options(declaration: EstimatorDeclaration) -> list[dict[str, Any]]:
             }
         )
     return options
-
-
-def list_wrapped() -> list[str]:
-    """Return the methods that another may contain."""
-    return [name for name, method in list_estimators().items() if method.wraps is None]
 
 
 def list_methods() -> str:

@@ -11,21 +11,21 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from .log import Step, format_seconds, format_share
+from .log import RunningStep, format_progress, format_seconds
 
 WIDTH = 24
 
 
-def open_bar(steps: Sequence[Step]) -> Live:
+def open_bar(steps: Sequence[RunningStep]) -> Live:
     """Return a context in which the terminal shows the progress of the steps that have started.
 
     Standard output may be a file, which the display must leave alone.
     """
-    console, line = Console(stderr=True), partial(draw_line, steps)
+    console, line = Console(stderr=True), partial(draw_progress, steps)
     return Live(get_renderable=line, console=console, transient=True, refresh_per_second=8, redirect_stdout=False)
 
 
-def draw_line(started: Sequence[Step]) -> Table | Text:
+def draw_progress(started: Sequence[RunningStep]) -> Table | Text:
     """Return a line with the current step, the share that is done, the time so far and the time left.
 
     The bar only pulses, without a share, while nothing is known about the rest of the work.
@@ -42,7 +42,7 @@ def draw_line(started: Sequence[Step]) -> Table | Text:
     line.add_row(
         Text(steps[-1].doing + (f": {detail}" if detail else "")),
         ProgressBar(total=1.0, completed=share, width=WIDTH, pulse=not share),
-        Text(format_share(share).rjust(4) if share else ""),
+        Text(format_progress(share).rjust(4) if share else ""),
         Text(format_seconds(step.seconds) + ("" if left is None else f", about {format_seconds(left)} left")),
     )
     return line

@@ -28,7 +28,7 @@ def count_noun(n: int, singular: str, plural: str | None = None) -> str:
     return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
 
 
-class Step:
+class RunningStep:
     """A step of the work that has started."""
 
     def __init__(self, doing: str, task: Task) -> None:
@@ -72,7 +72,7 @@ class RunLog:
         self.notes: list[str] = []
         self.finished_steps: list[str] = []
         self.seconds: dict[str, float] = {}  # of each step
-        self.steps: list[Step] = []  # that have started: a step, and steps within it
+        self.steps: list[RunningStep] = []  # that have started: a step, and steps within it
 
     def note(self, text: str) -> None:
         """Record a note once."""
@@ -105,7 +105,7 @@ class RunLog:
         """
         with warnings.catch_warnings(record=True) as caught, open_task() as task:
             warnings.simplefilter("always")
-            step = Step(doing, task)
+            step = RunningStep(doing, task)
             self.steps.append(step)
             try:
                 if len(self.steps) > 1:
@@ -156,12 +156,12 @@ class RunLog:
         step, left = steps[0], steps[0].estimate_left()
         share, detail = step.task.share, step.task.describe()
         words = [f"{steps[-1].doing}{detail and f' ({detail})'}: {format_seconds(step.seconds)} so far"]
-        words += [f"{format_share(share)} done"] if share else []
+        words += [f"{format_progress(share)} done"] if share else []
         words += [] if left is None else [f"about {format_seconds(left)} left"]
         return ", ".join(words)
 
 
-def format_share(share: float) -> str:
+def format_progress(share: float) -> str:
     """Write the share that is done, below 100% as long as the work goes on."""
     return f"{min(share, 0.99):.0%}"
 
