@@ -64,10 +64,13 @@ def convert_amounts(
         check_unread(column, "amounts", texts, sorted(others), lenient)
     units = {cell.unit for cell in cells} | ({reading.unit} if reading is not None else set())
     if len(units - {""}) > 1 or units == {"", "%"}:
-        mixture = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
-        origin = "mixes" if reading is None else "is not in the unit of the fit: with the fit there are"
+        names = [repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)]
+        problem = f"mixes {' and '.join(names[:2])}"
+        if reading is not None:
+            other = next(name for name in names if name.strip("'") != reading.unit)
+            problem = f"had {reading.unit!r} as its unit in the fit, and now has {other}"
         raise ValueError(
-            f"column {column!r} {origin} {mixture}: convert its numbers to one unit, or declare them as names (--kind)"
+            f"column {column!r} {problem}: convert its numbers to one unit, or declare them as names (--kind)"
         )
     if reading is None:
         unit = max(units)

@@ -111,6 +111,8 @@ def describe_unread(origin: str, columns: Mapping[str, np.ndarray], conversions:
         if conversion.unread:
             row, n_more = conversion.unread[0], len(conversion.unread) - 1
             others = f" and {n_more} more cell{'s' * (n_more > 1)}" if n_more else ""
+            if columns[column][row].startswith("="):
+                others += " (a formula: export the file with its values)"
             notes.append(
                 f"{origin}: column {column!r} holds {conversion.reading.kind}s; {columns[column][row][:40]!r} in row "
                 f"{row + 1}{others} cannot be read, and {'count' if n_more else 'counts'} as empty."
