@@ -118,13 +118,15 @@ def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient:
     ambiguous = [cell for cell in cells if len({_to_number(cell.digits, mark) for mark in marks}) > 1]
     if not ambiguous:
         return marks[0]
-    if unit in COMMA_THOUSANDS and all("." not in cell.digits for cell in ambiguous):
+    has_commas_only = all("." not in cell.digits for cell in ambiguous)
+    if unit in COMMA_THOUSANDS and has_commas_only:
         return "."
     first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
     raise AmbiguousColumnError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
         f"{second:.15g}: write its numbers with a decimal point and without thousands separators",
         [ColumnReading("amount", mark, unit, lenient) for mark in marks],
+        ColumnReading("amount", ".", unit, lenient) if has_commas_only else None,
     )
 
 

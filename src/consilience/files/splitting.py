@@ -64,9 +64,9 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns = dict(table.columns)
     forced = {column: kind for column, kind in table.kinds.items() if column in columns}
     free = {column: values for column, values in columns.items() if forced.get(column) in (None, "numbers")}
-    forms = {("amount", ".")} if table.is_plain_text and any(map(_has_fractions, free.values())) else set()
+    has_decimal_points = table.is_plain_text and any(map(_has_fractions, free.values()))
     try:
-        conversions = convert_columns(free, lenient=True, forms=forms)
+        conversions = convert_columns(free, lenient=True, has_decimal_points=has_decimal_points)
     except ValueError as error:
         raise ValueError(f"{table.path}: {error}. Or leave the column out ({table.path}:-COLUMN)") from error
     columns |= {column: conversion.numbers for column, conversion in conversions.items()}
