@@ -63,9 +63,9 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns = dict(table.columns)
     forced = {column: kind for column, kind in table.kinds.items() if column in columns}
     free = {column: values for column, values in columns.items() if forced.get(column) in (None, "numbers")}
-    forms = {("amount", ".")} if table.is_plain_text and any(map(_has_fractions, free.values())) else set()
+    has_decimal_points = table.is_plain_text and any(map(_has_fractions, free.values()))
     try:
-        conversions = convert_columns(free, lenient=True, forms=forms)
+        conversions = convert_columns(free, lenient=True, has_decimal_points=has_decimal_points)
     except ValueError as error:
         raise ValueError(f"{table.path}: {error}. Or leave the column out ({table.path}:-COLUMN)") from error
     columns |= {column: conversion.numbers for column, conversion in conversions.items()}
@@ -169,12 +169,14 @@ def _classify_numbers(column: str, values: np.ndarray) -> str:
 
 def _check_kinds(path: Path, columns: Mapping[str, np.ndarray], forced: Mapping[str, str]) -> None:
     """Refuse kinds that the user has set for columns which cannot have them."""
-    for column, kind in forced.items():
-        if kind not in COLUMN_KINDS:
-            raise ValueError(f"{path}: a column such as {column!r} can be {', '.join(COLUMN_KINDS)}, not {kind}")
-        if kind == "numbers" and columns[column].dtype == object:
-            cell = next((cell for cell in columns[column] if cell is not None), None)
-            raise ValueError(f"{path}: column {column!r} holds {str(cell)[:40]!r}, which is not a number")
+    wrong = next((column for column, kind in forced.items() if kind not in COLUMN_KINDS), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: a column such as {wrong!r} can be {', '.join(COLUMN_KINDS)}, not {forced[wrong]}")
+    numbers = [column for column, kind in forced.items() if kind == "numbers"]
+    words = next((column for column in numbers if columns[column].dtype == object), None)
+    if words is not None:
+        cell = next((cell for cell in columns[words] if cell is not None), None)
+        raise ValueError(f"{path}: column {words!r} holds {str(cell)[:40]!r}, which is not a number")
 
 
 def _mixes(columns: Mapping[str, np.ndarray], roles: Mapping[str, str], has_blocks: bool) -> bool:
