@@ -304,6 +304,23 @@ def test_encodings_of_links_make_views(encoding, names, tmp_path):
         assert row.nnz > 0
 
 
+def test_mapped_links_are_averaged_over_their_own_ids(put, read):
+    papers = put("papers.csv", "id,size,age\na,1,2\nb,3,9\nc,5,4\nd,8,1\n")
+    cites = put("cites.csv", "source,target\n1,2\n2,3\n4,9\n")
+    mapping = put("map.csv", "papers,cites\na,1\nb,2\nc,3\n")
+    reading = read(papers, cites, mappings=[str(mapping)])
+    entities = join_contents(reading.contents, reading.mappings)
+    mapped = fit_and_encode(reading.contents, rare=True, entities=entities, encode={"cites": "graph+smooth1"}).views
+    renamed = put("renamed.csv", "source,target\na,b\nb,c\n")
+    plain = fit_and_encode(
+        read(papers, f"cites={renamed}").contents, rare=True, encode={"cites": "graph+smooth1"}
+    ).views
+    assert plain.ids.tolist() == ["a", "b", "c", "d"]
+    assert [name.split(" / ")[0] for name in mapped.ids] == plain.ids.tolist()
+    np.testing.assert_allclose(mapped["papers-over-cites"], plain["papers-over-cites"], atol=1e-6)
+    np.testing.assert_allclose(mapped["cites"].toarray(), plain["cites"].toarray(), atol=1e-12)
+
+
 def test_views_of_links_serve_the_default_method():
     topic, texts, links = make_papers(90)
     for encoding in ("graph", "smooth"):

@@ -128,7 +128,8 @@ def _add_data_options(subparser: argparse.ArgumentParser, required: bool = True,
             default=[],
             metavar="NAME=ENCODING",
             help="how a view of text, names or links becomes numbers. Text and names: words (the default), lsa, "
-            "semantic, or the path of a local model; join several by +",
+            "semantic, or the path of a local model. Links: rows of neighbors (the default), graph, or smooth, which "
+            "averages the other views along the links. Join several by +",
         )
     subparser.add_argument(
         "--id",

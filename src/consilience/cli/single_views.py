@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
-from ..registry import COUNT_KINDS, EstimatorDeclaration
+from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
 from .terminal import Terminal
 
@@ -27,16 +27,16 @@ def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) 
     Raw counts beside measurements get rows of unit length, which weighted counts have already; counts alone stay as
     they are. Measurements are divided by the square root of their number of columns.
     """
-    only_counts = all(kind in COUNT_KINDS for kind in kinds.values())
+    joint_kind = join_kinds(kinds)
     blocks = {}
     for (name, block), is_present in zip(views.items(), views.present.T, strict=True):
         values = sp.csr_array(block) if sp.issparse(block) else np.where(is_present[:, None], np.nan_to_num(block), 0.0)
-        if kinds[name] not in COUNT_KINDS:
+        if kinds[name] not in DIRECTION_KINDS:
             values = values / np.sqrt(values.shape[1])
-        elif raw_counts and not only_counts:
+        elif raw_counts and joint_kind != "counts":
             values = normalize(values)
         blocks[name] = values
-    return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if only_counts else "numbers"}
+    return Views({"all": concatenate_columns(blocks)}), {"all": joint_kind}
 
 
 def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal: Terminal) -> Table:

@@ -155,7 +155,7 @@ def _parse_encoding(content: ViewContent, encoding: Encoding, choices: KindEncod
     text = str(encoding)
     parts = [text] if choices.takes_models and Path(text).exists() else text.split("+")
     for part in parts:
-        is_path = choices.takes_models and (Path(part).exists() or "/" in part or os.sep in part)
+        is_path = choices.takes_models and part and (Path(part).exists() or "/" in part or os.sep in part)
         if part not in choices.names and not is_path:
             remedy = f"choose from {', '.join(choices.names)}, several joined by +"
             if choices.takes_models:

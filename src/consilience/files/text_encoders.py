@@ -106,10 +106,10 @@ class EmbeddingEncoder:
     _fitted: tuple[Any, np.ndarray] | None = None  # texts of the fit and their vectors, until `transform` returns them
 
     def __init__(self, source: str | Callable[[list[str]], Any]) -> None:
-        self.source = source
         if callable(source):
-            self.source = getattr(source, "__qualname__", type(source).__qualname__)
             self._model = TextModel("", source)
+            source = getattr(source, "__qualname__", type(source).__qualname__)
+        self.source: str = source
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_model", "_fitted")}

@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ SEMANTIC = "semantic"  # name of the encoding by the vectors that the package wo
 SEMANTIC_PACKAGES = ("wordllama", "tokenizers", "safetensors")
 STATIC_BATCH, NETWORK_BATCH = 10_000, 64  # number of texts that are encoded at a time
 MAX_TOKENS = 512  # of a text, if the files of the model name no limit
+POOLING = {"mean": False, "pooling_mode_mean_tokens": False, "cls": True, "pooling_mode_cls_token": True}
 NETWORK_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,8 @@ def _open_wordllama() -> TextModel:
     vectors = _read_vectors(weights)
     if vectors is None:
         raise ValueError(f"{weights} holds no table of word-piece vectors: install wordllama again")
-    return _open_static(tokenizer, weights, vectors)
+    model = _open_static(tokenizer, weights, vectors)
+    return replace(model, embed=lambda texts: model.embed([text.lower() for text in texts]))  # it knows few capitals
 
 
 def _compute_fingerprint(paths: Sequence[Path]) -> str:
@@ -158,7 +160,7 @@ def _open_onnx(path: Path) -> TextModel:
     limit = _read_settings(folder / "sentence_bert_config.json", {}).get("max_seq_length")
     if limit or tokenizer.truncation is None:
         tokenizer.enable_truncation(int(limit or MAX_TOKENS))
-    uses_first = _read_settings(pooling_path, {}).get("pooling_mode_cls_token", False)
+    uses_first = _read_pooling(pooling_path)
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has a class per kind of failure, without a common one
@@ -207,6 +209,19 @@ def _open_onnx(path: Path) -> TextModel:
     data = [path.with_name(path.name + ending) for ending in ("_data", ".data")]  # weights that are too large for ONNX
     files = [path, tokenizer_path, *(file for file in (*data, pooling_path) if file.is_file())]
     return TextModel(_compute_fingerprint(files), embed)
+
+
+def _read_pooling(path: Path) -> bool:
+    """Return whether the first vector stands for the text, by the settings of either format; otherwise the average."""
+    settings = _read_settings(path, {})
+    older = [name for name in settings if name.startswith("pooling_mode_") and settings[name] is True]
+    mode = settings.get("pooling_mode", older[0] if older else "mean")
+    if mode not in POOLING or len(older) > 1:
+        raise ValueError(
+            f"{path} asks for {mode}: of an ONNX model the average or the first vector of a text is used. Export the "
+            "model with its pooling, as the output sentence_embedding"
+        )
+    return POOLING[mode]
 
 
 def _read_settings(path: Path, default: Any) -> Any:
