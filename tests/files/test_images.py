@@ -3,6 +3,7 @@
 import colorsys
 import os
 import struct
+import sys
 import zlib
 from pathlib import Path
 
@@ -185,6 +186,12 @@ def test_picture_below_the_limit_raises_no_warning(tmp_path, photos):
 def test_column_without_any_path_is_refused(tmp_path):
     with pytest.raises(ValueError, match="every cell is empty: there is no picture"):
         compute_light_features(make_pictures(tmp_path, None, None))
+
+
+def test_missing_package_is_named(photos, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pictures need Pillow: pip install 'consilience\[images\]'"):
+        compute_light_features(find_pictures(photos))
 
 
 def test_number_of_threads_changes_nothing(photos, monkeypatch):

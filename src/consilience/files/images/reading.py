@@ -91,6 +91,7 @@ class Pictures:
         """
         if key in self.computed:
             return self.computed[key]
+        import_pillow()
         rows = [row for row, name in enumerate(self.names.tolist()) if name is not None]
         batches = [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
 
