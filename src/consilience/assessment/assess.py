@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._numbers import is_integer
+from .._progress import Task, open_task
 from ..affinities import Precomputed
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
@@ -54,6 +55,7 @@ LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups
 MOST_CHECKED = 500  # entities whose predictions are compared with the labels of the fit
 LEAST_SAME = 0.6  # share of them from which the data counts as that of the fit
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
+JUDGE_UNITS = 0.5  # of progress: predictions take about half as long as fits to two halves
 VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
 
 
@@ -142,9 +144,10 @@ def assess(
     check_is_fitted(model)
     options = Options(refit, max_entities, n_splits, verbose)
     classes = None if y is None else np.asarray(y)
-    return run_assessment(
-        model, X, classes, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key)
-    )
+    with open_task(options.n_units) as task:
+        return run_assessment(
+            model, X, classes, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key), task
+        )
 
 
 class Options(NamedTuple):
@@ -155,6 +158,11 @@ class Options(NamedTuple):
     n_splits: int
     verbose: bool
 
+    @property
+    def n_units(self) -> float:
+        """Units of progress: the fits to halves, and the predictions of the views."""
+        return self.n_splits + JUDGE_UNITS
+
 
 def run_assessment(
     model: Any,
@@ -164,6 +172,7 @@ def run_assessment(
     random_state: Seed,
     options: Options,
     open_steps: Callable[[str], Checkpoint],
+    task: Task,
 ) -> Assessment:
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
@@ -191,14 +200,18 @@ def run_assessment(
     steps = open_steps(compute_fingerprint(labels, sample, seeds, digests, *described))
     groups = find_twins(assessed, n_clusters)
     halves, half_model = [], prepare_half_model(model)
+    task.detail = "fits to halves of the entities"
     for number, seed in enumerate(seeds[:-1], 1):
         announce(f"assess: fits to halves, division {number} of {options.n_splits}", options.verbose)
         halves += fit_halves(steps, f"division {number}", data, half_model, sample, groups, seed)
+        task.advance()
     announce("assess: predictions of each view for entities that it has not learned from", options.verbose)
+    task.detail = "predictions of each view"
     with use_threads(getattr(estimator, "n_jobs", None)):
         judged = steps.run(
             "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, groups, n_clusters, seeds[-1])
         )
+    task.advance(JUDGE_UNITS)
     stability = measure_stability(halves, labels)
     margin = np.full(len(labels), np.nan)
     margin[sample] = judged["margin"]
@@ -230,6 +243,8 @@ def run_assessment(
     if not options.refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment
     announce(f"assess: the result without {list_views(assessment.unconfirmed)}", options.verbose)
+    task.detail = f"the result without {list_views(assessment.unconfirmed)}"
+    task.n_units += 1 + options.n_units
     alternative = fit_without(
         model,
         Views(transformed) if holds_views(transformed) else transformed,
@@ -239,6 +254,7 @@ def run_assessment(
         seeds[-1],
         options._replace(refit=False),
         lambda key: steps.nest(f"without views, {key}"),
+        task,
     )
     return replace(assessment, alternative=alternative)
 
@@ -453,6 +469,7 @@ def fit_without(
     seed: int,
     options: Options,
     open_steps: Callable[[str], Checkpoint],
+    task: Task,
 ) -> Alternative:
     """Fit and assess the model without some views; of a pipeline the last step, whose data and views are given."""
     estimator = last_step(model)
@@ -466,13 +483,17 @@ def fit_without(
         fresh = reset_start(fresh)  # labels to start from are those of all entities
     data = ModelData(X[kept] if isinstance(X, Views) else X, kept_constraints, y)
     fitted = data.fit(fresh, rows)
+    task.advance()
     if kept_constraints is not None:
         kept_constraints = restrict_constraints(kept_constraints, rows)
     before, after = np.asarray(estimator.labels_)[rows], np.asarray(fitted.labels_)
     clustered = (before >= 0) & (after >= 0)
     similarity = normalized_mutual_info_score(before[clustered], after[clustered])
     kept_y = None if y is None else y[rows]
-    assessment = run_assessment(fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps)
+    with open_task(options.n_units, span=options.n_units) as nested:
+        assessment = run_assessment(
+            fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps, nested
+        )
     whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
     return Alternative(names, whole, rows, assessment, similarity)
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formats.columns import is_missing, is_number
+from .formats.columns import is_number
+from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
 
 CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
@@ -27,7 +28,6 @@ PATTERNS = {  # decimal mark -> pattern of numbers
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
 COMMA_THOUSANDS |= {"US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
 MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
-AMOUNT_SHARE = 0.9  # share of amounts above which the other cells are taken for mistakes
 
 
 class AmountCell(NamedTuple):
@@ -40,44 +40,48 @@ class AmountCell(NamedTuple):
     digits: str  # with separators
 
 
-def convert_amounts(column: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
+def convert_amounts(
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+) -> Conversion | None:
     """Convert a column such as ``$1,299.00``, ``12,50 €`` or ``7%`` to numbers, with NaN where cells are empty.
 
-    Also describe how one of its cells was read. Return None if the column holds something else, or plain numbers. A
+    Return None if the column holds something else, or plain numbers. With `reading` the cells are read as it says. A
     column that can be read in two ways is an error, so that the user decides.
     """
-    if values.dtype != object or not all(cell is None or isinstance(cell, str) for cell in values):
-        return None
-    texts = {row: cell for row, cell in enumerate(values) if cell is not None and not is_missing(cell)}
+    texts = list_texts(values)
     cells = [cell for row, text in texts.items() if (cell := _split(row, text)) is not None]
-    if all(not cell.unit and is_number(cell.text) for cell in cells) and not _looks_priced(texts):
-        return None
-    others = set(texts) - {cell.row for cell in cells}
-    if len(others) > (1 - AMOUNT_SHARE) * len(texts):
-        if not _looks_priced(texts):
+    if reading is None:
+        if all(not cell.unit and is_number(cell.text) for cell in cells) and not _looks_priced(texts):
             return None
-        raise ValueError(
-            f"column {column!r} looks like prices, but {texts[min(others)].strip()[:40]!r} cannot be read as a number: "
-            "write plain numbers, or declare them as names (--kind)"
-        )
-    if others:
-        row = min(others)
-        raise ValueError(
-            f"column {column!r} holds amounts, but {texts[row][:40]!r} in row {row + 1} "
-            f"({len(others)} in all): correct or empty these cells, or declare them as names (--kind)"
-        )
-    units = {cell.unit for cell in cells}
+        others = set(texts) - {cell.row for cell in cells}
+        if len(others) > (1 - MIN_SHARE) * len(texts):
+            if not _looks_priced(texts):
+                return None
+            raise ValueError(
+                f"column {column!r} looks like prices, but {texts[min(others)].strip()[:40]!r} cannot be read as a "
+                "number: write plain numbers, or declare them as names (--kind)"
+            )
+        check_unread(column, "amounts", texts, sorted(others), lenient)
+    units = {cell.unit for cell in cells} | ({reading.unit} if reading is not None else set())
     if len(units - {""}) > 1 or units == {"", "%"}:
         mixture = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
+        origin = "mixes" if reading is None else "is not in the unit of the fit: with the fit there are"
         raise ValueError(
-            f"column {column!r} mixes {mixture}: convert its numbers to one unit, or declare them as names (--kind)"
+            f"column {column!r} {origin} {mixture}: convert its numbers to one unit, or declare them as names (--kind)"
         )
-    decimal_mark = _find_decimal_mark(column, cells, max(units))
+    if reading is None:
+        unit = max(units)
+        reading = ColumnReading("amount", _find_decimal_mark(column, cells, unit, lenient), unit, lenient)
+    cells = [cell for cell in cells if PATTERNS[reading.form].fullmatch(cell.digits)]
+    unread = sorted(set(texts) - {cell.row for cell in cells})
+    check_unread(column, "amounts", texts, unread, reading.lenient)
     numbers = np.full(len(values), np.nan)
     for cell in cells:
-        numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, decimal_mark)
+        numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, reading.form)
+    if not cells:
+        return Conversion(numbers, "", reading, unread)
     example = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
-    return numbers, f"{example.text.strip()!r} read as {numbers[example.row]:.15g}"
+    return Conversion(numbers, f"{example.text.strip()!r} read as {numbers[example.row]:.15g}", reading, unread)
 
 
 def _split(row: int, text: str) -> AmountCell | None:
@@ -97,10 +101,10 @@ def _split(row: int, text: str) -> AmountCell | None:
 def _looks_priced(texts: dict[int, str]) -> bool:
     """Whether most cells hold digits and a currency, in any format."""
     n_priced = sum(bool(LOOKS_PRICED.fullmatch(text.strip())) for text in texts.values())
-    return n_priced > 0 and n_priced >= AMOUNT_SHARE * len(texts)
+    return n_priced > 0 and n_priced >= MIN_SHARE * len(texts)
 
 
-def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str) -> str:
+def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient: bool) -> str:
     """Return the decimal mark with which all cells can be read; if both marks work, the numbers must be the same."""
     marks = [mark for mark, pattern in PATTERNS.items() if all(pattern.fullmatch(cell.digits) for cell in cells)]
     if not marks:
@@ -114,9 +118,10 @@ def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str) -> str:
     if unit in COMMA_THOUSANDS and all("." not in cell.digits for cell in ambiguous):
         return "."
     first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
-    raise ValueError(
+    raise AmbiguousColumnError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
-        f"{second:.15g}: write its numbers with a decimal point and without thousands separators"
+        f"{second:.15g}: write its numbers with a decimal point and without thousands separators",
+        [ColumnReading("amount", mark, unit, lenient) for mark in marks],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -78,6 +78,40 @@ def join_contents(contents: Sequence[ViewContent], mappings: Sequence[IdMapping]
         rows[content.name] = np.arange(n) if by_position else _find_rows(content.ids, ids)
         row_ids[content.name] = ids if content.kind == "links" else content.ids
     return Entities(ids, rows, row_ids)
+
+
+def match_by_position(contents: Sequence[ViewContent]) -> tuple[list[ViewContent], list[str]]:
+    """Give contents without ids the ids of the content that has as many rows; return them and notes for the user.
+
+    Nothing changes if no content has ids. Contents with as many rows in different orders, or none, are refused.
+    """
+    with_ids = [content for content in contents if content.kind != "links" and content.ids is not None]
+    matched, notes = [], []
+    for content in contents:
+        if content.kind == "links" or content.ids is not None or not with_ids:
+            matched.append(content)
+            continue
+        partners = [other for other in with_ids if other.n_rows == content.n_rows]
+        if not partners:
+            other = with_ids[0]
+            raise ValueError(
+                f"view {content.name!r} ({content.origin}) has {content.n_rows:,} rows without ids, but view "
+                f"{other.name!r} ({other.origin}) has {other.n_rows:,} rows with ids: give one row per id in the same "
+                "order, or add the ids (a column of a table, or an array 'ids' in an .npz file)"
+            )
+        orders = [list_content_ids(other).tolist() for other in partners]
+        if any(order != orders[0] for order in orders):
+            raise ValueError(
+                f"view {content.name!r} ({content.origin}) has no ids, and the views "
+                f"{' and '.join(repr(other.name) for other in partners[:2])} have as many rows ({content.n_rows:,}) in "
+                "different orders: add the ids (a column of a table, or an array 'ids' in an .npz file)"
+            )
+        matched.append(replace(content, ids=partners[0].ids))
+        notes.append(
+            f"View {content.name!r} has no ids: its {content.n_rows:,} rows are matched by position with those of view "
+            f"{partners[0].name!r}."
+        )
+    return matched, notes
 
 
 def _find_rows(row_ids: Any, ids: Any) -> np.ndarray:

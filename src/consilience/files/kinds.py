@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .amounts import convert_amounts
+from .cells import detect_modality, find_modality
+from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
+from .readings import ColumnReading
 
-KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities", "images")
+KINDS = (
+    "numbers",
+    "counts",
+    "text",
+    "names",
+    "categories",
+    "links",
+    "similarities",
+    "images",
+    "expression",
+    "proteins",
+)
+MATRIX_KINDS = ("numbers", "counts", "similarities", "expression", "proteins")
+RAW_KINDS = ("expression", "proteins")  # raw counts of molecules
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
+LARGEST_COUNT = 2**53  # larger floating-point numbers do not count one by one
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
@@ -30,8 +47,9 @@ FORCED = "set by --kind"  # reason for a kind that the user has chosen
 class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
 
-    numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
-    and names: a column of strings; categories: columns by name; links: (sources, targets, weights); images: `Pictures`.
+    numbers, counts, expression, proteins, similarities: (matrix, names of its columns or None); counts also: a column
+    of bags of terms; text and names: a column of strings; categories: columns by name; links: (sources, targets,
+    weights); images: `Pictures`.
     """
 
     name: str
@@ -42,6 +60,9 @@ class ViewContent:
     ids: np.ndarray | None
     reason: str = ""  # for the kind
     columns: tuple[str, ...] | None = None  # of the table that it comes from
+    readings: Mapping[str, ColumnReading] = field(default_factory=dict)  # how texts of its columns became numbers
+    source: str | None = None  # name of the table that was split into this view and others
+    notes: tuple[str, ...] = ()  # for the user
 
 
 def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
@@ -52,9 +73,14 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
         raise ValueError(f"view {name!r} ({origin}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"view {name!r} ({origin}) must hold real numbers, got {X.dtype}")
-    kind, reason = (forced, FORCED) if forced else _detect_matrix_kind(name, X, matrix.is_expression)
-    if kind not in ("numbers", "counts", "similarities"):
-        raise ValueError(f"view {name!r} ({origin}) is a matrix: it can be numbers, counts or similarities, not {kind}")
+    is_measured = matrix.is_expression or find_modality(matrix.modality) is not None
+    detect = _detect_cell_kind if is_measured else _detect_matrix_kind
+    kind, reason = (forced, FORCED) if forced else detect(name, matrix)
+    if kind not in MATRIX_KINDS:
+        remedy = ". Save links as a table with the columns source and target" if kind == "links" else ""
+        raise ValueError(
+            f"view {name!r} ({origin}) is a matrix: it can be {' or '.join(MATRIX_KINDS)}, not {kind}{remedy}"
+        )
     check_matrix(name, kind, X)
     for label, names, axis, n in (
         ("ids", matrix.ids, "rows", X.shape[0]),
@@ -85,8 +111,19 @@ def check_matrix(name: str, kind: str, X: Any) -> None:
         raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
     _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
-    if kind == "counts" and least < 0:
+    if kind in ("counts", *RAW_KINDS) and least < 0:
         raise ValueError(f"view {name!r} holds {least:g}, which is not a count: --kind {name}=numbers")
+    wrong = values[~_are_raw_counts(values)] if kind in RAW_KINDS else values[:0]
+    if wrong.size:
+        raise ValueError(
+            f"view {name!r} holds {wrong.ravel()[0]:g}, which is not a raw count of molecules: give the raw counts, or "
+            f"use --kind {name}=numbers for normalized data"
+        )
+
+
+def _are_raw_counts(values: np.ndarray) -> np.ndarray:
+    """Whether values are empty, or whole numbers that can be counted."""
+    return np.isnan(values) | ((values == np.floor(values)) & (values <= LARGEST_COUNT))
 
 
 def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> None:
@@ -106,12 +143,22 @@ def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> No
     )
 
 
-def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
+def _detect_cell_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
+    """Tell raw counts in a single-cell file, however they are stored, from normalized data, and give the reason."""
+    values = matrix.values.data if sp.issparse(matrix.values) else matrix.values
+    if values.size and np.nanmin(values) >= 0 and _are_raw_counts(values).all():
+        return detect_modality(f"{matrix.modality} {name}", matrix.features)
+    hint = f"; the raw counts are in the block {matrix.raw_block!r}" if matrix.raw_block else ""
+    return "numbers", f"not raw counts, taken as they are{hint}"
+
+
+def _detect_matrix_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
     """Guess the kind of a matrix, and give the reason.
 
     How whole numbers are stored tells what they are: matrices of words, tags and links are stored sparse, pixels and
-    histograms dense. Raw counts of single-cell files are counts however they are stored.
+    histograms dense.
     """
+    X = matrix.values
     values = X.data if sp.issparse(X) else X
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     is_whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
@@ -119,8 +166,8 @@ def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple
     density = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
     is_rare = density < MAX_COUNT_DENSITY and (not positive.size or np.median(positive) <= MAX_COUNT_MEDIAN)
     described = f"whole numbers, {density:.1%} of them not 0"
-    if is_whole and (is_expression or sp.issparse(X) or is_rare):
-        is_square = X.shape[0] == X.shape[1] and not is_expression
+    if is_whole and (sp.issparse(X) or is_rare):
+        is_square = X.shape[0] == X.shape[1]
         return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if is_square else "")
     if _looks_like_similarities(X):
         return "similarities", f"square, symmetric and largest on the diagonal; --kind {name}=counts if they are counts"
@@ -155,11 +202,12 @@ def interpret_columns(
     columns: dict[str, np.ndarray],
     ids: np.ndarray | None,
     forced: str | None,
+    readings: Mapping[str, ColumnReading] | None = None,
     folder: Path = Path(),
 ) -> ViewContent:
     """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
 
-    Paths of pictures are relative to the `folder`.
+    `readings` say how the columns of a model were read. Paths of pictures are relative to the `folder`.
     """
     if not columns:
         raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")
@@ -176,17 +224,30 @@ def interpret_columns(
             raise ValueError(f"view {name!r} ({origin}): {error}") from error
         reason = FORCED if forced else "paths of pictures"
         return ViewContent(name, origin, "images", pictures, n_rows, ids, reason, tuple(columns))
-    note = ""
-    if forced in (None, "numbers"):
-        try:
-            amounts = {column: convert_amounts(column, values) for column, values in columns.items()}
-        except ValueError as error:
-            raise ValueError(f"view {name!r}: {error}") from error
-        converted = {column: amount for column, amount in amounts.items() if amount is not None}
-        columns = columns | {column: numbers for column, (numbers, _) in converted.items()}
-        note = next((f"; {column}: {example}" for column, (_, example) in converted.items()), "")
+    readings = readings or {}
+    convertible = {
+        column: values for column, values in columns.items() if forced in (None, "numbers") or column in readings
+    }
+    try:
+        conversions = convert_columns(convertible, readings)
+    except ValueError as error:
+        raise ValueError(f"view {name!r}: {error}") from error
+    notes = describe_unread(origin, columns, conversions)
+    columns = columns | {column: conversion.numbers for column, conversion in conversions.items()}
     kind, reason = (forced, FORCED) if forced else _detect_kind(name, columns)
-    return ViewContent(name, origin, kind, BUILDERS[kind](name, columns), n_rows, ids, reason + note, tuple(columns))
+    examples = [f"; {column}: {conversion.example}" for column, conversion in conversions.items() if conversion.example]
+    return ViewContent(
+        name,
+        origin,
+        kind,
+        BUILDERS[kind](name, columns),
+        n_rows,
+        ids,
+        reason + "".join(examples[:1]),
+        tuple(columns),
+        {column: conversion.reading for column, conversion in conversions.items()},
+        notes=tuple(notes),
+    )
 
 
 def are_edge_columns(columns: Iterable[str]) -> bool:
@@ -197,12 +258,15 @@ def are_edge_columns(columns: Iterable[str]) -> bool:
 
 def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     """Detect the kind of a view from those of its columns, and give the reason."""
-    column_kinds = {column: _detect_column_kind(name, column, values) for column, values in columns.items()}
+    for column, values in columns.items():
+        if values.dtype == object and not _has_bags(values):
+            _check_no_numbers(name, column, values)
+    column_kinds = {column: detect_column_kind(values) for column, values in columns.items()}
     kinds = set(column_kinds.values())
     if kinds == {"bags"}:
         return "counts", "lists of terms"
     if kinds <= {"numbers", "vectors"}:
-        kind, reason = _detect_matrix_kind(name, _build_numbers(name, columns)[0])
+        kind, reason = _detect_matrix_kind(name, FileMatrix(_build_numbers(name, columns)[0]))
         if kind == "similarities" or reason == "measurements":
             return "numbers", "columns of numbers"
         return kind, reason
@@ -219,16 +283,21 @@ def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     )
 
 
-def _detect_column_kind(view: str, column: str, values: np.ndarray) -> str:
+def detect_column_kind(values: np.ndarray) -> str:
+    """Return the kind of a column: numbers, vectors, bags, categories, names or text."""
     if values.dtype != object:
         return "vectors" if values.ndim == 2 else "numbers"
     if _has_bags(values):
         return "bags"
-    _check_no_numbers(view, column, values)
     texts = [text for text in values if text is not None]
-    if len(set(texts)) <= max(2, min(50, len(texts) / 5)):
+    if is_repetitive(len(set(texts)), len(texts)):
         return "categories"
     return "names" if np.mean([len(text.split()) for text in texts[:1000]]) < MAX_NAME_WORDS else "text"
+
+
+def is_repetitive(n_distinct: int, n_cells: int) -> bool:
+    """Whether so few of the cells of a column are different that they are categories."""
+    return n_distinct <= max(2, min(50, n_cells / 5))
 
 
 def _has_bags(values: np.ndarray) -> bool:
@@ -324,8 +393,13 @@ def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np
 def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
+        remedy = f"name them, as in {origin}:source,target"
+        cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
+        if len(columns) > 3 and all(map(is_number, cells)):
+            remedy = f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts"
         raise ValueError(
-            f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} columns"
+            f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} "
+            f"column{'s' if len(columns) > 1 else ''}: {remedy}"
         )
     sources, targets, *others = columns.values()
     ends = [
@@ -334,8 +408,16 @@ def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced:
     ]
     is_complete = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
     weights = others[0] if others else np.ones(len(is_complete))
-    if weights.dtype == object or not (np.isfinite(weights[is_complete]).all() and (weights[is_complete] >= 0).all()):
-        raise ValueError(f"view {name!r} ({origin}): the third column of links must be weights, 0 or more")
+    texts = _to_texts(weights)
+    if weights.dtype == object:
+        weights = np.array([float(text) if text is not None and is_number(text) else np.nan for text in texts])
+    wrong = is_complete & ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"view {name!r} ({origin}): the third column of links must be weights, 0 or more, but row {row + 1} has "
+            f"{texts[row] or 'none'}: correct it, or name two columns, FILE:SOURCE,TARGET"
+        )
     reason = FORCED if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
     data = ends[0][is_complete], ends[1][is_complete], weights[is_complete]
     return ViewContent(name, origin, "links", data, int(is_complete.sum()), None, reason, tuple(columns))
@@ -348,4 +430,6 @@ BUILDERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
     "names": _build_texts,
     "categories": _build_categories,
     "similarities": _build_matrix,
+    "expression": partial(_build_matrix, kind="expression"),
+    "proteins": partial(_build_matrix, kind="proteins"),
 }

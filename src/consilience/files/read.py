@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_input
+from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
+from .identifiers import guess_id_column
 from .images.matching import name_pictures
-from .images.reading import Pictures, find_pictures
+from .images.reading import Pictures
+from .joining import match_by_position
 from .kinds import (
     KINDS,
     ViewContent,
@@ -21,11 +23,14 @@ from .kinds import (
     interpret_folder,
     interpret_matrix,
 )
-from .mapping import IdMapping, read_mappings
-from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns
+from .mapping import IdMapping, list_content_ids, read_mappings
+from .readings import ColumnReading
+from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
+from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
 TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
+PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal mark
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -62,15 +67,21 @@ def read_files(
     kinds: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     usual_ids: Sequence[str] = USUAL_IDS,
+    guess_id: bool = True,
+    readings: Mapping[str, Mapping[str, ColumnReading]] | None = None,
     inputs: InputFiles,
 ) -> InputData:
-    """Read each file once and detect what its views are; without `id_column` one of the usual ones is taken.
+    """Read each file once and detect what its views are; tables of which no columns are selected may be split.
 
-    `inputs` keeps the content of pipes that other options name as well.
+    Without `id_column` one of the usual ids is taken, or else, with `guess_id`, a column that identifies the rows.
+    `readings` say how a model has read the columns of its views. `inputs` keeps the content of pipes that other options
+    name as well.
     """
     options = {name: text for name, text in (("--labels", labels), ("--seeds", seeds)) if text is not None}
-    reader = _ViewReader(specs, usual_ids, id_column, options, kinds or {}, parse_delimiter(delimiter), inputs)
-    notes = reader.choose_id_column(bool(mappings))
+    reader = _ViewReader(
+        specs, usual_ids, id_column, options, kinds or {}, parse_delimiter(delimiter), inputs, readings or {}
+    )
+    id_note = reader.choose_id_column(guess_id)
     by_spec = [(spec, reader.read_view(spec)) for spec in specs]
     contents = [content for _, read in by_spec for content in read]
     views = {
@@ -82,9 +93,14 @@ def read_files(
     name, times = Counter([*names, *link_names]).most_common(1)[0]
     if times > 1:
         raise ValueError(f"two views are called {name!r}: give each its own name (--view NAME=FILE)")
-    unknown = next((name for name in reader.kinds if name not in names), None)
+    unknown = next((name for name in reader.kinds if name not in {*names, *reader.split_columns}), None)
     if unknown is not None:
-        raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")
+        similar = suggest(unknown, [*names, *reader.split_columns])
+        raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}{similar}")
+    notes = [*reader.notes, *(note for content in contents for note in content.notes)]
+    if not mappings:
+        contents, position_notes = match_by_position(contents)
+        notes = [*([id_note] if id_note and guess_id else []), *notes, *position_notes]
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
     contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
@@ -122,6 +138,7 @@ class _ViewReader:
     kinds: Mapping[str, str]
     delimiter: str | None
     inputs: InputFiles
+    readings: Mapping[str, Mapping[str, ColumnReading]]  # of the columns of a model, by view
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -136,14 +153,15 @@ class _ViewReader:
                 text_columns |= set(spec.columns or ())
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
+        self._view_names = {spec.name for spec in self.specs if spec.name is not None}
+        self.split_columns: set[str] = set()  # of tables that were split
+        self.notes: list[str] = []  # for the user
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
-        """Read a file, or return its content if it was read before."""
+        """Read a file, or return its content if it is in memory or was read before."""
         key = path, as_text
-        if key not in self._contents and path.is_dir():
-            self._contents[key] = find_pictures(path)
-        elif key not in self._contents:
-            self._contents[key] = read_input(self.inputs.locate(path), self._as_text | as_text, self.delimiter)
+        if key not in self._contents:
+            self._contents[key] = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
         return self._contents[key]
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -152,31 +170,66 @@ class _ViewReader:
         assert isinstance(table, FileTable)
         return {name: table.columns[name] for name in columns}
 
-    def choose_id_column(self, is_mapped: bool) -> list[str]:
-        """Check the id column, or choose the usual one if every table has it; return notes for the user."""
-        tables = {
-            spec.path: content.columns
-            for spec in self.specs
-            if isinstance(content := self.read(spec.path), FileTable) and not self._is_links(spec, content)
-        }
+    def choose_id_column(self, guess: bool) -> str:
+        """Check the id column, or choose the usual one if every table has it, or guess one; return a note."""
+        tables, ids_elsewhere = {}, []
+        for spec in self.specs:
+            match self.read(spec.path):
+                case FileTable(columns) as table if self._is_links(spec, table):
+                    if not guess or self.id_column is not None:
+                        continue
+                    (links,) = self._read_table(spec, table)
+                    ids_elsewhere.append(set(list_content_ids(links).tolist()))
+                case FileTable(columns):
+                    tables[spec.path] = columns
+                case FileMatrix(ids=ids) | FileCollection(ids=ids) if ids is not None:
+                    ids_elsewhere.append(set(ids.tolist()))
         if self.id_column is not None:
             for path, columns in tables.items():
                 if find_id_column(self.id_column, columns) is None:
-                    names = ", ".join(map(repr, columns))
-                    raise ValueError(f"{path} has no column {self.id_column!r} (--id); it has {names}")
-            return []
+                    similar = suggest(self.id_column, columns)
+                    raise ValueError(
+                        f"{path} has no column {self.id_column!r} (--id); it has {list_names(list(columns))}{similar}"
+                    )
+            return ""
+        for usual in self.usual_ids:
+            if tables and all(find_id_column(usual, columns) for columns in tables.values()):
+                self.id_column = usual
+                return f"Entities are joined by the column {usual!r} (--id)."
+        guessed = self._guess_id(tables, ids_elsewhere) if guess else None
+        if guessed is None or not all(find_id_column(guessed, columns) for columns in tables.values()):
+            self._check_usual_ids(tables)
+        if guessed is None:
+            return ""
+        self.id_column = guessed
+        if any(values.dtype != object for values in self._list_id_values(tables)):
+            self._as_text |= frozenset(split_id_columns(guessed))  # 007 is not 7: read the file again
+            self._contents.clear()
+        names = " or ".join(map(repr, dict.fromkeys(guessed.split(",") if guessed not in columns else [guessed])))
+        return f"Rows are identified by the column {names} (--id {guessed})."
+
+    def _guess_id(self, tables: Mapping[Path, dict[str, np.ndarray]], ids_elsewhere: Sequence[set[str]]) -> str | None:
+        """Guess the id column of the tables among those that have no other purpose."""
+        taken = {column for path in tables for column in self._list_class_columns(path)}
+        for spec in self.specs:
+            if spec.selects_columns and spec.path in tables:
+                taken |= set(select_columns(spec.path, spec.columns, list(tables[spec.path]), set()))
+        return guess_id_column(tables, ids_elsewhere, frozenset(taken))
+
+    def _list_id_values(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> list[np.ndarray]:
+        names = {path: find_id_column(self.id_column, columns) for path, columns in tables.items()}
+        return [tables[path][name] for path, name in names.items() if name is not None]
+
+    def _check_usual_ids(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> None:
+        """Refuse a usual id that only some of the tables have: it would be taken for a feature of these."""
         for usual in self.usual_ids:
             without = next((path for path, columns in tables.items() if not find_id_column(usual, columns)), None)
             for spec in self.specs if without is not None else ():
-                if spec.columns is None and find_id_column(usual, tables.get(spec.path, ())):
-                    raise ValueError(  # it would be taken for a feature
+                if not spec.selects_columns and find_id_column(usual, tables.get(spec.path, ())):
+                    raise ValueError(
                         f"{spec.path} has a column {usual!r}, {without} has none: add it there, or name the columns of "
                         f"the view ({spec.path}:COLUMN,COLUMN) to match rows by position"
                     )
-            if tables and without is None:
-                self.id_column = usual
-                return [] if is_mapped else [f"Entities are joined by the column {usual!r} (--id)."]
-        return []
 
     def _is_links(self, spec: ViewSpec, table: FileTable) -> bool:
         kind = self.kinds.get(spec.view_name)
@@ -198,9 +251,11 @@ class _ViewReader:
                     raise ValueError(f"{spec.path} is a folder of pictures: leave out ':{','.join(spec.columns)}'")
                 return [interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))]
             case table:
-                return [self._read_table(spec, table)]
+                contents = self._read_table(spec, table)
+                self._view_names |= {content.name for content in contents}
+                return contents
 
-    def _read_table(self, spec: ViewSpec, table: FileTable) -> ViewContent:
+    def _read_table(self, spec: ViewSpec, table: FileTable) -> list[ViewContent]:
         kind = self.kinds.get(spec.view_name)
         is_links = self._is_links(spec, table)
         excluded: set[str] = set()
@@ -209,10 +264,31 @@ class _ViewReader:
             excluded |= {name for name in (find_id_column(self.id_column, table.columns),) if name is not None}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_seeds_apart(spec, names)
-        as_text = names[:2] if is_links else names if kind in TEXT_KINDS else ()
-        columns = self.read_columns(spec.path, names, as_text)
+        readings = self.readings.get(spec.view_name, {})
+        as_text = names[:2] if is_links else names if kind in TEXT_KINDS else list(readings)
+        columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
         ids = None if is_links else self._read_ids(spec.path, table.columns, self.id_column)
-        return interpret_columns(spec.view_name, spec.origin, columns, ids, kind, spec.path.parent)
+        if columns and not is_links and kind is None and not spec.selects_columns:
+            return self._split_table(spec, columns, ids)
+        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
+
+    def _split_table(self, spec: ViewSpec, columns: dict[str, np.ndarray], ids: np.ndarray | None) -> list[ViewContent]:
+        """Split a table of which the user has selected no columns, unless it can be a single view."""
+        as_text = [name for name in columns if self.kinds.get(name) in TEXT_KINDS]
+        columns = columns | (self.read_columns(spec.path, as_text, as_text) if as_text else {})
+        table = TableColumns(
+            spec.view_name,
+            spec.path,
+            columns,
+            ids,
+            self.kinds,
+            lambda names: self.read_columns(spec.path, names, names),
+            spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
+        )
+        contents, notes = split_table(table, self._view_names - {spec.name}, spec.name is not None)
+        self.split_columns |= set(columns)
+        self.notes += notes
+        return contents
 
     def _list_class_columns(self, path: Path, options: Sequence[str] = ("--labels", "--seeds")) -> set[str]:
         """List the columns of a file that hold classes, and are no features."""
@@ -245,13 +321,15 @@ class _ViewReader:
                 f"{spec.path} holds {', '.join(matrices)}: name one (--view {spec.name}={spec.path}:"
                 f"{next(iter(matrices))}), or give the file without a name to take all (--view {spec.path})"
             )
-        unknown = next((name for name in selected if name not in matrices), None)
+        available = [*matrices, *collection.optional]
+        unknown = next((name for name in selected if name not in available), None)
         if unknown is not None:
-            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, matrices))}")
+            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, available))}")
+        blocks = [matrices[block] if block in matrices else collection.optional[block]() for block in selected]
         names = [spec.name] if spec.name is not None and len(selected) == 1 else selected
         return [
-            interpret_matrix(name, f"{spec.path}:{block}", matrices[block], self.kinds.get(name))
-            for name, block in zip(names, selected, strict=True)
+            interpret_matrix(name, f"{spec.path}:{block}", matrix, self.kinds.get(name))
+            for name, block, matrix in zip(names, selected, blocks, strict=True)
         ]
 
     def read_known_classes(self, option: str, views: Mapping[Path, tuple[str, ...]]) -> list[KnownClasses]:
@@ -276,8 +354,13 @@ class _ViewReader:
         if not sources:
             raise ValueError(
                 f"no file has a column {text!r} ({option}): name an existing one, or FILE:COLUMN of an existing file"
+                + suggest(text, self._list_columns(views))
             )
         return sources
+
+    def _list_columns(self, paths: Iterable[Path]) -> list[str]:
+        """List the columns of files, without those of matrices, which have none."""
+        return [name for path in paths for name in getattr(self.read(path), "columns", ())]
 
     def _read_class_file(self, option: str, path: Path, columns: tuple[str, ...] | None) -> KnownClasses:
         """Read classes from a file for them alone, joined by its id column if it has one."""

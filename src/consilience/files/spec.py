@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .formats import parse_path
+from .formats import parse_path, split_sheet
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,20 @@ class ViewSpec:
 
     name: str | None  # None: the name of the file, or those of the matrices in it
     path: Path
-    columns: tuple[str, ...] | None = None  # names or patterns such as pixel_*; None: all
+    columns: tuple[str, ...] | None = None  # names, patterns such as pixel_*, or -NAME to leave out; None: all
 
     @property
     def view_name(self) -> str:
-        """Name of the view: as the user gave it, or the file name up to its first dot."""
-        return self.path.name.partition(".")[0] if self.name is None else self.name
+        """Name of the view: as the user gave it, or that of the sheet, or the file name up to its first dot."""
+        if self.name is not None:
+            return self.name
+        file, sheet = split_sheet(self.path)
+        return sheet or file.name.partition(".")[0]
+
+    @property
+    def selects_columns(self) -> bool:
+        """Whether the user has selected columns, and not only left some out."""
+        return self.columns is not None and not all(name.startswith("-") for name in self.columns)
 
     @property
     def origin(self) -> str:
@@ -31,6 +40,8 @@ class ViewSpec:
 
 def parse_view(text: str) -> ViewSpec:
     """Read ``NAME=FILE``, ``NAME=FILE:COLUMN``, ``NAME=FILE:COLUMN,COLUMN``, or a file alone; - is standard input.
+
+    ``FILE:-COLUMN`` leaves a column out, and ``FILE.xlsx#SHEET`` is a sheet of a workbook.
 
     Examples
     --------
@@ -68,32 +79,57 @@ def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file, pipe or device; not if the name is too long to be one."""
+    """Whether there is such a file, pipe, device or sheet; not if the name is too long to be one."""
     try:
-        return path.exists() and not path.is_dir()
+        file, _ = split_sheet(path)
+        return file.exists() and not file.is_dir()
     except OSError:
         return False
 
 
 def is_same_file(first: Path, second: Path) -> bool:
-    """Whether two paths name the same file."""
-    return first == second or (is_file(first) and is_file(second) and first.samefile(second))
+    """Whether two paths name the same file, or the same sheet of it."""
+    if first == second or not (is_file(first) and is_file(second)):
+        return first == second
+    (first_file, first_sheet), (second_file, second_sheet) = split_sheet(first), split_sheet(second)
+    return first_sheet == second_sheet and first_file.samefile(second_file)
 
 
 def select_columns(
     path: Path, patterns: Sequence[str] | None, available: Sequence[str], excluded: set[str]
 ) -> list[str]:
-    """Select the columns that match the patterns; without patterns, all that are not excluded."""
-    if patterns is None:
+    """Select the columns that match the patterns; without patterns, all that are not excluded.
+
+    Patterns that start with - leave columns out.
+    """
+    patterns = patterns or ()
+    dropped = [pattern for pattern in patterns if pattern.startswith("-") and pattern not in available]
+    chosen = [pattern for pattern in patterns if pattern not in dropped]
+    excluded = excluded.union(*(_match_columns(path, pattern[1:], available) for pattern in dropped))
+    if not chosen:
         return [name for name in available if name not in excluded]
     selected: dict[str, None] = {}
-    for pattern in patterns:
-        matching = [pattern] if pattern in available else fnmatch.filter(available, pattern)
-        matching = [name for name in matching if name not in excluded or name == pattern]
-        if not matching:
-            raise ValueError(f"{path} has no column {pattern!r}; it has {list_names(available)}")
-        selected |= dict.fromkeys(matching)
+    for pattern in chosen:
+        selected |= dict.fromkeys(_match_columns(path, pattern, available, excluded))
     return list(selected)
+
+
+def _match_columns(path: Path, pattern: str, available: Sequence[str], excluded: Collection[str] = ()) -> list[str]:
+    """Return the columns that a pattern names; refuse a pattern that names none beside those that are excluded."""
+    matching = [pattern] if pattern in available else fnmatch.filter(available, pattern)
+    matching = [name for name in matching if name not in excluded or name == pattern]
+    if not matching:
+        raise ValueError(
+            f"{path} has no column {pattern!r}; it has {list_names(available)}{suggest(pattern, available)}"
+        )
+    return matching
+
+
+def suggest(name: str, available: Iterable[str]) -> str:
+    """Return a question about the most similar name for the end of a message, '' if there is none."""
+    by_lower = {other.lower(): other for other in available}
+    similar = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f". Did you mean {by_lower[similar[0]]!r}?" if similar else ""
 
 
 def list_names(names: Sequence[str], limit: int = 12) -> str:

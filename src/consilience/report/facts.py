@@ -208,14 +208,23 @@ class ReportFacts:
         """The original texts of the views that have any."""
         return {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
 
+    def shows_words(self, view: str) -> bool:
+        """Whether a view is described by the words of its texts, because its columns have no names."""
+        return view in self.view_texts and self.views.feature_names(view) is None
+
+    def has_names(self, view: str) -> bool:
+        """Whether the features that describe a view have names."""
+        return view in self.view_texts or self.views.feature_names(view) is not None
+
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
         """Return the beginnings of the entity's texts."""
-        texts = {name: _none_if_missing(texts[row]) for name, texts in self.view_texts.items()}
+        names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
+        texts = {name: _none_if_missing(self.view_texts[name][row]) for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}
         quotes = {name: quote for name, quote in quotes.items() if quote}
         if not quotes:
             return None
-        names_views = len(self.view_texts) > 1
+        names_views = len(names) > 1
         lines = (
             tag("span", join_html((tag("b", mark_user_text(name)), " ")) if names_views else None, tag("bdi", quote))
             for name, quote in quotes.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..images.reading import find_pictures
-from . import annotated, arrays, delimited, jsonl, market, parquet
+from . import annotated, arrays, delimited, excel, jsonl, market, parquet
 from .base import (
     FORMATS,
     FileCollection,
@@ -17,10 +17,10 @@ from .base import (
     TableOptions,
     register_format,
 )
-from .inputs import InputFiles, parse_path
+from .inputs import InputFiles, parse_path, split_sheet
 
 for _format in (
-    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT),
+    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT, excel.FORMAT),
     *(arrays.NPY, arrays.NPZ, market.MATRIX_MARKET, market.SVMLIGHT, annotated.H5AD, annotated.H5MU),
 ):
     register_format(_format)
@@ -28,10 +28,17 @@ for _format in (
 
 def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
     """Read a file, or a folder of pictures; columns named in `as_text` are never taken for numbers."""
-    if path.is_dir():
-        return find_pictures(path)
     with InputFiles() as inputs:
-        return read_input(inputs.locate(path), as_text, delimiter)
+        return read_path(path, inputs, as_text, delimiter)
+
+
+def read_path(
+    path: Path, inputs: InputFiles, as_text: frozenset[str] = frozenset(), delimiter: str | None = None
+) -> FileContent:
+    """Read a file, a folder of pictures, or the object in memory that the path stands for."""
+    if path in inputs.objects:
+        return inputs.objects[path](as_text)
+    return find_pictures(path) if path.is_dir() else read_input(inputs.locate(path), as_text, delimiter)
 
 
 def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
@@ -54,7 +61,9 @@ def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter
 
 
 def is_table(path: Path, inputs: InputFiles) -> bool:
-    """Whether the file has named columns."""
+    """Whether the file, or the object in its place, has named columns."""
+    if path in inputs.objects:
+        return type(inputs.objects[path](frozenset())) is FileTable
     return not path.is_dir() and _find_format(inputs.locate(path)).is_table
 
 
@@ -81,5 +90,7 @@ __all__ = [
     "parse_path",
     "read_file",
     "read_input",
+    "read_path",
     "register_format",
+    "split_sheet",
 ]

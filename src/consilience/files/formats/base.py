@@ -31,6 +31,7 @@ class InputFile:
 
     path: Path
     location: Path
+    sheet: str | None = None  # of a workbook; None: the first one with data
 
     def __str__(self) -> str:
         return str(self.path)
@@ -63,31 +64,44 @@ class InputFile:
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors."""
+    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
+
+    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does, and
+    `categories` the columns that have a categorical type.
+    """
 
     columns: dict[str, np.ndarray]
+    id_column: str | None = None
+    categories: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class FileMatrix:
     """A matrix of numbers, dense or sparse, with the names of its rows and columns if the file has any.
 
-    `is_expression` marks the measurements of a single-cell file, which are counts however they are stored.
+    `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
+    file's names for what was measured, and `raw_block` the name of the block with the raw counts, if there is one.
     """
 
     values: Any
     ids: np.ndarray | None = None
     features: np.ndarray | None = None
     is_expression: bool = False
+    modality: str = ""
+    raw_block: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class FileCollection:
-    """Several matrices over entities with ids, and columns that describe the entities."""
+    """Several matrices over entities with ids, and columns that describe the entities.
+
+    `optional` has functions that read further matrices, which are views only if they are named.
+    """
 
     matrices: dict[str, FileMatrix]
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     ids: np.ndarray | None = None
+    optional: dict[str, Callable[[], FileMatrix]] = field(default_factory=dict)
 
 
 FileContent = FileTable | FileMatrix | FileCollection | Pictures  # pictures: of a folder
@@ -114,6 +128,8 @@ class FileFormat:
         gets `TableOptions`. A file that cannot be read raises a ValueError that names it.
     is_table : bool, default=False
         Whether the files have named columns.
+    has_sheets : bool, default=False
+        Whether a file can hold several tables, of which the user names one as FILE#SHEET.
     detect : callable, optional
         Says whether a file that starts with these bytes has the format. Pipes, which have no suffix, are recognized by
         it; bytes of a byte order mark and white space at the start are left out.
@@ -122,6 +138,7 @@ class FileFormat:
     suffixes: tuple[str, ...]
     read: Callable[..., FileContent]
     is_table: bool = False
+    has_sheets: bool = False
     detect: Callable[[bytes], bool] | None = None
 
 

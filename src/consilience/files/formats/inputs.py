@@ -7,9 +7,11 @@ import shutil
 import stat
 import tempfile
 import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from .base import FORMATS, InputFile
+from .base import FORMATS, FileContent, InputFile
 
 STANDARD_INPUT = "/dev/stdin"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -20,9 +22,16 @@ class InputFiles:
     """Locate files; copy each pipe once, however often and under whatever name it is requested.
 
     The copies are deleted when the context ends.
+
+    Parameters
+    ----------
+    objects : mapping of path to callable, optional
+        Objects in memory in place of files, by the path that stands for each: functions that take the names of columns
+        to read as text, and return the content.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Mapping[Path, Callable[[frozenset[str]], FileContent]] | None = None) -> None:
+        self.objects = objects or {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._copies: dict[tuple[int, int], Path] = {}
 
@@ -37,6 +46,9 @@ class InputFiles:
 
     def locate(self, path: Path) -> InputFile:
         """Check that a path can be read, and copy its content if it is a pipe."""
+        file, sheet = split_sheet(path)
+        if sheet is not None:
+            return replace(self.locate(file), path=path, sheet=sheet)
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}")
         status = path.stat()
@@ -80,6 +92,15 @@ def detect_suffix(start: bytes) -> str:
     content = start.removeprefix(BYTE_ORDER_MARK).lstrip()
     detected = (suffix for suffix, file_format in FORMATS.items() if file_format.detect and file_format.detect(content))
     return next(detected, ".csv")
+
+
+def split_sheet(path: Path) -> tuple[Path, str | None]:
+    """Split FILE#SHEET into the file and the sheet, unless that is the name of a file."""
+    name, mark, sheet = path.name.partition("#")
+    file_format = FORMATS.get(Path(name).suffix.lower())
+    if not mark or not sheet or file_format is None or not file_format.has_sheets or path.exists():
+        return path, None
+    return path.with_name(name), sheet
 
 
 def parse_path(text: str) -> Path:

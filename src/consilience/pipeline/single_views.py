@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from .._progress import Task
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
-from ..registry import COUNT_KINDS, EstimatorDeclaration
+from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
-from .terminal import Terminal
+from .log import RunLog
 
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
@@ -27,33 +28,36 @@ def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) 
     Raw counts beside measurements get rows of unit length, which weighted counts have already; counts alone stay as
     they are. Measurements are divided by the square root of their number of columns.
     """
-    only_counts = all(kind in COUNT_KINDS for kind in kinds.values())
+    joint_kind = join_kinds(kinds)
     blocks = {}
     for (name, block), is_present in zip(views.items(), views.present.T, strict=True):
         values = sp.csr_array(block) if sp.issparse(block) else np.where(is_present[:, None], np.nan_to_num(block), 0.0)
-        if kinds[name] not in COUNT_KINDS:
+        if kinds[name] not in DIRECTION_KINDS:
             values = values / np.sqrt(values.shape[1])
-        elif raw_counts and not only_counts:
+        elif raw_counts and joint_kind != "counts":
             values = normalize(values)
         blocks[name] = values
-    return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if only_counts else "numbers"}
+    return Views({"all": concatenate_columns(blocks)}), {"all": joint_kind}
 
 
-def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal: Terminal) -> Table:
+def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunLog) -> Table:
     """Return a table with one row each for all views, the columns of all views, and each view alone."""
     views, declaration, classes = data.views, data.declaration, data.classes
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
+    task = Task(views.n_views + 1)
     for name, single, kinds, entities in _list_alternatives(views, data.prepared.kinds, declaration):
+        task.detail = name
         labels = np.full(len(views), -1)
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 labels[entities] = declaration.build(n_clusters, kinds, seed=seed).fit(single).labels_
             for warning in caught:
-                terminal.note(f"{name}: {warning.message}")
+                log.note(f"{name}: {warning.message}")
+            task.advance()
         except (ValueError, MemoryError) as error:
-            terminal.note(f"Not compared with {name}: {error}")
+            log.note(f"Not compared with {name}: {error}")
             continue
         rows.append({"method": name, **summarize_labels(labels, model.labels_, classes)})
     return Table.from_rows(rows)

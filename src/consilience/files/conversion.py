@@ -1,0 +1,118 @@
+"""Convert columns of a table that are written as text to numbers: amounts, dates, times, truth values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from .amounts import convert_amounts
+from .dates import convert_dates
+from .formats.columns import is_number
+from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
+
+TRUTHS = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+
+
+def convert_truths(
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+) -> Conversion | None:
+    """Convert yes and no, or true and false, to 1 and 0; None unless the column holds both and nothing else."""
+    texts = list_texts(values)
+    words = {row: text.strip().lower() for row, text in texts.items()}
+    if reading is None:
+        if {TRUTHS.get(word) for word in set(words.values())} != {0.0, 1.0}:
+            return None
+        reading = ColumnReading("truth", lenient=lenient)
+    unread = [row for row, word in words.items() if word not in TRUTHS]
+    check_unread(column, "yes and no", texts, unread, reading.lenient)
+    numbers = np.full(len(values), np.nan)
+    for row, word in words.items():
+        numbers[row] = TRUTHS.get(word, np.nan)
+    examples = [f"{texts[row].strip()!r} read as 1" for row in words if numbers[row] == 1]
+    return Conversion(numbers, next(iter(examples), ""), reading, unread)
+
+
+def convert_numbers(
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+) -> Conversion | None:
+    """Convert plain numbers with a few other cells among them, which are taken for empty; None for other columns."""
+    texts = list_texts(values)
+    unread = [row for row, text in texts.items() if not is_number(text)]
+    if reading is None:
+        if not lenient or not texts or len(unread) > (1 - MIN_SHARE) * len(texts):
+            return None
+        reading = ColumnReading("number", lenient=lenient)
+    check_unread(column, "numbers", texts, unread, reading.lenient)
+    numbers = np.full(len(values), np.nan)
+    for row in texts.keys() - unread:
+        numbers[row] = float(texts[row])
+    return Conversion(numbers, "", reading, unread)
+
+
+CONVERTERS: dict[str, Callable[..., Conversion | None]] = {
+    "truth": convert_truths,
+    "date": convert_dates,
+    "time": convert_dates,
+    "amount": convert_amounts,
+    "number": convert_numbers,
+}
+
+
+def convert_column(
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+) -> Conversion | None:
+    """Convert a column of texts to numbers, as `reading` says or as its cells suggest; None for any other column."""
+    if values.dtype != object or {type(cell) for cell in values} - {str, type(None)}:
+        return None
+    if reading is not None:
+        return CONVERTERS[reading.kind](column, values, reading)
+    conversions = (convert(column, values, lenient=lenient) for convert in dict.fromkeys(CONVERTERS.values()))
+    return next((conversion for conversion in conversions if conversion is not None), None)
+
+
+def convert_columns(
+    columns: Mapping[str, np.ndarray],
+    readings: Mapping[str, ColumnReading] | None = None,
+    *,
+    lenient: bool = False,
+    forms: Collection[tuple[str, str]] = (),
+) -> dict[str, Conversion]:
+    """Convert the columns of a table that hold amounts, dates, times or truth values.
+
+    The other columns, or `forms` of the table that are known otherwise, decide how a column is read that could be read
+    in two ways: kinds and forms of readings, such as ('amount', ',').
+    """
+    conversions: dict[str, Conversion] = {}
+    ambiguous: dict[str, AmbiguousColumnError] = {}
+    for column, values in columns.items():
+        try:
+            conversion = convert_column(column, values, (readings or {}).get(column), lenient)
+        except AmbiguousColumnError as error:
+            ambiguous[column] = error
+            continue
+        if conversion is not None:
+            conversions[column] = conversion
+    forms = {*forms, *((conversion.reading.kind, conversion.reading.form) for conversion in conversions.values())}
+    for column, refusal in ambiguous.items():
+        fitting = [reading for reading in refusal.readings if (reading.kind, reading.form) in forms]
+        if len(fitting) != 1:
+            raise refusal
+        conversion = convert_column(column, columns[column], fitting[0])
+        assert conversion is not None
+        conversions[column] = conversion
+    return {column: conversions[column] for column in columns if column in conversions}
+
+
+def describe_unread(origin: str, columns: Mapping[str, np.ndarray], conversions: Mapping[str, Conversion]) -> list[str]:
+    """Note the cells that could not be read and count as empty, one sentence per column."""
+    notes = []
+    for column, conversion in conversions.items():
+        if conversion.unread:
+            row, n_more = conversion.unread[0], len(conversion.unread) - 1
+            others = f" and {n_more} more cell{'s' * (n_more > 1)}" if n_more else ""
+            notes.append(
+                f"{origin}: column {column!r} holds {conversion.reading.kind}s; {columns[column][row][:40]!r} in row "
+                f"{row + 1}{others} cannot be read, and {'count' if n_more else 'counts'} as empty."
+            )
+    return notes

@@ -1,0 +1,76 @@
+"""Find the views of a model in files of new entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from .formats import InputFiles, is_table, read_path
+from .kinds import ViewContent
+from .readings import ColumnReading
+from .spec import ViewSpec, list_names
+
+MATRIX_KINDS = ("numbers", "counts", "similarities")
+
+
+@dataclass(frozen=True)
+class ModelViews:
+    """The views that a model was fitted to, by name: their kinds, and the columns of the tables that they come from."""
+
+    kinds: Mapping[str, str]
+    columns: Mapping[str, Sequence[str] | None]
+    readings: Mapping[str, Mapping[str, ColumnReading]] = field(default_factory=dict)
+    sources: Mapping[str, str | None] = field(default_factory=dict)  # names of tables that were split
+
+    @classmethod
+    def from_contents(cls, contents: Sequence[ViewContent]) -> ModelViews:
+        """Collect what new files must have in common with the contents of a fit."""
+        return cls(
+            {content.name: content.kind for content in contents},
+            {content.name: content.columns for content in contents},
+            {content.name: dict(content.readings) for content in contents if content.readings},
+            {content.name: content.source for content in contents if content.source is not None},
+        )
+
+    @classmethod
+    def from_saved(cls, saved: Mapping[str, Mapping]) -> ModelViews:
+        """Return the views of a saved model; models of earlier versions have fewer facts."""
+        return cls(**{name: saved[name] for name in ("kinds", "columns", "readings", "sources") if name in saved})
+
+    def to_saved(self) -> dict[str, Mapping]:
+        """Return the facts that a saved model contains."""
+        return {"kinds": self.kinds, "columns": self.columns, "readings": self.readings, "sources": self.sources}
+
+    def find_views(self, spec: ViewSpec, inputs: InputFiles) -> list[ViewSpec]:
+        """Return one spec per view of the model that a file holds, with the columns of the fit.
+
+        A name, given or taken from the file, means the view or all views of the table that was called so; another file
+        holds the views whose columns it has, or the only matrix.
+        """
+        if spec.selects_columns:
+            return [replace(spec, name=spec.view_name)]
+        views = [view for view in self.kinds if spec.view_name in (view, self.sources.get(view))]
+        if not is_table(spec.path, inputs):
+            matrices = [
+                view for view, kind in self.kinds.items() if kind in MATRIX_KINDS and not self.columns.get(view)
+            ]
+            if not views and spec.name is None and len(matrices) == 1:
+                views = matrices
+            return [replace(spec, name=view) for view in views[:1]] or [spec]
+        if not views and spec.name is None:
+            views = [view for view in self.kinds if self.columns.get(view)]
+        if len(views) < 2:
+            return [self._select(spec, view) for view in views] or [spec]
+        available = list(read_path(spec.path, inputs).columns)  # type: ignore[union-attr]
+        matching = [view for view in views if set(self.columns.get(view) or ()).intersection(available)]
+        if not matching:
+            expected = [column for view in views for column in self.columns.get(view) or ()]
+            raise ValueError(
+                f"{spec.path} has none of the columns {list_names(expected)} of the model; it has "
+                f"{list_names(available)}"
+            )
+        return [self._select(spec, view) for view in matching]
+
+    def _select(self, spec: ViewSpec, view: str) -> ViewSpec:
+        columns = self.columns.get(view)
+        return replace(spec, name=view, columns=tuple(columns) if columns else spec.columns)

@@ -1,0 +1,60 @@
+"""How the cells of a column become numbers: decided once for the whole column, and saved for new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .._saving import save_as
+from .formats.columns import is_missing
+
+MIN_SHARE = 0.9  # share of cells that can be read, above which the other cells are taken for mistakes
+
+
+@save_as("column-reading")
+@dataclass(frozen=True)
+class ColumnReading:
+    """How the cells of a column become numbers.
+
+    `form` is the decimal mark of amounts, or the order of day, month and year in dates. `unit` is the currency of
+    amounts, or '%'. Cells that cannot be read are empty if `lenient`, and an error otherwise.
+    """
+
+    kind: str  # number, amount, date, time or truth
+    form: str = ""
+    unit: str = ""
+    lenient: bool = False
+
+
+class Conversion(NamedTuple):
+    """A column as numbers, NaN where a cell is empty or cannot be read."""
+
+    numbers: np.ndarray
+    example: str  # how a cell was read
+    reading: ColumnReading
+    unread: Sequence[int] = ()  # rows of cells that cannot be read
+
+
+class AmbiguousColumnError(ValueError):
+    """A column that can be read in several ways, which give different numbers."""
+
+    def __init__(self, message: str, readings: Sequence[ColumnReading]) -> None:
+        super().__init__(message)
+        self.readings = readings
+
+
+def list_texts(values: np.ndarray) -> dict[int, str]:
+    """List the cells of a text column that are not empty, by row."""
+    return {row: cell for row, cell in enumerate(values.tolist()) if cell is not None and not is_missing(cell)}
+
+
+def check_unread(column: str, what: str, texts: dict[int, str], unread: Sequence[int], lenient: bool) -> None:
+    """Refuse cells that cannot be read, unless they may be taken for empty."""
+    if unread and not lenient:
+        raise ValueError(
+            f"column {column!r} holds {what}, but {texts[unread[0]][:40]!r} in row {unread[0] + 1} "
+            f"({len(unread)} in all): correct or empty these cells, or declare them as names (--kind)"
+        )
