@@ -603,3 +603,12 @@ def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     find = find_thumbnails({"front": front, "back": back})
     assert [find(0), find(1)] == [draw_thumbnail(path) for path in back]
     assert find_thumbnails({}) is None
+
+
+def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
+    files = sorted(photos.iterdir())
+    rows = [(f"p{i}", i % 7 + 0.5, path.as_uri()) for i, path in enumerate(files)]
+    table = write_csv(photos.parent / "mixed.csv", ["id", "price", "file"], rows)
+    kinds = {content.kind: content for content in read(table).contents}
+    assert set(kinds) == {"numbers", "images"}
+    assert kinds["images"].data.paths.tolist() == files
