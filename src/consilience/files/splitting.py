@@ -12,6 +12,7 @@ import numpy as np
 from .conversion import convert_columns, describe_unread
 from .formats.columns import is_number
 from .identifiers import CODE, has_id_name
+from .images.reading import looks_like_images
 from .kinds import BUILDERS, ViewContent, detect_column_kind, interpret_columns, is_repetitive
 from .readings import MIN_SHARE, Conversion
 from .spec import list_names
@@ -130,7 +131,7 @@ def classify_column(column: str, values: np.ndarray, folder: Path) -> str:
     if len(distinct) == 1 and MIN_ROWS <= len(texts) == len(values):
         return "constant"
     if _holds(IMAGE, texts):
-        return "images" if any((folder / text).is_file() for text in texts[:100]) else "absent-images"
+        return "images" if looks_like_images(values, folder) else "absent-images"
     if kind == "categories":
         return kind
     if _holds(ADDRESS, texts):
