@@ -70,6 +70,8 @@ def test_path_gives_the_same_labels(result, products, tmp_path):
     products.to_csv(path, index=False)
     again = cs.cluster(path, 3, labels="kind", assess=False)
     assert again.labels.tolist() == result.labels.tolist()
+    assert again.predict(path).tolist() == result.predict(products).tolist()
+    assert again.predict({"products": path}).tolist() == result.predict(products).tolist()
 
 
 def test_polars_frame_gives_the_same_labels_and_a_polars_frame(result, products):
