@@ -98,8 +98,8 @@ def test_methods_take_embeddings(things, tmp_path):
         (["text"], "--encode needs the form NAME=ENCODING, got 'text'"),
         (["text=words", "text=lsa"], "--encode is given twice for the view 'text': words and lsa"),
         (["size=words"], "view 'size' (things.csv:x,y) holds numbers, which have one encoding"),
-        (["tekst=words"], "--encode names the view 'tekst' (did you mean 'text'?)"),
-        (["text=semantc"], "there is no encoding 'semantc' of text (did you mean 'semantic'?)"),
+        (["tekst=words"], "--encode names the view 'tekst', but the views are 'size', 'text'. Did you mean 'text'?"),
+        (["text=semantc"], "Did you mean 'semantic'?"),
         (["text=models/none"], "there is no model at"),
     ],
 )

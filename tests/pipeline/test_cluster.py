@@ -165,7 +165,7 @@ def test_seeds_and_constraints_in_memory(products):
         ({"method": "best"}, "there is no method 'best'"),
         ({"options": {"eta": 1}}, "method=\"consilience\" has no option 'eta'"),
         ({"kinds": {"size": "text"}}, "kinds names 'size'"),
-        ({"encode": {"description": "wrds"}}, "did you mean 'words'"),
+        ({"encode": {"description": "wrds"}}, "Did you mean 'words'"),
         ({"labels": "brand"}, "'brand'"),
         ({"labels": [1, 2]}, "2 labels for 90 entities"),
         ({"labels": [[1]]}, "one class per row"),

@@ -57,7 +57,7 @@ def test_chooses_an_informative_encoding(data, n_clusters, other):
     choice = compare_representations(candidates, n_clusters=n_clusters)
     assert choice.name in ("meaning", "both")
     labels = {name: cs.Consilience(4, random_state=0).fit(candidates[name]).labels_ for name in ("words", choice.name)}
-    quality = {name: normalized_mutual_info_score(data.y, found) for name, found in labels.items()}
+    quality = {name: normalized_mutual_info_score(data.y, clusters) for name, clusters in labels.items()}
     assert quality[choice.name] > quality["words"] + 0.1
     assert choice.table["candidate"].tolist() == list(candidates)
     row = dict(zip(candidates, choice.table["score"], strict=True))
