@@ -62,7 +62,7 @@ def test_new_entities_are_encoded_as_in_the_fit(runs, things, tmp_path, encoding
 def test_report_can_be_written_again(runs, tmp_path, encoding):
     run_successfully("report", runs[encoding], "--out", tmp_path / "report.html")
     pages = [(folder / "report.html").read_text(encoding="utf-8") for folder in (tmp_path, runs[encoding])]
-    first, second = (re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", page) for page in pages)
+    first, second = (re.sub(r"<time.*?</time>", "", page) for page in pages)
     assert first == second
 
 
