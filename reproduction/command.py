@@ -106,7 +106,7 @@ def _show_progress(units: list[tuple[Any, Unit]], terminal: Terminal) -> Iterato
         def report_done(unit: Unit) -> None:
             left[unit.paper, unit.study] -= 1
             if not left[unit.paper, unit.study]:
-                terminal.print_progress(f"{unit.paper} {unit.study}: done")
+                terminal.report(f"{unit.paper} {unit.study}: done")
 
         yield report_done
         return

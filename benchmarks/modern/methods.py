@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 
 import consilience as cs
-from consilience.cli.loading import choose_method
 from consilience.files import ViewContent
+from consilience.pipeline.loading import choose_method
 from consilience.registry import find_estimator
 
 from .sets import Prepared

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .methods.convex.kernel_kmeans import kernel_kmeans
     from .methods.convex.proportions import mixture_proportions
     from .persist import load, save
+    from .pipeline.cluster import cluster
+    from .pipeline.result import Result, load_run
     from .report import Report
     from .selection import select_n_clusters
 else:
@@ -51,6 +53,7 @@ else:
         "methods",
         "metrics",
         "persist",
+        "pipeline",
         "plot",
         "report",
         "selection",
@@ -81,6 +84,8 @@ else:
         ),
         "data": ("Constraints", "Table", "Views", "align", "open_sparse"),
         "persist": ("load", "save"),
+        "pipeline.cluster": ("cluster",),
+        "pipeline.result": ("Result", "load_run"),
         "report": ("Report",),
         "selection": ("select_n_clusters",),
     }
@@ -120,6 +125,7 @@ __all__ = [
     "PCKMeans",
     "PerView",
     "Report",
+    "Result",
     "SpectralFeatures",
     "Table",
     "Views",
@@ -128,6 +134,7 @@ __all__ = [
     "align",
     "assess",
     "baselines",
+    "cluster",
     "compare",
     "datasets",
     "divergences",
@@ -135,6 +142,7 @@ __all__ = [
     "families",
     "kernel_kmeans",
     "load",
+    "load_run",
     "metrics",
     "mixture_proportions",
     "open_sparse",

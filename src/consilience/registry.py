@@ -14,7 +14,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-COUNT_KINDS = ("counts", "text", "names", "links")  # kinds of views in which the direction of a row matters
+COUNT_KINDS = ("counts", "text", "names", "links")  # kinds of views whose values are 0 or more and mostly 0
+DIRECTION_KINDS = (*COUNT_KINDS, "embedding")  # kinds of views in which the direction of a row matters
 DEFAULT_METHOD = "consilience"
 TABLE_VIEW = "view0"  # what estimators call the only view if they are given a table
 
@@ -92,9 +93,16 @@ class EstimatorDeclaration:
         options |= self.choose_options(kinds)
         if self.wraps is None:
             return self.estimator_class(n_clusters, **options)
-        kind = "counts" if all(kind in COUNT_KINDS for kind in kinds.values()) else "numbers"
-        wrapped = self.wraps.build(n_clusters, {TABLE_VIEW: kind}, seed=seed, verbose=verbose)
+        wrapped = self.wraps.build(n_clusters, {TABLE_VIEW: join_kinds(kinds)}, seed=seed, verbose=verbose)
         return self.estimator_class(wrapped, **options)
+
+
+def join_kinds(kinds: Mapping[str, str]) -> str:
+    """Return the kind of a view that has the columns of views of these kinds."""
+    for kind, parts in (("counts", COUNT_KINDS), ("embedding", DIRECTION_KINDS)):
+        if all(part in parts for part in kinds.values()):
+            return kind
+    return "numbers"
 
 
 _DECLARATIONS: dict[str, EstimatorDeclaration] = {}
@@ -122,17 +130,17 @@ def _choose_affinities(kinds: Mapping[str, str], default: str = "auto") -> dict[
 
 
 def _choose_families(kinds: Mapping[str, str]) -> dict[str, Any]:
-    families = {"numbers": "gaussian", **dict.fromkeys(COUNT_KINDS, "multinomial")}
+    families = {"numbers": "gaussian", "embedding": "von-mises-fisher", **dict.fromkeys(COUNT_KINDS, "multinomial")}
     return {"families": {view: families[kind] for view, kind in kinds.items() if kind in families}, "eta": 0.5}
 
 
 def _choose_divergences(kinds: Mapping[str, str]) -> dict[str, Any]:
-    divergences = {"similarities": "kernel", **dict.fromkeys(COUNT_KINDS, "cosine")}
+    divergences = {"similarities": "kernel", **dict.fromkeys(DIRECTION_KINDS, "cosine")}
     return {"divergence": {view: divergences.get(kind, "squared-euclidean") for view, kind in kinds.items()}}
 
 
 def _choose_metrics(kinds: Mapping[str, str]) -> dict[str, Any]:
-    return {"metric": {view: "cosine" if kind in COUNT_KINDS else "euclidean" for view, kind in kinds.items()}}
+    return {"metric": {view: "cosine" if kind in DIRECTION_KINDS else "euclidean" for view, kind in kinds.items()}}
 
 
 _K_MEANS = EstimatorDeclaration(

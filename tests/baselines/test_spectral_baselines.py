@@ -357,17 +357,10 @@ def test_interrupted_rounds_leave_the_model_unchanged(monkeypatch):
     def interrupting(*_):
         raise KeyboardInterrupt
 
-    class Shown:
-        def __enter__(self):
-            return interrupting
-
-        def __exit__(self, *_):
-            return False
-
     views = some_views(2)
     model = fit(CoRegularizedSpectral, views)
     labels = model.labels_.copy()
-    monkeypatch.setattr("consilience.baselines.co_regularized.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.common.run.RoundCounter.__call__", interrupting)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model is as it was before fit"):
         model.fit(views[:50])
     assert np.array_equal(model.labels_, labels)

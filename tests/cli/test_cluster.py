@@ -70,11 +70,11 @@ BY_HAND = {
 
 
 def check_folder(folder, ids, model, names, n_columns):
-    """All four files are there, whole, and say what the model says."""
+    """All files are there, whole, and say what the model says."""
     assert set(list_folder(folder)) == FILES
     rows, facts = read_labels(folder), read_summary(folder)
     assessed = facts["assessment"] is not None
-    expected = ["id", "cluster", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
+    expected = ["id", "cluster", "name", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
     calibrated = assessed or not hasattr(model, "calibrate")
     expected += ["probability", "second"] * (hasattr(model, "predict_proba") and calibrated) + ["stability"] * assessed
     assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]
@@ -227,6 +227,43 @@ def test_refused_similarities_name_suitable_methods(method, data, tmp_path):
     takers = ["consilience", "spectral", "kernel-addition", "co-regularized", "convex", "kernel-product"]
     takers = " or ".join([*takers, "minimum-disagreement"])
     assert ran.error_line == f"consilience: {wanted}{takers}"
+
+
+def write_papers(folder):
+    """Write texts of three topics, and citations within each."""
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice([f"{'xyz'[i % 3]}{j}" for j in range(9)], 8)) for i in range(60)]
+    (folder / "papers.csv").write_text("id,text\n" + "".join(f"p{i},{text}\n" for i, text in enumerate(words)))
+    pairs = [(i, int(j)) for i in range(60) for j in rng.choice(np.arange(i % 3, 60, 3), 3)]
+    (folder / "cites.csv").write_text("source,target\n" + "".join(f"p{i},p{j}\n" for i, j in pairs))
+    return "--view", folder / "papers.csv:text", "--view", folder / "cites.csv", "--kind", "papers=text"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"), [("graph", ["papers", "cites"]), ("smooth", ["papers", "papers-over-cites"])]
+)
+def test_links_are_encoded_as_the_user_says(encoding, names, tmp_path):
+    views = write_papers(tmp_path)
+    out = tmp_path / "out"
+    ran = run_successfully("cluster", *views, "--encode", f"cites={encoding}", "-k", 3, "--no-assess", "--out", out)
+    assert "going links" not in ran.err
+    facts = read_summary(out)
+    assert list(facts["views"]) == names
+    labels = (out / "labels.csv").read_text().splitlines()[1:]
+    clusters = [line.split(",")[1] for line in labels]
+    assert len(set(zip(clusters, [i % 3 for i in range(60)], strict=True))) == 3
+    run_successfully("predict", out, *views[:4], "--out", tmp_path / "new.csv")
+    predicted = [line.split(",")[1] for line in (tmp_path / "new.csv").read_text().splitlines()[1:]]
+    assert predicted == clusters
+
+
+def test_graph_of_links_is_refused_by_methods_without_similarities(tmp_path):
+    views = write_papers(tmp_path)
+    ran = run_command(
+        "cluster", *views, "--encode", "cites=graph", "-k", 3, "--method", "co-em", "--out", tmp_path / "out"
+    )
+    assert ran.code == 1
+    assert "view 'cites' holds similarities, which --method co-em cannot take: use consilience or" in ran.error_line
 
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])

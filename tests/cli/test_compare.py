@@ -10,7 +10,16 @@ import pytest
 from consilience import registry
 from consilience.cli.compare import CLOSE, describe_comparison, list_candidates
 from consilience.data import Table
-from stage import CLASSES, assert_refused, list_folder, make_blobs, run_command, run_successfully, write_csv
+from stage import (
+    CLASSES,
+    assert_refused,
+    get_messages,
+    list_folder,
+    make_blobs,
+    run_command,
+    run_successfully,
+    write_csv,
+)
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "stability", "seconds", "peak_mib", "entities"]
@@ -59,7 +68,7 @@ def test_printed_and_written_results_agree(scored):
     header = next(line for line in ran.out.splitlines() if line.startswith("estimator"))
     assert header.split() == ["estimator", *SHOWN]
     assert facts["words"].startswith("Several views make little difference here: ")
-    assert ran.err == ""
+    assert get_messages(ran.err) == []
 
 
 def test_assess_adds_columns_of_verdicts(whole, monkeypatch):

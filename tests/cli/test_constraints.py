@@ -65,7 +65,7 @@ def test_similarities_with_constraints(data, tmp_path):
 
 
 def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.loading.MAX_CONSTRAINED", 50)
+    monkeypatch.setattr("consilience.pipeline.loading.MAX_CONSTRAINED", 50)
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     arguments = "cluster", *ab, "-k", 3, "--constraints", file
     run_successfully(*arguments, "--out", tmp_path / "auto")

@@ -29,22 +29,22 @@ def cluster(ab, out):
 @pytest.mark.parametrize(
     ("where", "done"),
     [
-        ("consilience.cli.loading.read_files", "stopped before anything was done: nothing was written"),
-        ("consilience.cli.loading.fit_and_encode", "stopped after it had read the files: nothing was written"),
+        ("consilience.pipeline.loading.read_files", "stopped before anything was done: nothing was written"),
+        ("consilience.pipeline.loading.fit_and_encode", "stopped after it had read the files: nothing was written"),
         (
             "consilience.MultiViewKMeans.fit",
             "stopped after it had read the files and prepared the views: nothing was written",
         ),
         (
-            "consilience.cli.cluster.confidence",
+            "consilience.pipeline.run.confidence",
             "stopped after it had prepared the views and fitted the model: nothing was written",
         ),
         (
-            "consilience.cli.cluster.save",
+            "consilience.pipeline.folder.save",
             "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
         (
-            "consilience.cli.cluster.build_report",
+            "consilience.pipeline.run.PipelineRun.build_report",
             "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
     ],
@@ -78,7 +78,7 @@ def test_ctrl_c_while_moving_files_keeps_the_older_run(ab, tmp_path, monkeypatch
     out = tmp_path / "out"
     assert cluster(ab, out).code == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    monkeypatch.setattr("consilience.cli.cluster.build_report", stop)
+    monkeypatch.setattr("consilience.pipeline.run.PipelineRun.build_report", stop)
     ran = run_command("cluster", *ab, "-k", 4, "--out", out, "--force")
     assert ran.code == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

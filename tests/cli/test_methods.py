@@ -8,7 +8,7 @@ import pytest
 
 from consilience._docstrings import read_parameters
 from consilience.cli.methods import WIDTH, write_default
-from consilience.cli.settings import FLAGS, list_options, list_python_options, read_settings
+from consilience.pipeline.settings import FLAGS, list_options, list_python_options, read_settings
 from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
 from stage import run_command, run_successfully
 

@@ -12,13 +12,14 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from consilience.cli.predict import is_beyond_chance
 from consilience.persist import load
+from consilience.pipeline.prediction import is_beyond_chance
 from stage import (
     IDS,
     N,
     assert_refused,
     get_clusters,
+    get_messages,
     list_folder,
     make_blobs,
     read_labels,
@@ -54,7 +55,7 @@ def elsewhere(clustered, ab, tmp_path_factory):
 def test_new_process_predicts_the_fitted_labels(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
     estimator = load(clustered(method) / "model.zip")["estimator"]
-    shared = ["id", "cluster", *["probability", "second"] * hasattr(estimator, "predict_proba")]
+    shared = ["id", "cluster", "name", *["probability", "second"] * hasattr(estimator, "predict_proba")]
     assert list(placed[0]) == [*shared, *["fits"] * hasattr(estimator, "score_outliers")]
     assert [[row[name] for name in shared] for row in placed] == [[row[name] for name in shared] for row in fitted]
 
@@ -150,7 +151,7 @@ def test_columns_are_matched_by_name(clustered, tmp_path):
 
 def test_standard_output_has_only_the_table(ab, clustered):
     ran = run_successfully("predict", clustered("k-means"), *ab)
-    assert ran.err == ""
+    assert get_messages(ran.err) == []
     assert ran.out.splitlines()[0].startswith("id,cluster")
     assert len(ran.out.splitlines()) == 1 + len(read_labels(clustered("k-means")))
 

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from consilience.cli.outputs import guard
+from consilience.pipeline.outputs import guard
 from stage import IDS, assert_refused, list_folder, read_labels, run_command, run_successfully, write_csv
 
 
@@ -295,7 +295,7 @@ def test_existing_results_are_kept(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
     assert len(read_labels(tmp_path)) > 0
     assert (tmp_path / "other.txt").read_text() == "mine, too"
-    assert len(list_folder(tmp_path)) == 5
+    assert len(list_folder(tmp_path)) == 6
 
 
 def test_file_in_place_of_folder_is_refused(ab, tmp_path):
@@ -306,7 +306,7 @@ def test_file_in_place_of_folder_is_refused(ab, tmp_path):
 
 def test_parent_folders_are_created(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
-    assert len(list_folder(tmp_path / "p" / "q")) == 4
+    assert len(list_folder(tmp_path / "p" / "q")) == 5
 
 
 COMMANDS = {
@@ -365,7 +365,7 @@ def no_access(path, mode, **_):
 
 def test_unwritable_folder_is_refused_before_any_work(ab, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", no_access)
-    monkeypatch.setattr("consilience.cli.cluster.load_data", None)
+    monkeypatch.setattr("consilience.pipeline.steps.load_data", None)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, f"cannot write into {tmp_path}: choose another folder, or change its permissions")
 
@@ -558,14 +558,14 @@ def break_down(*_, **__):
 
 
 def test_unexpected_error_exits_with_3(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
+    monkeypatch.setattr("consilience.pipeline.steps.fit_model", break_down)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
     assert list_folder(tmp_path) == []
 
 
 def test_debug_shows_the_traceback(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
+    monkeypatch.setattr("consilience.pipeline.steps.fit_model", break_down)
     ran = cluster(*ab, "--debug", out=tmp_path / "out")
     assert ran.code == 3
     assert "Traceback (most recent call last)" in ran.err
@@ -579,5 +579,5 @@ def test_memory_error_is_one_sentence(ab, tmp_path, monkeypatch):
     def too_much(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("consilience.cli.cluster.fit_model", too_much)
+    monkeypatch.setattr("consilience.pipeline.steps.fit_model", too_much)
     assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: use fewer entities, or another --method")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.constraints import count_satisfied
-from consilience.cli.outputs import tabulate_probabilities
-from consilience.cli.single_views import summarize_labels
 from consilience.persist import load
+from consilience.pipeline.constraints import count_satisfied
+from consilience.pipeline.outputs import tabulate_probabilities
+from consilience.pipeline.single_views import summarize_labels
 from consilience.report.facts import AGREEMENT_CAVEAT
 from stage import (
     IDS,
@@ -159,7 +159,7 @@ def test_no_assess_skips_the_assessment(odd, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("assessed")
 
-    monkeypatch.setattr("consilience.cli.reliance.assess", refuse)
+    monkeypatch.setattr("consilience.pipeline.reliance.assess", refuse)
     ran = run_successfully("cluster", *odd[2], "-k", 3, "--no-assess", "--out", tmp_path / "out")
     assert read_summary(tmp_path / "out")["assessment"] is None
     assert not {"stability", "without odd"} & set(read_labels(tmp_path / "out")[0])
@@ -218,7 +218,7 @@ def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypa
         calls.append((X, options))
         raise ValueError("recorded")
 
-    monkeypatch.setattr("consilience.cli.reliance.assess", record)
+    monkeypatch.setattr("consilience.pipeline.reliance.assess", record)
     view = write_view(tmp_path / "wide.csv", make_blobs(0, columns=40), IDS)
     pairs = write_csv(tmp_path / "pairs.csv", ["first", "second", "type"], [(IDS[0], IDS[1], "must")])
     arguments = "--view", f"wide={view}", "-k", 3, "--method", "constrained", "--constraints", pairs, "--seed", 4
@@ -263,7 +263,7 @@ def test_ctrl_c_during_the_assessment(ab, tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("consilience.cli.reliance.assess", stop)
+    monkeypatch.setattr("consilience.pipeline.reliance.assess", stop)
     ran = run_command("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert ran.code == 130
     assert ran.error_line.endswith("prepared the views and fitted the model: nothing was written")

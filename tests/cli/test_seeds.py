@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.seeds import SeedClasses, describe_seeds
 from consilience.metrics import evaluate
+from consilience.pipeline.seeds import SeedClasses, describe_seeds
 from consilience.registry import list_estimators
 from stage import (
     CLASSES,
@@ -328,7 +328,7 @@ def test_assessment_fits_halves_with_the_seeds(views, tmp_path, monkeypatch):
         calls.append(options)
         raise ValueError("recorded")
 
-    monkeypatch.setattr("consilience.cli.reliance.assess", record)
+    monkeypatch.setattr("consilience.pipeline.reliance.assess", record)
     run_successfully(
         "cluster", *views, "--seeds", "seed", "--method", "k-means", "-k", 3, "--quiet", "--out", tmp_path / "o"
     )

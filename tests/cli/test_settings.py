@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.settings import read_settings
+from consilience.pipeline.settings import read_settings
 from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
 from stage import CLASSES, assert_refused, list_folder, read_labels, read_summary, run_command, run_successfully
 
@@ -116,7 +116,7 @@ BAD = [
 
 @pytest.mark.parametrize(("method", "setting", "words"), BAD, ids=lambda part: str(part)[:40])
 def test_bad_setting_is_refused_before_any_file_is_read(method, setting, words, out, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.cluster.load_data", None)
+    monkeypatch.setattr("consilience.pipeline.steps.load_data", None)
     ran = run_command("cluster", "--view", "a=none.csv", "--method", method, "--set", setting, "--out", out)
     assert_refused(ran, words, code=2)
     assert ran.error_line.startswith("consilience: --set ")
@@ -244,7 +244,7 @@ def test_settings_with_default_method_are_those_of_consilience(ab, out):
 
 
 def test_settings_keep_the_default_method_with_many_constrained_entities(ab, out, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.loading.MAX_CONSTRAINED", 10)
+    monkeypatch.setattr("consilience.pipeline.loading.MAX_CONSTRAINED", 10)
     (tmp_path / "pairs.csv").write_text("first,second,type\ne00,e01,must\n")
     options = *ab, "-k", 3, "--constraints", tmp_path / "pairs.csv", "--no-assess", "--out", out
     ran = run_command("cluster", *options, "--set", "n_init=1")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stage import list_folder
+from stage import get_messages, list_folder
 
 HOOK = """
 import os, signal, sys
@@ -98,9 +98,8 @@ def test_signal_during_imports_of_the_work(number, times, run_with_signal, tmp_p
     view = "--view", f"x={tmp_path / 'x.npz'}", "--method", "spherical"
     ran = run_with_signal("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
     assert ran.returncode == 130, ran.stderr
-    lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]
-    assert len(lines) == 1
-    assert lines[0].startswith("consilience: stopped after it had read the files and prepared the views: nothing was")
+    (line,) = get_messages(ran.stderr)
+    assert line.startswith("consilience: stopped after it had read the files and prepared the views: nothing was")
     assert list_folder(tmp_path) == before
 
 

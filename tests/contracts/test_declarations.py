@@ -168,7 +168,7 @@ def test_estimator_of_the_documentation_takes_dense_sparse_and_dask_views(page_e
 def run_method(monkeypatch, tmp_path, capsys):
     """Declare a class as a method, run `consilience cluster`, and return what it prints as an error."""
     monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
-    monkeypatch.setattr("consilience.cli.cluster.assess_fit", lambda *_: pytest.fail("assessed"))
+    monkeypatch.setattr("consilience.pipeline.steps.assess_fit", lambda *_: pytest.fail("assessed"))
 
     def run(location):
         declare_estimator(EstimatorDeclaration("new", "a new method", location))

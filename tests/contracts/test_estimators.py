@@ -405,19 +405,12 @@ def test_interrupt_keeps_last_whole_round(estimator, monkeypatch):
     views, _ = make_vague_views()
     seen = []
 
-    def interrupting(run, round_, record):
+    def interrupting(counter, run, round_, record):
         seen.append((run, round_))
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    class Shown:
-        def __enter__(self):
-            return interrupting
-
-        def __exit__(self, *_):
-            return False
-
-    monkeypatch.setattr("consilience.methods.common.run.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.common.run.RoundCounter.__call__", interrupting)
     model = estimator(n_clusters=6, random_state=0, tol=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)

@@ -243,13 +243,20 @@ def test_other_indexes_are_ids(index):
 # --- what is no view --------------------------------------------------------------------------------------------------
 
 
-NO_NUMBERS = r"view 'v' must hold real numbers, got {}\. Encode text or categories first .*astype\(float\)"
+NO_NUMBERS = (
+    r"view 'v' must hold real numbers, got {}\. Encode text or categories first \(Views\.from_frame\(df, text=.*"
+    r"TfidfVectorizer.*OneHotEncoder.*astype\(float\)"
+)
 TWO_DIMENSIONS = r"view 'v' must have two dimensions \(entities, columns\), got shape {}: use reshape\(-1, 1\)"
 TEXT_COLUMN = r"view 'v': column 'word' holds no numbers\. Encode it .*OneHotEncoder.*or leave it out"
 BAD = {
     "text": (np.array([["a"]]), TypeError, NO_NUMBERS.format("<U1")),
     "objects": (np.array([[1, "b"]], dtype=object), TypeError, NO_NUMBERS.format("object")),
     "list of text": ([["a", "b"]], TypeError, NO_NUMBERS.format("<U1")),
+    "a list of strings": (["a", "b"], TypeError, NO_NUMBERS.format("<U1")),
+    "an array of strings": (np.array(["a", "b"]), TypeError, NO_NUMBERS.format("<U1")),
+    "pandas strings": (pd.Series(["a", "b"]), TypeError, NO_NUMBERS.format("(object|str)")),
+    "polars strings": (pl.Series(["a", "b"]), TypeError, NO_NUMBERS.format("(object|<U1)")),
     "dates": (np.array([["2026-01-01"]], dtype="M8[D]"), TypeError, NO_NUMBERS.format(r"datetime64\[D\]")),
     "complex": (np.array([[1j]]), TypeError, NO_NUMBERS.format("complex128")),
     "sparse complex": (sp.csr_array([[1j]]), TypeError, NO_NUMBERS.format("complex128")),

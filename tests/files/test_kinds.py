@@ -110,7 +110,7 @@ def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
 def test_matrix_cannot_be_text(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
-    message = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers, counts or similarities, not {kind}"
+    message = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers or counts or .*, not {kind}"
     with pytest.raises(ValueError, match=message):
         content(tmp_path / "X.npy", kind)
 
@@ -298,17 +298,29 @@ def test_kind_of_file_with_two_suffixes_can_be_forced(put, read, name):
     assert [array.tolist() for array in view.data[:2]] == [["1000001"], ["2"]]
 
 
-@pytest.mark.parametrize("weights", ["-1", "inf", "", "heavy"])
-def test_weights_of_links_are_checked(put, content, weights):
-    with pytest.raises(ValueError, match=r"the third column of links must be weights, 0 or more"):
+@pytest.mark.parametrize(("weights", "shown"), [("-1", "-1"), ("inf", "inf"), ("", "none"), ("heavy", "heavy")])
+def test_weights_of_links_are_checked(put, content, weights, shown):
+    with pytest.raises(
+        ValueError, match=rf"the third column of links must be weights, 0 or more, but row 2 has {shown}: correct it"
+    ):
         content(put("t.csv", f"source,target,weight\na,b,1\nb,c,{weights}\n"))
 
 
 @pytest.mark.parametrize("header", ["a", "a,b,c,d"])
 def test_links_must_be_two_or_three_columns(put, content, header):
     path = put("t.csv", header + "\n" + ",".join("1" * len(header.split(","))) + "\n")
-    with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d"):
+    with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d column"):
         content(path, "links")
+
+
+def test_links_that_are_a_matrix_are_refused_with_the_kinds_of_a_matrix(put, content):
+    path = put("t.csv", "a,b,c,d\n" + "1,0,0,1\n" * 4)
+    with pytest.raises(
+        ValueError, match="not 4 columns: for a matrix with a column per entity, --kind view=similarities"
+    ):
+        content(path, "links")
+    with pytest.raises(ValueError, match="not 1 column: name the columns, FILE:SOURCE,TARGET"):
+        content(put("t.csv", "a\nx\n"), "links")
 
 
 @pytest.mark.parametrize("storage", ["sparse", "dense"])
@@ -343,15 +355,16 @@ def test_dense_table_of_large_whole_numbers_is_numbers(tmp_path, content):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-def test_raw_expression_of_single_cell_files_is_counts(tmp_path, content, make):
+def test_raw_counts_of_single_cell_files_are_expression(tmp_path, content, make):
     ad = pytest.importorskip("anndata")
     counts = RNG.poisson(2.0, size=(30, 8)).astype(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ad.AnnData(make(counts)).write(tmp_path / "cells.h5ad")
         ad.AnnData(np.log1p(counts)).write(tmp_path / "logged.h5ad")
-    assert content(f"{tmp_path / 'cells.h5ad'}:X").kind == "counts"
-    assert content(f"{tmp_path / 'logged.h5ad'}:X").kind == "numbers"
+    raw, logged = (content(f"{tmp_path / name}:X") for name in ("cells.h5ad", "logged.h5ad"))
+    assert (raw.kind, raw.reason) == ("expression", "raw counts of genes")
+    assert (logged.kind, logged.reason) == ("numbers", "not raw counts, taken as they are")
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])

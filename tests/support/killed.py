@@ -14,7 +14,7 @@ from pathlib import Path
 from consilience.cli import main
 from consilience.persist import load
 
-FILES = {"labels.csv", "summary.json", "model.zip", "report.html"}
+FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml"}
 
 
 def run_cluster(folder, out):

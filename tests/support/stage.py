@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from consilience.cli import main
 
-FILES = {"labels.csv", "summary.json", "model.zip", "report.html"}
+FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml"}
 N = 60
 IDS = [f"e{i:02}" for i in range(N)]
 CLASSES = np.repeat([0, 1, 2], 20)
@@ -46,12 +47,18 @@ def run_successfully(*arguments, top=None):
     return ran
 
 
+def get_messages(err):
+    """Return the lines of standard error that are neither notes nor about finished steps, such as "read it (0.1 s)"."""
+    is_progress = re.compile(r"note: .*|.* \([0-9.]+ (s|min)\)")
+    return [line for line in err.strip().splitlines() if not is_progress.fullmatch(line)]
+
+
 def assert_refused(ran, *words, code=1):
     """Check that the command failed with one sentence, no traceback, and this exit code."""
     assert ran.code == code, ran
     assert "Traceback" not in ran.err
     assert ran.error_line.startswith("consilience: ")
-    assert [line for line in ran.err.strip().splitlines() if not line.startswith("note: ")] == [ran.error_line]
+    assert get_messages(ran.err) == [ran.error_line]
     for part in words:
         assert part in ran.error_line
 

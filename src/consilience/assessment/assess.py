@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._numbers import is_integer
+from .._progress import Task, open_task
 from ..affinities import Precomputed
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
@@ -54,6 +55,7 @@ LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups
 MOST_CHECKED = 500  # entities whose predictions are compared with the labels of the fit
 LEAST_SAME = 0.6  # share of them from which the data counts as that of the fit
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
+JUDGE_UNITS = 0.5  # of progress: predictions take about half as long as fits to two halves
 VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
 
 
@@ -63,6 +65,7 @@ VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
         "refit": ["boolean"],
         "max_entities": [Interval(Integral, 10, None, closed="left")],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
+        "related": ["array-like"],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose"],
@@ -78,6 +81,7 @@ def assess(
     refit: bool = False,
     max_entities: int = 5_000,
     n_splits: int = 1,
+    related: Sequence[tuple[str, str]] = (),
     random_state: Seed = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
@@ -109,6 +113,9 @@ def assess(
         with each other on about 1,500 entities at most.
     n_splits : int, default=1
         Divisions into halves, two fits each.
+    related : sequence of pairs of str, default=()
+        Pairs of views that were made from the same data, such as a text by its words and by its meaning. That they
+        agree proves nothing, so they do not confirm each other.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional
@@ -140,11 +147,13 @@ def assess(
             "a fit has not seen: assess Consilience, or cs.refine(X, model.labels_), which starts from these clusters"
         )
     check_is_fitted(model)
-    options = Options(refit, max_entities, n_splits, verbose)
+    pairs = [(str(first), str(second)) for first, second in related]
+    options = Options(refit, max_entities, n_splits, verbose, pairs)
     classes = None if y is None else np.asarray(y)
-    return run_assessment(
-        model, X, classes, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key)
-    )
+    with open_task(options.n_units) as task:
+        return run_assessment(
+            model, X, classes, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key), task
+        )
 
 
 class Options(NamedTuple):
@@ -154,6 +163,12 @@ class Options(NamedTuple):
     max_entities: int
     n_splits: int
     verbose: bool
+    related: Sequence[tuple[str, str]]
+
+    @property
+    def n_units(self) -> float:
+        """Units of progress: the fits to halves, and the predictions of the views."""
+        return self.n_splits + JUDGE_UNITS
 
 
 def run_assessment(
@@ -164,6 +179,7 @@ def run_assessment(
     random_state: Seed,
     options: Options,
     open_steps: Callable[[str], Checkpoint],
+    task: Task,
 ) -> Assessment:
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
@@ -191,14 +207,18 @@ def run_assessment(
     steps = open_steps(compute_fingerprint(labels, sample, seeds, digests, *described))
     groups = find_twins(assessed, n_clusters)
     halves, half_model = [], prepare_half_model(model)
+    task.detail = "fits to halves of the entities"
     for number, seed in enumerate(seeds[:-1], 1):
         announce(f"assess: fits to halves, division {number} of {options.n_splits}", options.verbose)
         halves += fit_halves(steps, f"division {number}", data, half_model, sample, groups, seed)
+        task.advance()
     announce("assess: predictions of each view for entities that it has not learned from", options.verbose)
+    task.detail = "predictions of each view"
     with use_threads(getattr(estimator, "n_jobs", None)):
         judged = steps.run(
             "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, groups, n_clusters, seeds[-1])
         )
+    task.advance(JUDGE_UNITS)
     stability = measure_stability(halves, labels)
     margin = np.full(len(labels), np.nan)
     margin[sample] = judged["margin"]
@@ -211,7 +231,7 @@ def run_assessment(
         float(max(between_halves, 1 - np.mean(stability[counted]))),
         1 - float(np.mean(margin[counted])),
         tabulate_clusters(labels[counted], {"stability": stability[counted], "margin": margin[counted]}),
-        tabulate_views(views.names, judged),
+        tabulate_views(views.names, judged, options.related),
         stability,
         margin,
         name_pairs(views.names, judged["copies"]),
@@ -226,10 +246,13 @@ def run_assessment(
             name: str(reason) for name, reason in zip(views.names, judged["unjudged"].tolist(), strict=True) if reason
         },
         n_missing_clusters=n_missing,
+        related=options.related,
     )
     if not options.refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment
     announce(f"assess: the result without {list_views(assessment.unconfirmed)}", options.verbose)
+    task.detail = f"the result without {list_views(assessment.unconfirmed)}"
+    task.n_units += 1 + options.n_units
     alternative = fit_without(
         model,
         Views(transformed) if holds_views(transformed) else transformed,
@@ -239,6 +262,7 @@ def run_assessment(
         seeds[-1],
         options._replace(refit=False),
         lambda key: steps.nest(f"without views, {key}"),
+        task,
     )
     return replace(assessment, alternative=alternative)
 
@@ -453,6 +477,7 @@ def fit_without(
     seed: int,
     options: Options,
     open_steps: Callable[[str], Checkpoint],
+    task: Task,
 ) -> Alternative:
     """Fit and assess the model without some views; of a pipeline the last step, whose data and views are given."""
     estimator = last_step(model)
@@ -466,13 +491,17 @@ def fit_without(
         fresh = reset_start(fresh)  # labels to start from are those of all entities
     data = ModelData(X[kept] if isinstance(X, Views) else X, kept_constraints, y)
     fitted = data.fit(fresh, rows)
+    task.advance()
     if kept_constraints is not None:
         kept_constraints = restrict_constraints(kept_constraints, rows)
     before, after = np.asarray(estimator.labels_)[rows], np.asarray(fitted.labels_)
     clustered = (before >= 0) & (after >= 0)
     similarity = normalized_mutual_info_score(before[clustered], after[clustered])
     kept_y = None if y is None else y[rows]
-    assessment = run_assessment(fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps)
+    with open_task(options.n_units, span=options.n_units) as nested:
+        assessment = run_assessment(
+            fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps, nested
+        )
     whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
     return Alternative(names, whole, rows, assessment, similarity)
 

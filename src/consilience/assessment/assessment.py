@@ -83,6 +83,8 @@ class Assessment:
         Views whose share of the clusters is not known, and why: 'few' entities, 'constant' or 'one cluster'.
     n_missing_clusters : int
         Number of requested clusters that have no entities.
+    related : list of pairs of str
+        Views that were made from the same data, which do not confirm each other.
     """
 
     disagreement: float
@@ -99,6 +101,7 @@ class Assessment:
     alike: Sequence[tuple[str, str]] = field(default_factory=tuple)
     unjudged: Mapping[str, str] = field(default_factory=dict)
     n_missing_clusters: int = 0
+    related: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
     @property
     def doubt(self) -> float:
@@ -291,9 +294,9 @@ class Assessment:
         return [f"The result without {pronoun} is less repeatable, which does not mean that it is worse: compare them."]
 
     def _explain_uncompared(self) -> list[str]:
-        """Return sentences that say why views could not be compared with others, except copies."""
+        """Return sentences that say why views could not be compared with others, except copies and related views."""
         sentences = []
-        copies = {name for pair in self.copies for name in pair}
+        copies = {name for pair in (*self.copies, *self.related) for name in pair}
         for name, support in self._get_column("support").items():
             if name in self.unjudged:
                 sentences.append(f"View {name!r} {UNJUDGED[self.unjudged[name]]}")
@@ -406,14 +409,17 @@ def choose_words(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
     return words
 
 
-def tabulate_views(names: Sequence[str], judged: Mapping[str, np.ndarray]) -> Table:
+def tabulate_views(
+    names: Sequence[str], judged: Mapping[str, np.ndarray], related: Sequence[tuple[str, str]] = ()
+) -> Table:
     """Return the table of views from how well each view (row) predicts the clusters of each other (column).
 
-    Copies confirm nothing, so that a view's support and trust come from views that are no copies of it; what confirms
-    a view confirms its copy.
+    Copies confirm nothing, and neither do views that were made from the same data, so that a view's support and trust
+    come from other views; what confirms a view confirms its copy.
     """
     prediction = judged["prediction"].copy()
-    for first, second in judged["copies"].tolist():
+    positions = [[names.index(name) for name in pair] for pair in related if set(pair) <= set(names)]
+    for first, second in [*judged["copies"].tolist(), *positions]:
         prediction[first, second] = prediction[second, first] = np.nan
     mutual = (prediction + prediction.T) / 2
     for first, second in judged["copies"].tolist():

@@ -15,36 +15,7 @@ from ..affinities import CrossOperator, Operator
 from ..arrays import Seed, fits_in_memory, map_chunks, pairwise, split_slice
 from ..methods.spectral.algorithm import Embedding, InitialEmbedding, embed_view
 from ..methods.spectral.base import BaseSpectral, share_spectral_docs, warn_embedding_problems
-
-
-@dataclass(frozen=True, eq=False)
-class CombinedSimilarities:
-    """Similarities combined from those of several views."""
-
-    views: Sequence[Any]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.views[0].shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.result_type(*(K.dtype for K in self.views))
-
-    @property
-    def exact(self) -> bool:
-        return all(K.exact for K in self.views)
-
-
-@refer_as("sum-of-similarities")
-class SimilaritySum(CombinedSimilarities):
-    """Similarities added up."""
-
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        return reduce(add, (K.columns(entities) for K in self.views))
-
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return reduce(add, (K @ U for K in self.views))
+from ..methods.spectral.similarities import CombinedSimilarities, SimilaritySum
 
 
 @refer_as("product-of-similarities")

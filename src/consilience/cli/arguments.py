@@ -6,47 +6,58 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 
+from .._version import __version__
 from ..registry import DEFAULT_METHOD, list_estimators
+from .parser import CommandParser, parse_choice
 from .terminal import Terminal
 
 Command = Callable[[argparse.Namespace, Terminal], None]
+SHELLS = ("bash", "zsh", "fish")
+DATASETS = (  # a list of its own, because the data sets import numpy
+    *("word-senses", "digits", "letters", "pendigits", "internet-ads", "internet-ads-998", "bbc", "bbc-2", "bbcsport"),
+    *("reuters", "reuters-600", "webkb", "webkb-linqs", "cora", "citeseer", "newsgroups"),
+    *("cluto-re0", "cluto-fbis", "cluto-la1", "cluto-hitech", "cluto-tr11", "cluto-wap"),
+)
+EXAMPLES = """  consilience cluster products.csv
+  consilience cluster --view text=papers.csv:abstract --view links=citations.csv --out run1
+  consilience predict run1 --view text=new.csv > labels.csv"""
 EPILOG = """exit codes: 0 success; 1 an error in the data or files (a sentence says what); 2 an error in the arguments;
 3 a bug in consilience (--debug shows where); 130 stopped by Ctrl-C. Results are written completely or not at all."""
 
 
-class CommandParser(argparse.ArgumentParser):
-    """Parser of a command, whose files may stand anywhere among the options and are added to those of --view."""
-
-    takes_files = False
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parse the arguments; refuse a command without the files that it needs."""
-        options, rest = super().parse_known_args(args, namespace)
-        if self.takes_files and not any(text.startswith("-") for text in rest):
-            options.view, rest = [*options.view, *rest], []
-            if not options.view:
-                example = "a-run new.csv" if self.prog.endswith("predict") else "products.csv"
-                self.error(f"name the files, as in `{self.prog} {example}`, or the views (--view NAME=FILE)")
-        return options, rest
-
-
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> CommandParser:
     """Return the parser of all subcommands."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="consilience",
         description="Find groups in data that is described in several ways at once.",
-        epilog=EPILOG,
+        epilog=f"examples:\n{EXAMPLES}\n\n`consilience COMMAND --help` describes a command.\n\n{EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
-    for add_command in (_add_cluster, _add_methods, _add_compare, _add_predict, _add_report, _add_datasets):
+    parser.add_argument(
+        "-V", "--version", action="version", version=f"consilience {__version__}", help="print the version"
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
+    parser.commands = commands.choices
+    for add_command in (
+        *(_add_cluster, _add_predict, _add_report, _add_compare, _add_methods, _add_datasets),
+        _add_completion,
+    ):
         add_command(commands)
+    for name, subparser in parser.commands.items():
+        add_common_options(subparser, partial(_load_command, name))
     return parser
+
+
+def _load_command(name: str) -> Command:
+    """Import the function that runs a command."""
+    from importlib import import_module
+
+    return getattr(import_module(f".{name}", __package__), f"run_{name}")
 
 
 def add_common_options(parser: argparse.ArgumentParser, load_command: Callable[[], Command]) -> None:
     """Add the options of every command, and the function that imports the command."""
-    parser.set_defaults(load_command=load_command)
+    parser.set_defaults(load_command=load_command, json=False)
     parser.add_argument("--quiet", action="store_true", help="print only errors")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
@@ -87,35 +98,28 @@ def _parse_outliers(text: str) -> float | str:
     return share
 
 
-def _parse_dataset(text: str) -> str:
-    """Refuse the name of a data set that cannot be written."""
-    from ..datasets import FETCHERS
+def _parse_kind(text: str) -> str:
+    """Refuse a kind of view that does not exist."""
+    from ..files.kinds import KINDS
 
-    names = ["word-senses", *FETCHERS]
-    if text not in names:
-        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, names))})")
+    name, _, kind = text.partition("=")
+    if not (name and kind):
+        raise argparse.ArgumentTypeError(f"{text!r} does not have the form NAME=KIND")
+    parse_choice("kind", KINDS, kind)
     return text
 
 
 def _add_command(
     commands: argparse._SubParsersAction[CommandParser], name: str, description: str, examples: str
 ) -> CommandParser:
-    """Add a subcommand, which imports its module when it runs."""
-    subparser = commands.add_parser(
+    """Add a subcommand."""
+    return commands.add_parser(
         name,
         help=description,
         description=f"{description[0].upper()}{description[1:]}{'' if description.endswith('?') else '.'}",
         epilog=f"examples:\n{examples}\n\n{EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-
-    def load_command() -> Command:
-        from importlib import import_module
-
-        return getattr(import_module(f".{name}", __package__), f"run_{name}")
-
-    add_common_options(subparser, load_command)
-    return subparser
 
 
 def _add_data_options(subparser: CommandParser, files: bool = True, kinds: bool = True) -> None:
@@ -143,18 +147,22 @@ def _add_data_options(subparser: CommandParser, files: bool = True, kinds: bool 
             "--kind",
             action="append",
             default=[],
+            type=_parse_kind,
             metavar="NAME=KIND",
             help="override the detected kind of a view, or of a column of a table that is split: "
             "numbers, counts, text, names (short strings, compared by their letters), "
-            "categories, links (an edge list) or similarities",
+            "categories, links (an edge list), similarities, images (paths of image files), expression or proteins "
+            "(raw counts per cell)",
         )
         subparser.add_argument(
             "--encode",
             action="append",
             default=[],
             metavar="NAME=ENCODING",
-            help="how a view of text, names or links becomes numbers. Text and names: words (the default), lsa, "
-            "semantic, or the path of a local model; join several by +",
+            help="how a view becomes numbers; join several by +. Text and names: words, lsa, semantic, or the path of "
+            "a local model. Links: rows (of neighbors), graph, or smooth, which averages the other views along the "
+            "links. Images: light (shape+texture+color), pixels, or the path of an .onnx file. By default the best "
+            "is chosen",
         )
     subparser.add_argument(
         "--id",
@@ -191,9 +199,13 @@ def _add_clustering_options(subparser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_output_options(subparser: argparse.ArgumentParser, default: str | None, description: str) -> None:
-    subparser.add_argument("--out", type=parse_path_argument, default=default, metavar="PATH", help=description)
+def _add_output_options(subparser: argparse.ArgumentParser, description: str) -> None:
+    subparser.add_argument("--out", type=parse_path_argument, metavar="PATH", help=description)
     subparser.add_argument("--force", action="store_true", help="overwrite existing results")
+
+
+def _add_json_option(subparser: argparse.ArgumentParser, content: str) -> None:
+    subparser.add_argument("--json", action="store_true", help=f"print {content} as JSON, and nothing else")
 
 
 def _add_cluster(commands: argparse._SubParsersAction) -> None:
@@ -210,15 +222,28 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         "  consilience cluster --view cells.h5mu --labels cell_type -k 9\n"
         "  consilience cluster --view text=text.npz --view same=similarity.npy --kind same=similarities -k 5",
     )
+    subparser.usage = (
+        "consilience cluster FILE ... [options]\n       consilience cluster --view NAME=FILE[:COLUMNS] ... [options]"
+    )
+    subparser.description = f"{subparser.description}\nThe simplest use: consilience cluster products.csv"
     _add_data_options(subparser)
     _add_clustering_options(subparser)
+    subparser.add_argument(
+        "--config",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="settings of an earlier run: the run.toml of its folder. Options of the command line replace its "
+        "settings, and add to its lists",
+    )
     methods = list_estimators()
-    titles = "; ".join(f"{name}: {method.title}" for name, method in methods.items())
+    names = ["auto", *methods]
     subparser.add_argument(
         "--method",
-        choices=["auto", *methods],
+        type=partial(parse_choice, "method", names),
+        choices=names,
         default="auto",
-        help=f"{titles} (default: auto, which is {DEFAULT_METHOD})",
+        metavar="METHOD",
+        help=f"{', '.join(names)} (default: auto, which is {DEFAULT_METHOD}); `consilience methods` describes them",
     )
     subparser.add_argument(
         "--set",
@@ -255,11 +280,19 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         help="skip the assessment of how reliable the clusters are, which takes about as long as the fit",
     )
     subparser.add_argument("--title", help="title of the report")
+    subparser.add_argument(
+        "--write-back",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="also write a copy of the .h5ad or .h5mu file of the views, with clusters, confidence and a joint "
+        "embedding in its obs, obsm and uns",
+    )
     _add_output_options(
         subparser,
-        "consilience-out",
-        "folder for labels.csv, summary.json, model.zip, report.html (default: %(default)s)",
+        "folder for labels, summary, model and report (default: consilience-out, or consilience-out-2 if that exists "
+        "...)",
     )
+    _add_json_option(subparser, "the summary of the run and its folder")
 
 
 def _add_methods(commands: argparse._SubParsersAction) -> None:
@@ -269,7 +302,16 @@ def _add_methods(commands: argparse._SubParsersAction) -> None:
         "list the methods, or the options of one method for --set",
         "  consilience methods\n  consilience methods co-em",
     )
-    subparser.add_argument("method", nargs="?", choices=list(list_estimators()), metavar="METHOD", help="the method")
+    names = list(list_estimators())
+    subparser.add_argument(
+        "method",
+        nargs="?",
+        type=partial(parse_choice, "method", names),
+        choices=names,
+        metavar="METHOD",
+        help="the method whose options to list",
+    )
+    _add_json_option(subparser, "the list")
 
 
 def _add_compare(commands: argparse._SubParsersAction) -> None:
@@ -293,7 +335,8 @@ def _add_compare(commands: argparse._SubParsersAction) -> None:
         help="assess how reliable each result is, which takes further fits of each method",
     )
     subparser.set_defaults(method="auto", settings=[], constraints=None, seeds=None)
-    _add_output_options(subparser, None, "JSON file for the table and its description")
+    _add_output_options(subparser, "JSON file for the table and its description")
+    _add_json_option(subparser, "the table and its description")
 
 
 def _add_predict(commands: argparse._SubParsersAction) -> None:
@@ -306,7 +349,8 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
     )
     subparser.add_argument("model", metavar="MODEL", help="model.zip, or the folder that contains it")
     _add_data_options(subparser, kinds=False)
-    _add_output_options(subparser, None, "file for the labels (default: standard output)")
+    _add_output_options(subparser, "CSV file for the labels (default: standard output)")
+    _add_json_option(subparser, "the labels")
 
 
 def _add_report(commands: argparse._SubParsersAction) -> None:
@@ -320,7 +364,7 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
     _add_data_options(subparser, files=False)
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to add scores to the report")
     subparser.add_argument("--title", help="title of the report")
-    _add_output_options(subparser, None, "file for the report (default: report.html in the folder)")
+    _add_output_options(subparser, "file for the report (default: report.html in the folder)")
 
 
 def _add_datasets(commands: argparse._SubParsersAction) -> None:
@@ -332,5 +376,28 @@ def _add_datasets(commands: argparse._SubParsersAction) -> None:
         "  consilience datasets word-senses --out senses\n"
         "  CONSILIENCE_DATA=folder consilience datasets cora --out cora",
     )
-    subparser.add_argument("name", nargs="?", type=_parse_dataset, metavar="NAME", help="the data set to write")
-    _add_output_options(subparser, None, "folder to write to (default: the name of the data set)")
+    subparser.add_argument(
+        "name",
+        nargs="?",
+        type=partial(parse_choice, "data set", DATASETS),
+        choices=DATASETS,
+        metavar="NAME",
+        help="the data set to write",
+    )
+    _add_output_options(subparser, "folder to write to (default: the name of the data set)")
+    _add_json_option(subparser, "the list, or the names of the files")
+
+
+def _add_completion(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "completion",
+        "print a script with which a shell completes commands, options and their values",
+        '  eval "$(consilience completion bash)"           # in ~/.bashrc\n'
+        '  eval "$(consilience completion zsh)"            # in ~/.zshrc, after compinit\n'
+        "  consilience completion fish | source            # in ~/.config/fish/config.fish",
+    )
+    subparser.add_argument(
+        "shell", type=partial(parse_choice, "shell", SHELLS), choices=SHELLS, metavar="SHELL", help="bash, zsh or fish"
+    )
+    subparser.add_argument("--line", help=argparse.SUPPRESS)  # the line to complete, as the script passes it

@@ -9,7 +9,9 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
+from ..pipeline.config import read_config
 from .arguments import build_parser
 from .stopping import stop_on_signals
 from .terminal import Terminal, UsageError, check_standard_output, print_message, redirect_to_null
@@ -28,10 +30,18 @@ def main(
     it has ended: `stop_on_signals` restores the handlers from before, which must not report that nothing was done.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    parser = build_parser() if parser is None else parser
+    if parser is None:
+        parser = build_parser()
+        if arguments[:1] in ([], ["help"]):  # bare `consilience`, and `consilience help COMMAND`
+            arguments = [*arguments[1:], "--help"]
     options = parser.parse_args(arguments)
+    if getattr(options, "config", None) is not None:
+        try:
+            options = parser.parse_args([arguments[0], *read_config(Path(options.config)), *arguments[1:]])
+        except (ValueError, OSError) as error:
+            return _report_error(_describe_error(error, ""), USAGE, options.debug)
     options.command_line = f"{parser.prog} {shlex.join(arguments)}"
-    terminal = Terminal(options.quiet)
+    terminal = Terminal(options.quiet, options.json)
     try:
         with ExitStack() as handlers:
             code = _run_command(options, terminal, handlers, set_exit_code)
@@ -47,7 +57,7 @@ def _run_command(
 ) -> int:
     """Run the subcommand, print one sentence about an error, and return the exit code."""
     try:
-        if not options.quiet:
+        if not options.quiet or options.json:
             check_standard_output()
         command = options.load_command()  # imports numpy and others, while Ctrl-C still ends the process at once
         handlers.enter_context(stop_on_signals())

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._progress import open_task
 from ..baselines import SingleView
 from ..baselines import compare as compare_estimators
 from ..data import Table, Views
 from ..files import check_output_file, stage_file
+from ..pipeline.fitting import choose_k, describe_selection
+from ..pipeline.loading import SMALL_GROUPS, LoadedData, check_inputs_stay, describe_data, load_data
+from ..pipeline.options import RunOptions
+from ..pipeline.outputs import write_json
+from ..pipeline.single_views import concatenate_views
 from ..registry import find_estimator, list_estimators
 from ..report.sections.method import list_versions
-from .fitting import choose_k, describe_selection
-from .loading import SMALL_GROUPS, LoadedData, check_inputs_stay, describe_data, load_data
-from .outputs import write_json
-from .single_views import concatenate_views
 from .terminal import Terminal, UsageError
 
 CLOSE = 0.02  # a difference that another seed could make
@@ -33,34 +36,38 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_output_file(out, options.force)
-        check_inputs_stay([out], options)
-    data = load_data(options, terminal)
+        check_inputs_stay([out], RunOptions.select(vars(options)))
+    data = load_data(RunOptions.select(vars(options)), terminal)
     terminal.print_result(describe_data(data))
     k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
     rows = []
-    for name, views, estimator, entities in list_candidates(data, k, options.seed, terminal):
-        classes = None if data.classes is None else data.classes[entities]
-        with terminal.step(f"trying {name}", f"tried {name}", about=name):
-            table = compare_estimators(
-                views,
-                {name: estimator},
-                classes,
-                random_state=options.seed,
-                n_refits=options.refits,
-                assess=options.assess,
-            )
-        rows += [{**row, "entities": len(entities)} for row in table.rows()]
+    candidates = list(list_candidates(data, k, options.seed, terminal))
+    with terminal.step("comparing the methods", "compared the methods"), open_task(len(candidates)) as task:
+        for name, make_views, estimator, entities in candidates:
+            classes = None if data.classes is None else data.classes[entities]
+            with terminal.step(f"trying {name}", f"tried {name}", about=name):
+                table = compare_estimators(
+                    make_views(),
+                    {name: estimator},
+                    classes,
+                    random_state=options.seed,
+                    n_refits=options.refits,
+                    assess=options.assess,
+                )
+            rows += [{**row, "entities": len(entities)} for row in table.rows()]
+            task.advance()
     table = Table.from_rows(rows)
     words = describe_comparison(table, data.classes is not None)
     shown = Table({name: table[name] for name in SHOWN_COLUMNS if name in table})
     terminal.print_result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
-    if out is None:
-        return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": terminal.notes}
-    with stage_file(out, options.force) as temporary:
-        write_json(temporary, {**facts, "versions": list_versions(), "command": options.command_line})
-    terminal.outcome = f"the results are in {out}"
-    terminal.print_result(f"\nWritten to {out}")
+    facts |= {"versions": list_versions(), "command": options.command_line}
+    if out is not None:
+        with stage_file(out, options.force) as temporary:
+            write_json(temporary, facts)
+        terminal.outcome = f"the results are in {out}"
+        terminal.print_result(f"\nWritten to {out}")
+    terminal.print_json(facts)
 
 
 def find_n_clusters(data: LoadedData, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -76,8 +83,11 @@ def find_n_clusters(data: LoadedData, options: argparse.Namespace, terminal: Ter
 
 def list_candidates(
     data: LoadedData, k: int, seed: int, terminal: Terminal
-) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
-    """Yield name, data, estimator and entities of all that suits: methods, concatenated views, each view alone."""
+) -> Iterator[tuple[str, Callable[[], Views], Any, np.ndarray]]:
+    """Yield name, data, estimator and entities of all that suits: methods, concatenated views, each view alone.
+
+    The data are given by a function that makes them, so that they are in memory one at a time.
+    """
     kinds, all_entities = data.prepared.kinds, np.arange(len(data.views))
     has_similarities = "similarities" in kinds.values()
     for name, method in list_estimators().items():
@@ -86,19 +96,24 @@ def list_candidates(
         if method.max_compared is not None and len(data.views) > method.max_compared:
             terminal.note(f"{name} is left out: more than {method.max_compared:,} entities.")
             continue
-        yield name, data.prepare_for(method), method.build(k, kinds, seed=seed), all_entities
+        yield name, partial(data.prepare_for, method), method.build(k, kinds, seed=seed), all_entities
     classes = {name: find_estimator(name).estimator_class for name in SINGLE_VIEW_METHODS}
     views = data.prepare_for(find_estimator(SINGLE_VIEW_METHODS[0]))
     if views.n_views < 2 or has_similarities:
         return
     concatenated, _ = concatenate_views(views, kinds, raw_counts=False)
     for name, estimator_class in classes.items():
-        yield f"{name}, {CONCATENATED}", concatenated, estimator_class(k, random_state=seed), all_entities
+        yield (
+            f"{name}, {CONCATENATED}",
+            partial(Views, concatenated),
+            estimator_class(k, random_state=seed),
+            all_entities,
+        )
     for v, view in enumerate(views.names):
         entities = np.flatnonzero(views.present[:, v])
         for name, estimator_class in classes.items():
             estimator = SingleView(estimator_class(k, random_state=seed), view)
-            yield f"{view} {ALONE}, {name}", views[entities], estimator, entities
+            yield f"{view} {ALONE}, {name}", partial(views.__getitem__, entities), estimator, entities
 
 
 def describe_comparison(table: Table, has_classes: bool) -> str:

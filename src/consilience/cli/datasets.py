@@ -71,12 +71,18 @@ def run_datasets(options: argparse.Namespace, terminal: Terminal) -> None:
 
 def _list_datasets(terminal: Terminal) -> None:
     places = {name: where(name) for name in FETCHERS}  # before printing, so that an error does not cut the list
-    for name, (description, _, _) in INCLUDED.items():
-        terminal.print_result(f"{name:16} {description}")
+    included = [{"name": name, "description": text, "place": "included"} for name, (text, _, _) in INCLUDED.items()]
+    remote = [
+        {"name": name, "description": REMOTE_DATASETS[name].description, "place": places[name]}
+        for name in FETCHERS
+        if name not in INCLUDED
+    ]
+    terminal.print_json([*included, *remote])
+    for dataset in included:
+        terminal.print_result(f"{dataset['name']:16} {dataset['description']}")
     terminal.print_result("\nThese can be downloaded:\n")
-    for name in FETCHERS:
-        if name not in INCLUDED:
-            terminal.print_result(f"{name:16} {REMOTE_DATASETS[name].description}\n{'':16} {places[name]}")
+    for dataset in remote:
+        terminal.print_result(f"{dataset['name']:16} {dataset['description']}\n{'':16} {dataset['place']}")
     terminal.print_result("\nTo write one as ordinary files: consilience datasets word-senses --out senses")
 
 
@@ -142,3 +148,4 @@ def _suggest_command(terminal: Terminal, out: Path, files: Iterable[str], argume
     folder = f"./{out}" if str(out).startswith("-") else str(out)  # must not look like an option
     command = f"consilience cluster {arguments.format(shlex.quote(folder))} --out {shlex.quote(f'{folder}-out')}"
     terminal.print_result(f"Written to {out}: {', '.join(files)}. Now try\n  {command}")
+    terminal.print_json({"folder": str(out), "files": list(files), "command": command})

@@ -8,8 +8,16 @@ import textwrap
 from typing import Any
 
 from .._docstrings import read_parameters
+from ..pipeline.settings import (
+    FLAGS,
+    WRAPPED,
+    describe_choices,
+    get_constraints,
+    list_objects,
+    list_options,
+    list_python_options,
+)
 from ..registry import EstimatorDeclaration, find_estimator, list_estimators
-from .settings import FLAGS, WRAPPED, describe_choices, get_constraints, list_objects, list_options, list_python_options
 from .terminal import Terminal
 
 WIDTH = 80
@@ -18,8 +26,39 @@ INDENT = " " * 6
 
 def run_methods(options: argparse.Namespace, terminal: Terminal) -> None:
     """Print the list of methods, or the options of one."""
-    text = list_methods() if options.method is None else describe_method(find_estimator(options.method))
-    terminal.print_result(text, always=True)
+    if options.method is None:
+        terminal.print_result(list_methods(), always=True)
+        terminal.print_json([collect_facts(declaration) for declaration in list_estimators().values()])
+    else:
+        declaration = find_estimator(options.method)
+        terminal.print_result(describe_method(declaration), always=True)
+        terminal.print_json({**collect_facts(declaration), "options": collect_options(declaration)})
+
+
+def collect_facts(declaration: EstimatorDeclaration) -> dict[str, Any]:
+    """Return the name of a method, its title and a line about it."""
+    return {"name": declaration.name, "title": declaration.title, "description": get_first_line(declaration)}
+
+
+def collect_options(declaration: EstimatorDeclaration) -> list[dict[str, Any]]:
+    """Return the options of a method that --set takes: default, values, and a line about each."""
+    parameters = read_parameters(declaration.estimator_class)
+    options = []
+    for option in list_options(declaration):
+        constraints, is_per_view = get_constraints(declaration, option)
+        values = describe_choices(option, constraints) if constraints else None
+        if option == WRAPPED and declaration.wraps is not None:
+            values = ", ".join(name for name, method in list_estimators().items() if method.wraps is None)
+        options.append(
+            {
+                "name": option,
+                "default": write_default(declaration, option),
+                "values": values,
+                "per_view": is_per_view,
+                "description": parameters[option].summary.replace("``", "") if option in parameters else None,
+            }
+        )
+    return options
 
 
 def list_methods() -> str:
@@ -32,27 +71,24 @@ def list_methods() -> str:
 
 def describe_method(declaration: EstimatorDeclaration) -> str:
     """Return the options of a method that --set takes, with defaults and a line about each."""
-    name, options = declaration.name, list_options(declaration)
+    name, options = declaration.name, collect_options(declaration)
     parameters = read_parameters(declaration.estimator_class)
     lines = [*textwrap.wrap(f"{name}: {declaration.title}", WIDTH), *wrap_indented(get_first_line(declaration))]
     lines += ["", "Options for --set:" if options else "It has no options for --set."]
     for option in options:
-        constraints, is_per_view = get_constraints(declaration, option)
-        form = f"  {option}={write_default(declaration, option)}"
-        lines.append(f"{form}, or {option}.VIEW=VALUE for one view" if is_per_view else form)
-        if option in parameters:
-            lines += wrap_indented(parameters[option].summary.replace("``", ""))
-        if option == WRAPPED and declaration.wraps is not None:
-            methods = [name for name, method in list_estimators().items() if method.wraps is None]
-            lines += wrap_indented(f"Values: {', '.join(methods)}. Options of it: {WRAPPED}.NAME=VALUE")
-        elif constraints:
-            lines += wrap_indented(f"Values: {describe_choices(option, constraints)}")
-        for kind, names in list_objects(option, constraints).items():
+        form = f"  {option['name']}={option['default']}"
+        lines.append(f"{form}, or {option['name']}.VIEW=VALUE for one view" if option["per_view"] else form)
+        lines += wrap_indented(option["description"] or "")
+        is_wrapped = option["name"] == WRAPPED and declaration.wraps is not None
+        if option["values"] is not None:
+            inner = f". Options of it: {WRAPPED}.NAME=VALUE" if is_wrapped else ""
+            lines += wrap_indented(f"Values: {option['values']}{inner}")
+        for kind, names in list_objects(option["name"], get_constraints(declaration, option["name"])[0]).items():
             lines += wrap_indented(f"{kind}({', '.join(f'{name}=...' for name in names)})")
     only_python = dict.fromkeys(list_python_options(declaration), "only in Python")
     flags = [f"{option}: {remedy}." for option, remedy in (FLAGS | only_python).items() if option in parameters]
     lines += ["", "Not for --set:", *(f"  {flag}" for flag in flags)] if flags else []
-    examples = [declaration.example or f"{option}={write_default(declaration, option)}" for option in options[:1]]
+    examples = [declaration.example or f"{option['name']}={option['default']}" for option in options[:1]]
     command = " ".join([f"--method {name}", *(f"--set {example}" for example in examples)])
     start = "consilience cluster --view a=a.csv --view b=b.csv -k 3 \\"
     return "\n".join([*lines, "", "Example:", f"  {start}", f"      {command}"])

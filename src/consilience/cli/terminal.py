@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from typing import TextIO
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
+from ..pipeline.log import RunLog, UsageError, count_noun
 
-class UsageError(ValueError):
-    """Arguments that cannot be combined, which argparse cannot check."""
-
-
-def count_noun(n: int, singular: str, plural: str | None = None) -> str:
-    """Write a number and its noun: "1 view", "3 views"."""
-    return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
+__all__ = [
+    "Terminal", "UsageError", "check_standard_output", "count_noun", "make_encodable", "open_standard_output",
+    "print_message", "redirect_to_null",
+]  # fmt: skip
 
 
 def redirect_to_null(stream: TextIO | None = None) -> None:
@@ -66,21 +62,31 @@ def print_message(text: str) -> None:
         redirect_to_null(sys.stderr)
 
 
-class Terminal:
-    """Prints results, notes and progress, and records notes and finished steps."""
+class Terminal(RunLog):
+    """Prints results, notes and progress, and records notes and finished steps.
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self.is_interactive = sys.stderr is not None and sys.stderr.isatty() and not quiet
-        self.notes: list[str] = []
-        self.finished_steps: list[str] = []
-        self.seconds: dict[str, float] = {}  # of each step
+    With `json`, facts are printed as one JSON document, in place of results.
+    """
+
+    def __init__(self, quiet: bool = False, json: bool = False) -> None:
+        super().__init__(verbose=not quiet)
+        self.quiet, self.json = quiet, json
         self.outcome = "nothing was written"  # printed if the command is interrupted
 
     def print_result(self, text: str = "", always: bool = False) -> None:
         """Print a result; with `always` even if the command is quiet."""
-        if self.quiet and not always:
+        if self.json or (self.quiet and not always):
             return
+        self._print(text)
+
+    def print_json(self, facts: Any) -> None:
+        """Print facts as a JSON document, if that is what to print."""
+        if self.json:
+            from ..pipeline.outputs import write_json_text
+
+            self._print(write_json_text(facts, only_ascii=True))
+
+    def _print(self, text: str) -> None:
         try:
             with open_standard_output() as stream:
                 print(make_encodable(text, stream), file=stream)
@@ -93,45 +99,6 @@ class Terminal:
             with open_standard_output():
                 pass
 
-    def note(self, text: str) -> None:
-        """Print a note once, and record it for the summary."""
-        if text not in self.notes:
-            self.notes.append(text)
-            self.print_progress(f"note: {text}")
-
-    def print_progress(self, text: str) -> None:
-        """Print a line of progress, unless the command is quiet."""
-        if not self.quiet:
-            print_message(text)
-
-    @contextmanager
-    def step(self, doing: str, done: str, shows_progress: bool = False, about: str = "") -> Iterator[None]:
-        """Time a step of the work, and turn its warnings into notes.
-
-        A terminal shows a spinner unless the step shows its own progress. `about` is put before warnings that do not
-        contain it.
-        """
-        started = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                with nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing):
-                    yield
-            finally:
-                for warning in caught:
-                    if issubclass(warning.category, UserWarning):
-                        text = str(warning.message)
-                        self.note(text if about in text else f"{about}: {text}")
-        self.seconds[doing] = round(time.perf_counter() - started, 3)
-        self.finished_steps.append(done)
-
-
-@contextmanager
-def _show_spinner(text: str) -> Iterator[None]:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(text, total=None)
-        yield
+    def print_line(self, text: str) -> None:
+        """Print a note or a line of progress to standard error, if that can be written."""
+        print_message(text)

@@ -27,6 +27,7 @@ from ..arrays import (
     to_numpy,
 )
 from ..rows import DaskStorage, Source, as_dask_array, as_source, find_mapping, is_stored_array, open_storage
+from .frames import is_default_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,21 +109,20 @@ def _coerce_frame(name: str, frame: Any) -> ViewInput:
     texts = [column for column, dtype in dtypes if not _is_numeric(dtype)]
     if texts:
         raise TypeError(
-            f"view {name!r}: column {texts[0]!r} holds no numbers. Encode it (scikit-learn's OneHotEncoder for "
-            "categories, TfidfVectorizer for text), or leave it out"
+            f"view {name!r}: column {texts[0]!r} holds no numbers. Encode it (Views.from_frame, or scikit-learn's "
+            "OneHotEncoder for categories and TfidfVectorizer for text), or leave it out"
         )
     columns = _column_names(frame)
     if not hasattr(frame, "iloc"):  # polars
         return ViewInput(_coerce_dense(name, _unbox(frame.to_numpy())), columns=columns)
     index = frame.index
-    is_default = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
     if len(columns) and all(getattr(dtype, "fill_value", None) == 0 for dtype in frame.dtypes):
         values: Any = _coerce_sparse(name, frame.sparse.to_coo())
     else:
         nullable = any(getattr(dtype, "na_value", np.nan) is not np.nan for dtype in frame.dtypes)
         numbers = frame.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else frame.to_numpy()
         values = _coerce_dense(name, _unbox(numbers))
-    return ViewInput(values, np.asarray(index), columns, is_default)
+    return ViewInput(values, np.asarray(index), columns, is_default_index(index))
 
 
 def _unbox(values: np.ndarray) -> np.ndarray:
@@ -140,15 +140,16 @@ def _is_numeric(dtype: Any) -> bool:
 
 def _check_matrix(name: str, shape: tuple[int, ...], dtype: Any, *, is_real: bool | None = None) -> None:
     """Check that a view has two dimensions and real numbers; `is_real` says so for dtypes that are not numpy's."""
+    if not (dtype.kind in "biuf" if is_real is None else is_real):
+        raise TypeError(
+            f"view {name!r} must hold real numbers, got {dtype}. Encode text or categories first "
+            "(Views.from_frame(df, text=[...], categories=[...]), or scikit-learn's TfidfVectorizer for text and "
+            "OneHotEncoder for categories), or convert with astype(float)"
+        )
     if len(shape) != 2:
         raise ValueError(
             f"view {name!r} must have two dimensions (entities, columns), got shape {shape}: "
             "use reshape(-1, 1) for a single column"
-        )
-    if not (dtype.kind in "biuf" if is_real is None else is_real):
-        raise TypeError(
-            f"view {name!r} must hold real numbers, got {dtype}. Encode text or categories first "
-            "(scikit-learn's TfidfVectorizer, OneHotEncoder), or convert with astype(float)"
         )
 
 

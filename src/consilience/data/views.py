@@ -12,6 +12,8 @@ from .._saving import save_as
 from ..arrays import Array, available_memory
 from ..rows import ParquetFile, Source, open_parquet, read_whole
 from .blocks import describe_kind, estimate_density, index_columns, index_rows, reindex_rows
+from .encode import encode_group, list_groups, split_frame
+from .frames import is_default_index, list_cells
 from .inputs import (
     ViewInput,
     attach_ids,
@@ -170,6 +172,70 @@ class Views:
         for name, group in groups.items():
             inputs[name] = ViewInput(index_columns(whole, _column_positions(name, group, None, whole.shape[1])))
         return cls.from_inputs(inputs)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        text: Any = None,
+        names: Any = None,
+        categories: Any = None,
+        numbers: Any = None,
+        ids: Any = None,
+    ) -> Views:
+        """Encode columns of a frame as views: texts and categories, too.
+
+        The columns of each argument are one view, called as the argument; a mapping makes several views of them. An
+        entity whose cells are all empty, or without any of the terms, lacks the view. The result does not remember how
+        it was encoded: use `consilience.cluster` if clusters of new rows are to be predicted.
+
+        Parameters
+        ----------
+        frame : frame or mapping of lists
+            A frame of pandas, polars, pyarrow or another library that narwhals reads, or columns by name.
+        text : column, list of columns, or mapping of view name to these, optional
+            Sentences and longer texts, encoded by the tf-idf of their words. Columns of one view are joined. From 20
+            texts on, words that are in only one of them or in more than half are left out.
+        names : column, list of columns, or mapping of view name to these, optional
+            Short strings that seldom share whole words, encoded by the tf-idf of three letters in a row.
+        categories : column, list of columns, or mapping of view name to these, optional
+            Strings that repeat, encoded as one column of 0 and 1 per category.
+        numbers : column, list of columns, or mapping of view name to these, optional
+            Standardized to mean 0 and variance 1; empty cells get the median of the column.
+        ids : column or sequence of n_entities, optional
+            Names of the entities. By default the index of a pandas frame, unless it only numbers the rows.
+
+        Examples
+        --------
+        >>> products = {"title": ["steel knife", "bread knife", None], "price": [20, 10, 30], "shop": ["a", "b", "a"]}
+        >>> views = Views.from_frame(products, text="title", numbers={"price": ["price"]}, categories=["shop"])
+        >>> views
+        Views: 3 entities, 3 views
+        name        kind            columns  density  present
+        text        sparse float64        3    44.4%    66.7%
+        categories  dense float64         2    50.0%   100.0%
+        price       dense float64         1    66.7%   100.0%
+        >>> views.feature_names("categories").tolist()
+        ['shop=a', 'shop=b']
+        """
+        columns = split_frame(frame)
+        kinds = {"text": text, "names": names, "categories": categories, "numbers": numbers}
+        groups = [(name, kind, labels) for kind in kinds for name, labels in list_groups(kind, kinds[kind]).items()]
+        name_blocks([(name, labels) for name, _, labels in groups])
+        inputs = {name: encode_group(kind, name, labels, columns) for name, kind, labels in groups}
+        if ids is None:
+            index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
+            ids = None if index is None or is_default_index(index) else np.asarray(index)
+        elif type(ids) is str:
+            if ids not in columns:
+                raise ValueError(f"ids names column {ids!r}; the columns are {', '.join(map(repr, columns))}")
+            ids = list_cells(columns[ids])
+        has_values = [
+            np.diff(view.values.indptr) > 0 if hasattr(view.values, "indptr") else ~find_all_nan_rows(view.values)
+            for view in inputs.values()
+        ]
+        return cls(cls.from_inputs(inputs), present=np.stack(has_values, axis=1), ids=ids)
 
     @classmethod
     def from_parquet(cls, paths: Any, groups: Mapping[str, Any]) -> Views:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from ..arrays import available_memory, to_numpy
 from ..data import Views
+from ..files.encoders import TextEncoder
 from ..rows import read_whole
 
 
@@ -23,7 +25,9 @@ class Mark:
     outside: float  #: mean over the others
 
 
-def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[Mark]]]:
+def profile(
+    views: Views, labels: Any, n_top: int = 10, *, texts: Mapping[str, Sequence[Any]] | None = None
+) -> dict[str, list[list[Mark]]]:
     """Return the columns of each view whose means differ most within and outside each cluster.
 
     Parameters
@@ -34,6 +38,10 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
         Clusters, numbered from 0; -1 for none.
     n_top : int, default=10
         Maximum number of columns per cluster.
+    texts : mapping of view name to sequence of str, optional
+        The texts that views were made of, one per entity, None if there is none. A view whose columns have no names,
+        such as an embedding of the texts, is described by their words. A view with the texts of an earlier one is
+        left out.
 
     Returns
     -------
@@ -53,12 +61,28 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
     if labels.shape != (len(views),):
         raise ValueError(f"labels must have one cluster per entity, shape ({len(views)},), got {labels.shape}")
     n_clusters = int(labels.max(initial=-1)) + 1
-    return {
-        name: _marks(
-            read_whole(name, block, available_memory()), present, labels, n_clusters, n_top, views.feature_names(name)
-        )
-        for (name, block), present in zip(views.items(), views.present.T, strict=True)
-    }
+    profiles: dict[str, list[list[Mark]]] = {}
+    described: list[Any] = []
+    for (name, block), present in zip(views.items(), views.present.T, strict=True):
+        names, view_texts = views.feature_names(name), (texts or {}).get(name)
+        if view_texts is not None and names is None:
+            if any(view_texts is earlier for earlier in described):
+                continue
+            block, names = _count_words(view_texts)
+        described.append(view_texts)
+        rows = read_whole(name, block, available_memory())
+        profiles[name] = _marks(rows, present, labels, n_clusters, n_top, names)
+    return profiles
+
+
+def _count_words(texts: Sequence[Any]) -> tuple[Any, np.ndarray]:
+    """Return the words of texts, weighted by tf-idf, and their names; none if no two texts share a word."""
+    strings = np.array([str(text) if text is not None and text == text else None for text in texts], dtype=object)
+    try:
+        encoder = TextEncoder("text", rare=True).fit(strings)
+    except ValueError:
+        return sp.csr_array((len(strings), 1)), np.array([""])
+    return encoder.transform(strings), encoder.features
 
 
 def _marks(

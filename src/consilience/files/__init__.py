@@ -8,9 +8,10 @@ from .joining import Entities, collect_ids, join_contents
 from .kinds import KINDS, ViewContent
 from .mapping import read_table
 from .new_data import ModelViews
-from .read import InputData, read_files
+from .read import InputData, KnownClasses, read_files
 from .spec import ViewSpec, parse_view
-from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
+from .text_encoders import advise_semantic, list_text_candidates
+from .write import check_complete, check_output_file, check_output_folder, reserve_folder, stage_file, stage_folder
 
 __all__ = [
     "FORMATS",
@@ -23,10 +24,12 @@ __all__ = [
     "FileTable",
     "InputData",
     "InputFiles",
+    "KnownClasses",
     "ModelViews",
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",
+    "advise_semantic",
     "check_complete",
     "check_output_file",
     "check_output_folder",
@@ -34,6 +37,7 @@ __all__ = [
     "encode",
     "fit_and_encode",
     "join_contents",
+    "list_text_candidates",
     "match_classes",
     "open_text",
     "parse_view",
@@ -42,6 +46,7 @@ __all__ = [
     "read_lines",
     "read_table",
     "register_format",
+    "reserve_folder",
     "stage_file",
     "stage_folder",
     "to_column",

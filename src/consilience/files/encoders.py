@@ -219,12 +219,16 @@ class CountsEncoder:
         """Count the terms of bags, or put the columns of a matrix in order, with 0 for empty cells."""
         if isinstance(data, np.ndarray):
             return _count_terms(data, self.features)
-        X = order_columns(data, self.features, n_columns)
-        if sp.issparse(X):
-            X = sp.csr_array(X)
-            return sp.csr_array((np.where(np.isnan(X.data), 0, X.data), X.indices, X.indptr), shape=X.shape)
-        X = np.asarray(X, dtype=np.float64)
-        return np.where(np.isnan(X), 0.0, X)
+        return fill_empty_counts(order_columns(data, self.features, n_columns))
+
+
+def fill_empty_counts(X: Any) -> Any:
+    """Return counts in double precision, dense or sparse, with 0 for empty cells."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, dtype=np.float64)
+        return sp.csr_array((np.where(np.isnan(X.data), 0.0, X.data), X.indices, X.indptr), shape=X.shape)
+    X = np.asarray(X, dtype=np.float64)
+    return np.where(np.isnan(X), 0.0, X)
 
 
 def _count_terms(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:

@@ -16,11 +16,16 @@ from .._saving import save_as
 from ..data import Views
 from ..data.blocks import reindex_rows
 from ..data.inputs import ViewInput
-from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
+from .cells import ExpressionEncoder, ProteinsEncoder
+from .encoders import CategoriesEncoder, CountsEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats.columns import format_cell
+from .images.encoder import PICTURE_ENCODINGS, fit_pictures
 from .joining import Entities, join_contents
 from .kinds import ViewContent
+from .link_encoders import HOPS, SmoothEncoder, fit_links, list_link_ids
 from .read import KnownClasses
+from .text_encoders import EmbeddingEncoder, LSAEncoder
+from .text_models import SEMANTIC
 
 
 @save_as("encoded-view")
@@ -30,6 +35,16 @@ class ViewEncoding:
 
     content: str
     encoder: Any
+    smoothed: str | None = None  # the view whose rows are averaged along the links of the content
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """A view as numbers, before the views are joined."""
+
+    values: Any
+    rows: np.ndarray  # of each entity in `values`, -1 if it has none
+    present: np.ndarray  # whether each entity has the view
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +58,7 @@ class EncodedData:
     kept: np.ndarray  # mask of the entities that at least one view describes; the others are left out
     filled: dict[str, int]  # number of empty cells that were filled, by view
     texts: dict[str, np.ndarray]  # the strings of each entity, by view of text or names
+    pictures: dict[str, np.ndarray]  # the path of each entity's picture, None if there is none, by view of images
 
     @property
     def ids(self) -> np.ndarray | None:
@@ -101,14 +117,9 @@ def fit_and_encode(
             if name in encodings or (name != content.name and name in chosen):
                 raise ValueError(f"the encoding of view {content.name!r} makes a view {name!r}: rename the other one")
             encodings[name] = ViewEncoding(content.name, encoder)
-    return _encode_described(contents, encodings, entities)
-
-
-def _encode_described(
-    contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities
-) -> EncodedData:
-    """Encode contents, and refuse a view that describes no entity."""
-    encoded = encode(contents, encodings, entities)
+    encoded_rows = _transform(contents, encodings, entities, {})
+    encodings |= _fit_smoothing(contents, chosen, entities, encodings, encoded_rows)
+    encoded = _join_views(contents, encodings, entities, _transform(contents, encodings, entities, encoded_rows))
     for name, present in zip(encoded.views.names, encoded.views.present.T, strict=True):
         if not present.any():
             origin = next(content.origin for content in contents if content.name == encodings[name].content)
@@ -147,7 +158,7 @@ def _parse_encoding(content: ViewContent, encoding: Encoding, choices: KindEncod
     text = str(encoding)
     parts = [text] if choices.takes_models and Path(text).exists() else text.split("+")
     for part in parts:
-        is_path = choices.takes_models and (Path(part).exists() or "/" in part or os.sep in part)
+        is_path = choices.takes_models and part and (Path(part).exists() or "/" in part or os.sep in part)
         if part not in choices.names and not is_path:
             remedy = f"choose from {', '.join(choices.names)}, several joined by +"
             if choices.takes_models:
@@ -181,66 +192,132 @@ def _fit_single(build: Callable[[ViewContent, bool], Any]) -> Fitting:
 
 
 def _fit_texts(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
-    """Fit one view per encoding of texts or names."""
-    return {content.name: TextEncoder(content.kind, rare).fit(content.data)}
-
-
-def _fit_links(content: ViewContent, encodings: list[Any], rare: bool, entities: Entities) -> dict[str, Any]:  # noqa: ARG001
-    """Fit one view of outgoing and one of incoming links; a direction without links is left out."""
-    encoders = {}
-    ids = entities.row_ids[content.name]
-    for direction in ("out", "in"):
-        encoder = LinksEncoder(direction, rare).fit((content.data, ids))
-        if encoder.n_links:
-            encoders[f"{content.name}-{direction}"] = encoder
-    if not encoders:
-        raise ValueError(
-            f"no link starts or ends at an id of the other views. Its first is {content.data[0][0]!r}, theirs is "
-            f"{ids[0]!r}"
-            if len(content.data[0])
-            else "it has no links"
-        )
+    """Fit one view per encoding of texts or names; beside others, all but the words have names with an ending."""
+    encoders: dict[str, Any] = {}
+    for encoding in encodings:
+        if str(encoding) in TEXT_ENCODINGS:
+            ending, build = TEXT_ENCODINGS[encoding]
+            encoder = build(content.kind, rare)
+        else:
+            ending = f"-{Path(str(encoding)).stem}"
+            encoder = EmbeddingEncoder(encoding if callable(encoding) else str(Path(encoding).absolute()))
+        name = content.name if len(encodings) == 1 else content.name + ending
+        if name in encoders:
+            raise ValueError(f"two encodings make a view {name!r}: rename one of the models")
+        encoders[name] = encoder.fit(content.data)
     return encoders
+
+
+TEXT_ENCODINGS: dict[str, tuple[str, Callable[[str, bool], Any]]] = {  # ending of the view's name, encoder
+    "words": ("", TextEncoder),
+    "lsa": ("-topics", lambda kind, _: LSAEncoder(kind)),
+    SEMANTIC: ("-meaning", lambda _, __: EmbeddingEncoder(SEMANTIC)),
+}
+
+
+def _fit_smoothing(
+    contents: Sequence[ViewContent],
+    chosen: Mapping[str, list[Any]],
+    entities: Entities,
+    encodings: Mapping[str, ViewEncoding],
+    encoded: Mapping[str, EncodedRows],
+) -> dict[str, ViewEncoding]:
+    """Fit a further view for each view that is averaged along links: all but those of links and similarities."""
+    smoothed = [name for name in encodings if encodings[name].encoder.kind not in ("links", "similarities")]
+    fitted = {}
+    for content in contents:
+        ways = [encoding for encoding in chosen[content.name] if encoding in HOPS]
+        if len(ways) > 1:
+            raise ValueError(f"view {content.name!r}: --encode names {' and '.join(ways)}: choose one of them")
+        if ways and not smoothed:
+            raise ValueError(
+                f"view {content.name!r}: no view is there to be smoothed: encode the links as rows or graph"
+            )
+        for name in smoothed if ways else ():
+            encoder = encodings[name].encoder
+            smoothing = SmoothEncoder(HOPS[ways[0]], encoder.kind, encoder.features)
+            smoothing = _call(content, smoothing.fit, _gather_links(content, entities, encoded[name]))
+            fitted[f"{name}-over-{content.name}"] = ViewEncoding(content.name, smoothing, name)
+    if clash := next((name for name in fitted if name in encodings or name in chosen), None):
+        raise ValueError(f"the encoding of view {fitted[clash].content!r} makes a view {clash!r}: rename the other one")
+    return fitted
+
+
+def _gather_links(content: ViewContent, entities: Entities, plain: EncodedRows | None) -> tuple[Any, ...]:
+    """Return what a `SmoothEncoder` takes: links, ids, and the rows of the view that is averaged, None without it."""
+    ids = list_link_ids(entities, content.name)
+    if plain is None:
+        return content.data, ids, None, None
+    return content.data, ids, reindex_rows(plain.values, plain.rows), plain.present
 
 
 ENCODINGS: dict[str, KindEncodings] = {
     "numbers": KindEncodings(_fit_single(lambda _, __: NumbersEncoder())),
     "counts": KindEncodings(_fit_single(lambda _, rare: CountsEncoder(rare))),
+    "expression": KindEncodings(_fit_single(lambda _, rare: ExpressionEncoder() if rare else CountsEncoder(False))),
+    "proteins": KindEncodings(_fit_single(lambda _, rare: ProteinsEncoder() if rare else CountsEncoder(False))),
     "categories": KindEncodings(_fit_single(lambda _, __: CategoriesEncoder())),
     "similarities": KindEncodings(_fit_single(lambda content, _: SimilaritiesEncoder(content.data[1]))),
-    "text": KindEncodings(_fit_texts, ("words",), takes_models=True),
-    "names": KindEncodings(_fit_texts, ("words",), takes_models=True),
-    "links": KindEncodings(_fit_links, ("rows",)),
+    "text": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
+    "names": KindEncodings(_fit_texts, tuple(TEXT_ENCODINGS), takes_models=True),
+    "links": KindEncodings(fit_links, ("rows", "graph", *HOPS)),
+    "images": KindEncodings(fit_pictures, PICTURE_ENCODINGS, takes_models=True),
 }
 
 
 def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding], entities: Entities) -> EncodedData:
     """Encode contents with encoders that have been fitted; entities that no view describes are left out."""
+    return _join_views(contents, encodings, entities, _transform(contents, encodings, entities, {}))
+
+
+def _transform(
+    contents: Sequence[ViewContent],
+    encodings: Mapping[str, ViewEncoding],
+    entities: Entities,
+    encoded: Mapping[str, EncodedRows],
+) -> dict[str, EncodedRows]:
+    """Encode the views whose content is there, in the order of the encodings; those in `encoded` are not done again."""
     by_name = {content.name: content for content in contents}
-    ids = entities.ids
-    blocks: dict[str, ViewInput] = {}
-    block_rows, masks = [], []
+    encoded = dict(encoded)
     for name, encoding in encodings.items():
-        if encoding.content not in by_name:
+        if encoding.content not in by_name or name in encoded:
             continue
         content, encoder = by_name[encoding.content], encoding.encoder
         data, rows = content.data, entities.rows[content.name]
-        if content.kind == "links":
+        if encoding.smoothed is not None:
+            data, rows = _gather_links(content, entities, encoded.get(encoding.smoothed)), np.arange(len(entities))
+        elif content.kind == "links" and encoder.kind == "similarities":
+            data, rows = (data, list_link_ids(entities, content.name)), np.arange(len(entities))
+        elif content.kind == "links":
             data = data, entities.row_ids[content.name]
         elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:
             data = data[0], content.ids  # rows and columns have the same names
         values = _call(content, encoder.transform, data)
-        masks.append(np.append(encoder.present(values), False)[rows])  # the last one, at index -1, is False
+        present = np.append(encoder.present(values), False)[rows]  # the last one, at index -1, is False
         if content.kind == "similarities":  # whose columns are the entities, so that rows are the entities, too
             values, rows = reindex_rows(values, rows), np.arange(len(entities))
-        features = None if encoder.features is None else np.array(encoder.features, dtype=str)
-        blocks[name] = ViewInput(values, columns=features)
-        block_rows.append(rows)
-    present = np.stack(masks, axis=1)
+        encoded[name] = EncodedRows(values, rows, present)
+    return encoded
+
+
+def _join_views(
+    contents: Sequence[ViewContent],
+    encodings: Mapping[str, ViewEncoding],
+    entities: Entities,
+    encoded: Mapping[str, EncodedRows],
+) -> EncodedData:
+    """Join encoded views; entities that no view describes are left out."""
+    ids = entities.ids
+    blocks: dict[str, ViewInput] = {}
+    for name, view in encoded.items():
+        features = encodings[name].encoder.features
+        blocks[name] = ViewInput(view.values, columns=None if features is None else np.array(features, dtype=str))
+    present = np.stack([view.present for view in encoded.values()], axis=1)
     kept = np.asarray(present.any(axis=1))
     if not kept.any():
         raise ValueError("no view describes any entity: check the files")
-    views = Views(Views.from_inputs(blocks, np.stack(block_rows, axis=1)), present=present, ids=ids)
+    block_rows = np.stack([view.rows for view in encoded.values()], axis=1)
+    views = Views(Views.from_inputs(blocks, block_rows), present=present, ids=ids)
     if not kept.all():
         if any(content.kind == "similarities" for content in contents):  # which have a column for each entity
             first = int(np.flatnonzero(~kept)[0])
@@ -249,12 +326,15 @@ def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding
                 f"entity {entity} is described by no view ({(~kept).sum()} in all): drop it from the files"
             )
         views = views[kept]
-    texts, n_filled = {}, {}
+    texts, pictures, n_filled = {}, {}, {}
     for content in contents:
         if content.kind in ("text", "names"):
             strings = np.empty(len(content.data) + 1, dtype=object)  # the last one, at index -1, is None
             strings[:-1] = content.data
             texts[content.name] = strings[entities.rows[content.name]][kept]
+        elif content.kind == "images":
+            paths = np.array([*content.data.paths, None], dtype=object)  # the last one, at index -1, is None
+            pictures[content.name] = paths[entities.rows[content.name]][kept]
         elif content.kind == "numbers" and not sp.issparse(content.data[0]):
             is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
             if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):
@@ -267,6 +347,7 @@ def encode(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding
         kept,
         n_filled,
         texts,
+        pictures,
     )
 
 

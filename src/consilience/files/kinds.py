@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
+from .images.reading import Pictures, build_pictures, looks_like_images
 from .readings import ColumnReading
 
-KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities")
+KINDS = (
+    "numbers",
+    "counts",
+    "text",
+    "names",
+    "categories",
+    "links",
+    "similarities",
+    "images",
+    "expression",
+    "proteins",
+)
+MATRIX_KINDS = ("numbers", "counts", "similarities", "expression", "proteins")
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
@@ -29,8 +45,9 @@ FORCED = "set by --kind"  # reason for a kind that the user has chosen
 class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
 
-    numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
-    and names: a column of strings; categories: columns by name; links: (sources, targets, weights).
+    numbers, counts, expression, proteins, similarities: (matrix, names of its columns or None); counts also: a column
+    of bags of terms; text and names: a column of strings; categories: columns by name; links: (sources, targets,
+    weights); images: `Pictures`.
     """
 
     name: str
@@ -54,11 +71,13 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
         raise ValueError(f"view {name!r} ({origin}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"view {name!r} ({origin}) must hold real numbers, got {X.dtype}")
-    kind, reason = (forced, FORCED) if forced else _detect_matrix_kind(name, X, matrix.is_expression)
-    if kind not in ("numbers", "counts", "similarities"):
+    is_measured = matrix.is_expression or find_modality(matrix.modality) is not None
+    detect = _detect_cell_kind if is_measured else _detect_matrix_kind
+    kind, reason = (forced, FORCED) if forced else detect(name, matrix)
+    if kind not in MATRIX_KINDS:
         remedy = ". Save links as a table with the columns source and target" if kind == "links" else ""
         raise ValueError(
-            f"view {name!r} ({origin}) is a matrix: it can be numbers, counts or similarities, not {kind}{remedy}"
+            f"view {name!r} ({origin}) is a matrix: it can be {' or '.join(MATRIX_KINDS)}, not {kind}{remedy}"
         )
     check_matrix(name, kind, X)
     for label, names, axis, n in (
@@ -90,7 +109,7 @@ def check_matrix(name: str, kind: str, X: Any) -> None:
         raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
     _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
-    if kind == "counts" and least < 0:
+    if kind in ("counts", "expression", "proteins") and least < 0:
         raise ValueError(f"view {name!r} holds {least:g}, which is not a count: --kind {name}=numbers")
 
 
@@ -111,12 +130,22 @@ def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> No
     )
 
 
-def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
+def _detect_cell_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
+    """Tell raw counts in a single-cell file, however they are stored, from normalized data, and give the reason."""
+    values = matrix.values.data if sp.issparse(matrix.values) else matrix.values
+    if values.size and np.nanmin(values) >= 0 and are_raw_counts(values).all():
+        return detect_modality(f"{matrix.modality} {name}", matrix.features)
+    hint = f"; the raw counts are in the block {matrix.raw_block!r}" if matrix.raw_block else ""
+    return "numbers", f"not raw counts, taken as they are{hint}"
+
+
+def _detect_matrix_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
     """Guess the kind of a matrix, and give the reason.
 
     How whole numbers are stored tells what they are: matrices of words, tags and links are stored sparse, pixels and
-    histograms dense. Raw counts of single-cell files are counts however they are stored.
+    histograms dense.
     """
+    X = matrix.values
     values = X.data if sp.issparse(X) else X
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     is_whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
@@ -124,8 +153,8 @@ def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple
     density = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
     is_rare = density < MAX_COUNT_DENSITY and (not positive.size or np.median(positive) <= MAX_COUNT_MEDIAN)
     described = f"whole numbers, {density:.1%} of them not 0"
-    if is_whole and (is_expression or sp.issparse(X) or is_rare):
-        is_square = X.shape[0] == X.shape[1] and not is_expression
+    if is_whole and (sp.issparse(X) or is_rare):
+        is_square = X.shape[0] == X.shape[1]
         return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if is_square else "")
     if _looks_like_similarities(X):
         return "similarities", f"square, symmetric and largest on the diagonal; --kind {name}=counts if they are counts"
@@ -147,6 +176,13 @@ def _looks_like_similarities(X: Any) -> bool:
     return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[sample] * (1 + 1e-6)).all())
 
 
+def interpret_folder(name: str, origin: str, pictures: Pictures, forced: str | None) -> ViewContent:
+    """Turn a folder of pictures into the content of a view; its ids are chosen once the other views are read."""
+    if forced not in (None, "images"):
+        raise ValueError(f"view {name!r} ({origin}) is a folder of pictures, not {forced}: leave out --kind")
+    return ViewContent(name, origin, "images", pictures, len(pictures), pictures.names, "a folder of pictures")
+
+
 def interpret_columns(
     name: str,
     origin: str,
@@ -154,16 +190,27 @@ def interpret_columns(
     ids: np.ndarray | None,
     forced: str | None,
     readings: Mapping[str, ColumnReading] | None = None,
+    folder: Path = Path(),
 ) -> ViewContent:
     """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
 
-    `readings` say how the columns of a model were read.
+    `readings` say how the columns of a model were read. Paths of pictures are relative to the `folder`.
     """
     if not columns:
         raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")
     if forced == "links" or (forced is None and are_edge_columns(columns)):
         return _build_links(name, origin, columns, forced)
-    n_rows = len(next(iter(columns.values())))
+    first = next(iter(columns.values()))
+    n_rows = len(first)
+    if forced == "images" or (forced is None and len(columns) == 1 and looks_like_images(first, folder)):
+        if len(columns) > 1:
+            raise ValueError(f"view {name!r} ({origin}): images are one column of paths, not {len(columns)} columns")
+        try:
+            pictures = build_pictures(_to_texts(first), folder)
+        except ValueError as error:
+            raise ValueError(f"view {name!r} ({origin}): {error}") from error
+        reason = FORCED if forced else "paths of pictures"
+        return ViewContent(name, origin, "images", pictures, n_rows, ids, reason, tuple(columns))
     readings = readings or {}
     convertible = {
         column: values for column, values in columns.items() if forced in (None, "numbers") or column in readings
@@ -206,7 +253,7 @@ def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
     if kinds == {"bags"}:
         return "counts", "lists of terms"
     if kinds <= {"numbers", "vectors"}:
-        kind, reason = _detect_matrix_kind(name, _build_numbers(name, columns)[0])
+        kind, reason = _detect_matrix_kind(name, FileMatrix(_build_numbers(name, columns)[0]))
         if kind == "similarities" or reason == "measurements":
             return "numbers", "columns of numbers"
         return kind, reason
@@ -333,14 +380,16 @@ def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np
 def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
-        remedy = (
-            f"name them, as in {origin}:source,target"
-            if any(values.dtype == object for values in [*columns.values()][2:]) or len(columns) < 2
-            else f"a matrix with one row per entity is not a list of links (leave out --kind {name}=links)"
-        )
+        remedy = f"name them, as in {origin}:source,target"
+        cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
+        if len(columns) > 3 and all(map(is_number, cells)):
+            remedy = (
+                f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts; for other numbers, "
+                f"leave out --kind {name}=links"
+            )
         raise ValueError(
             f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} "
-            f"columns: {remedy}"
+            f"column{'s' if len(columns) > 1 else ''}: {remedy}"
         )
     sources, targets, *others = columns.values()
     ends = [
@@ -349,8 +398,16 @@ def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced:
     ]
     is_complete = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
     weights = others[0] if others else np.ones(len(is_complete))
-    if weights.dtype == object or not (np.isfinite(weights[is_complete]).all() and (weights[is_complete] >= 0).all()):
-        raise ValueError(f"view {name!r} ({origin}): the third column of links must be weights, 0 or more")
+    texts = _to_texts(weights)
+    if weights.dtype == object:
+        weights = np.array([float(text) if text is not None and is_number(text) else np.nan for text in texts])
+    wrong = is_complete & ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"view {name!r} ({origin}): the third column of links must be weights, 0 or more, but row {row + 1} has "
+            f"{texts[row] or 'none'}: correct it, or name two columns, FILE:SOURCE,TARGET"
+        )
     reason = FORCED if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
     data = ends[0][is_complete], ends[1][is_complete], weights[is_complete]
     return ViewContent(name, origin, "links", data, int(is_complete.sum()), None, reason, tuple(columns))
@@ -363,4 +420,6 @@ BUILDERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
     "names": _build_texts,
     "categories": _build_categories,
     "similarities": _build_matrix,
+    "expression": partial(_build_matrix, kind="expression"),
+    "proteins": partial(_build_matrix, kind="proteins"),
 }

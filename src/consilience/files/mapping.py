@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .formats import FileTable, InputFiles, parse_path, read_input
+from .formats import FileTable, InputFiles, parse_path, read_path
 from .kinds import ViewContent
 from .spec import list_names
 
@@ -32,7 +32,7 @@ def read_table(path: Path, option: str, expected: str, inputs: InputFiles) -> di
 def _read_columns(
     path: Path, option: str, expected: str, inputs: InputFiles, as_text: frozenset[str] = frozenset()
 ) -> dict[str, np.ndarray]:
-    source = read_input(inputs.locate(path), as_text)
+    source = read_path(path, inputs, as_text)
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} ({option}) must be a table: {expected}")
     return source.columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .formats import InputFiles, is_table, read_input
+from .formats import InputFiles, is_table, read_path
 from .kinds import ViewContent
 from .readings import ColumnReading
 from .spec import ViewSpec, list_names
@@ -61,7 +61,7 @@ class ModelViews:
             views = [view for view in self.kinds if self.columns.get(view)]
         if len(views) < 2:
             return [self._select(spec, view) for view in views] or [spec]
-        available = list(read_input(inputs.locate(spec.path)).columns)  # type: ignore[union-attr]
+        available = list(read_path(spec.path, inputs).columns)  # type: ignore[union-attr]
         matching = [view for view in views if set(self.columns.get(view) or ()).intersection(available)]
         if not matching:
             expected = [column for view in views for column in self.columns.get(view) or ()]

@@ -9,17 +9,27 @@ from pathlib import Path
 
 import numpy as np
 
-from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_input
+from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .identifiers import guess_id_column
+from .images.matching import name_pictures
+from .images.reading import Pictures
 from .joining import match_by_position
-from .kinds import KINDS, ViewContent, are_edge_columns, check_id_column, interpret_columns, interpret_matrix
+from .kinds import (
+    KINDS,
+    ViewContent,
+    are_edge_columns,
+    check_id_column,
+    interpret_columns,
+    interpret_folder,
+    interpret_matrix,
+)
 from .mapping import IdMapping, list_content_ids, read_mappings
 from .readings import ColumnReading
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
-from .splitting import TableColumns, resolve_paths, split_table
+from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
-TEXT_KINDS = ("text", "names", "categories")  # whose columns are never read as numbers
+TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
 LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files that should list links
 PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal mark
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
@@ -93,6 +103,7 @@ def read_files(
         contents, position_notes = match_by_position(contents)
         notes = [*([id_note] if id_note and guess_id else []), *notes, *position_notes]
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
+    contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
     return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, [*notes, *mapping_notes])
 
@@ -148,10 +159,10 @@ class _ViewReader:
         self.notes: list[str] = []  # for the user
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
-        """Read a file, or return its content if it was read before."""
+        """Read a file, or return its content if it is in memory or was read before."""
         key = path, as_text
         if key not in self._contents:
-            self._contents[key] = read_input(self.inputs.locate(path), self._as_text | as_text, self.delimiter)
+            self._contents[key] = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
         return self._contents[key]
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -163,6 +174,7 @@ class _ViewReader:
     def choose_id_column(self, guess: bool) -> str:
         """Check the id column, or choose the usual one if every table has it, or guess one; return a note."""
         tables, ids_elsewhere = {}, []
+        indexes: dict[str | None, None] = {}  # columns that were the index of a frame, None for tables without
         for spec in self.specs:
             match self.read(spec.path):
                 case FileTable(columns) as table if self._is_links(spec, table):
@@ -170,8 +182,9 @@ class _ViewReader:
                         continue
                     (links,) = self._read_table(spec, table)
                     ids_elsewhere.append(set(list_content_ids(links).tolist()))
-                case FileTable(columns):
+                case FileTable(columns) as table:
                     tables[spec.path] = columns
+                    indexes[table.id_column] = None
                 case FileMatrix(ids=ids) | FileCollection(ids=ids) if ids is not None:
                     ids_elsewhere.append(set(ids.tolist()))
         if self.id_column is not None:
@@ -181,6 +194,9 @@ class _ViewReader:
                     raise ValueError(
                         f"{path} has no column {self.id_column!r} (--id); it has {list_names(list(columns))}{similar}"
                     )
+            return ""
+        if indexes and None not in indexes:
+            self.id_column = ",".join(map(str, indexes))
             return ""
         for usual in self.usual_ids:
             if tables and all(find_id_column(usual, columns) for columns in tables.values()):
@@ -236,6 +252,10 @@ class _ViewReader:
                         f"{spec.path} is a matrix without named columns: leave out ':{','.join(spec.columns)}'"
                     )
                 return [interpret_matrix(spec.view_name, spec.origin, matrix, self.kinds.get(spec.view_name))]
+            case Pictures() as pictures:
+                if spec.columns is not None:
+                    raise ValueError(f"{spec.path} is a folder of pictures: leave out ':{','.join(spec.columns)}'")
+                return [interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))]
             case table:
                 contents = self._read_table(spec, table)
                 self._view_names |= {content.name for content in contents}
@@ -247,7 +267,8 @@ class _ViewReader:
         excluded: set[str] = set()
         if not is_links:
             excluded = self._list_class_columns(spec.path)
-            excluded |= {name for name in (find_id_column(self.id_column, table.columns),) if name is not None}
+            id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
+            excluded |= {name for name in id_columns if name is not None}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_seeds_apart(spec, names)
         readings = self.readings.get(spec.view_name, {})
@@ -255,25 +276,25 @@ class _ViewReader:
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
         ids = None if is_links else self._read_ids(spec.path, table.columns, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
-            return self._split_table(spec, columns, ids)
-        if kind == "images":
-            columns = {name: resolve_paths(values, spec.path.parent) for name, values in columns.items()}
-        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings)]
+            return self._split_table(spec, table, columns, ids)
+        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
 
-    def _split_table(self, spec: ViewSpec, columns: dict[str, np.ndarray], ids: np.ndarray | None) -> list[ViewContent]:
+    def _split_table(
+        self, spec: ViewSpec, table: FileTable, columns: dict[str, np.ndarray], ids: np.ndarray | None
+    ) -> list[ViewContent]:
         """Split a table of which the user has selected no columns, unless it can be a single view."""
         as_text = [name for name in columns if self.kinds.get(name) in TEXT_KINDS]
         columns = columns | (self.read_columns(spec.path, as_text, as_text) if as_text else {})
-        table = TableColumns(
+        sources = TableColumns(
             spec.view_name,
             spec.path,
             columns,
             ids,
-            self.kinds,
+            {**dict.fromkeys(table.categories, "categories"), **self.kinds},
             lambda names: self.read_columns(spec.path, names, names),
-            self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
+            spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
         )
-        contents, notes = split_table(table, self._view_names - {spec.name}, spec.name is not None)
+        contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
         if spec.view_name.lower() in LINK_NAMES:
             notes.append(
                 f"{spec.path} is read as one row per entity. A list of links has two columns of ids, called source and "
@@ -314,13 +335,15 @@ class _ViewReader:
                 f"{spec.path} holds {', '.join(matrices)}: name one (--view {spec.name}={spec.path}:"
                 f"{next(iter(matrices))}), or give the file without a name to take all (--view {spec.path})"
             )
-        unknown = next((name for name in selected if name not in matrices), None)
+        available = [*matrices, *collection.optional]
+        unknown = next((name for name in selected if name not in available), None)
         if unknown is not None:
-            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, matrices))}")
+            raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, available))}")
+        blocks = [matrices[block] if block in matrices else collection.optional[block]() for block in selected]
         names = [spec.name] if spec.name is not None and len(selected) == 1 else selected
         return [
-            interpret_matrix(name, f"{spec.path}:{block}", matrices[block], self.kinds.get(name))
-            for name, block in zip(names, selected, strict=True)
+            interpret_matrix(name, f"{spec.path}:{block}", matrix, self.kinds.get(name))
+            for name, block, matrix in zip(names, selected, blocks, strict=True)
         ]
 
     def read_known_classes(self, option: str, views: Mapping[Path, tuple[str, ...]]) -> list[KnownClasses]:
@@ -335,7 +358,7 @@ class _ViewReader:
         sources = []
         for path, names in views.items():
             content = self.read(path)
-            if isinstance(content, FileMatrix) or text not in content.columns:
+            if isinstance(content, FileMatrix | Pictures) or text not in content.columns:
                 continue
             if isinstance(content, FileCollection):
                 ids = content.ids
@@ -351,13 +374,12 @@ class _ViewReader:
 
     def _list_columns(self, paths: Iterable[Path]) -> list[str]:
         """List the columns of files, without those of matrices, which have none."""
-        contents = [content for path in paths if not isinstance(content := self.read(path), FileMatrix)]
-        return [name for content in contents for name in content.columns]
+        return [name for path in paths for name in getattr(self.read(path), "columns", ())]
 
     def _read_class_file(self, option: str, path: Path, columns: tuple[str, ...] | None) -> KnownClasses:
         """Read classes from a file for them alone, joined by its id column if it has one."""
         match self.read(path):
-            case FileCollection():
+            case FileCollection() | Pictures():
                 raise ValueError(f"{path} ({option}): name a column of it if it is also a view, or give a table")
             case FileMatrix() as matrix:
                 classes = np.asarray(matrix.values)

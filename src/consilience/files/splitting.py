@@ -12,6 +12,7 @@ import numpy as np
 from .conversion import convert_columns, describe_unread
 from .formats.columns import is_number
 from .identifiers import CODE, has_id_name
+from .images.reading import looks_like_images
 from .kinds import BUILDERS, ViewContent, detect_column_kind, interpret_columns, is_repetitive
 from .readings import MIN_SHARE, Conversion
 from .spec import list_names
@@ -35,10 +36,9 @@ LEFT_OUT = {  # role of a column that carries nothing -> what the user reads
     "mixture": "numbers mixed with words",
     "sparse": "texts that nearly all rows lack",
     "absent-images": "names of image files that are not in the folder of the table",
-    "images": "names of image files",
 }
 REASONS = {"text": "sentences", "names": "short strings that hardly repeat"}
-USED_ROLES = {*BUILDERS, "vectors", "bags"}  # whose columns become views: images too, if there is a builder
+USED_ROLES = {*BUILDERS, "images", "vectors", "bags"}  # whose columns become views
 SMALL_ROLES = ("numbers", "categories")  # whose columns are one view; any other column is a view of its own
 COLUMN_KINDS = ("numbers", "counts", "text", "names", "categories", "images")  # that a single column can have
 
@@ -131,7 +131,7 @@ def classify_column(column: str, values: np.ndarray, folder: Path) -> str:
     if len(distinct) == 1 and MIN_ROWS <= len(texts) == len(values):
         return "constant"
     if _holds(IMAGE, texts):
-        return "images" if any((folder / text).is_file() for text in texts[:100]) else "absent-images"
+        return "images" if looks_like_images(values, folder) else "absent-images"
     if kind == "categories":
         return kind
     if _holds(ADDRESS, texts):
@@ -207,7 +207,7 @@ def _group_columns(
         if column not in joined:
             short = column if len(column) <= MAX_NAME_LENGTH else f"{column[:MAX_NAME_LENGTH].rstrip()}..."
             label = short if short not in groups else column
-            groups[label] = role if role in BUILDERS else None, [column]
+            groups[label] = role if role in (*BUILDERS, "images") else None, [column]
     for prefix, members in blocks.items():
         groups[prefix if prefix not in groups else f"{prefix}-block"] = None, members
     return groups
@@ -223,9 +223,7 @@ def _build_view(
     """Build the content of a view and describe its columns."""
     is_only = name == table.name or len(columns) > 1
     origin = str(table.path) if is_only else f"{table.path}:{next(iter(columns))}"
-    if kind == "images":
-        columns = {column: resolve_paths(values, table.path.parent) for column, values in columns.items()}
-    content = interpret_columns(name, origin, columns, table.ids, kind)
+    content = interpret_columns(name, origin, columns, table.ids, kind, folder=table.path.parent)
     members = list(columns)
     examples = [f"{column}: {conversions[column].example}" for column in members if column in conversions]
     examples = [example for example in examples if not example.endswith(": ")]
@@ -240,13 +238,6 @@ def _build_view(
         readings={column: conversions[column].reading for column in members if column in conversions},
         source=table.name,
     )
-
-
-def resolve_paths(values: np.ndarray, folder: Path) -> np.ndarray:
-    """Return the paths of files that a table names relative to its folder."""
-    resolved = np.empty(len(values), dtype=object)
-    resolved[:] = [None if text is None or not text.strip() else str(folder / text.strip()) for text in values]
-    return resolved
 
 
 def _list_notes(

@@ -57,6 +57,29 @@ def stage_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
 
 
 @contextmanager
+def reserve_folder(path: Path) -> Iterator[Path]:
+    """Make a new folder, with a number after its name if that exists, and remove it if it is empty at the end.
+
+    The folder is made at once, so that another process that starts at the same time gets another.
+    """
+    folder, number = path, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            break
+        except FileExistsError:
+            number += 1
+            folder = path.with_name(f"{path.name}-{number}")
+        except OSError as error:
+            raise type(error)(f"cannot write into {path.absolute().parent}: {error.strerror}; choose --out") from error
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            folder.rmdir()  # fails unless it is empty
+
+
+@contextmanager
 def _open_staging(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDeferral]]:
     """Make a staging folder in `parent`, and remove it at the end.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,10 @@ from ..selection import Selection
 from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
+MAX_THUMBNAILS = 400  # entities with a picture in the page
+MAX_THUMBNAIL_BYTES = 30_000  # of one picture
+MAX_PICTURE_BYTES = 1_500_000  # of all pictures, in base64
+IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,7 @@ class ReportFacts:
     command: str | None = None
     notes: Sequence[str] = ()
     texts: Mapping[str, Sequence[Any] | None] | None = None
+    thumbnails: Sequence[bytes | None] | Callable[[int], bytes | None] | None = None
     settings: Mapping[str, Any] | None = None
     custom_confidence: Any = None
     assessment: Assessment | None = None
@@ -43,6 +49,8 @@ class ReportFacts:
         self._check_length("the model's labels_", self.labels, "give the views that the model was fitted on")
         for name, texts in self.view_texts.items():
             self._check_length(f"texts of view {name!r}", texts, "give one text per entity, None if there is none")
+        if self.thumbnails is not None and not callable(self.thumbnails):
+            self._check_length("thumbnails", self.thumbnails, "give one per entity, None if there is none")
         if self.custom_confidence is not None:
             self._check_length("confidence", self.custom_confidence, "give one number per entity")
         if self.known_classes is not None:
@@ -172,27 +180,69 @@ class ReportFacts:
         return str(row) if self.views.ids is None else clean_text(self.views.ids[row])
 
     def mark_entity(self, row: int) -> Html:
-        """Return the id or number of an entity as HTML."""
-        return mark_user_text(self.name_entity(row))
+        """Return the id or number of an entity as HTML, after its picture if it has one."""
+        source = self.find_picture(row)
+        picture = None
+        if source is not None:
+            picture = tag("img", src=source, alt=self.name_entity(row), class_="thumbnail", data_row=row)
+        return join_html((picture, mark_user_text(self.name_entity(row))))
+
+    @cached_property
+    def pictures(self) -> dict[int, str | None]:
+        """The pictures of the entities that are shown, filled by `find_picture`."""
+        return {}
+
+    def find_picture(self, row: int) -> str | None:
+        """Return the picture of an entity as a data address; None if it has none, or the page has enough of them."""
+        if self.thumbnails is None or row in self.pictures or len(self.pictures) >= MAX_THUMBNAILS:
+            return self.pictures.get(row)
+        content = self.thumbnails(row) if callable(self.thumbnails) else self.thumbnails[row]
+        source = None if content is None else _write_data_address(content, self.name_entity(row))
+        n_bytes = sum(len(other) for other in self.pictures.values() if other is not None)
+        if source is None or n_bytes + len(source) <= MAX_PICTURE_BYTES:
+            self.pictures[row] = source
+        return self.pictures.get(row)
 
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
         """The original texts of the views that have any."""
         return {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
 
+    def shows_words(self, view: str) -> bool:
+        """Whether a view is described by the words of its texts, because its columns have no names."""
+        return view in self.view_texts and self.views.feature_names(view) is None
+
+    def has_names(self, view: str) -> bool:
+        """Whether the features that describe a view have names."""
+        return view in self.view_texts or self.views.feature_names(view) is not None
+
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
         """Return the beginnings of the entity's texts."""
-        texts = {name: _none_if_missing(texts[row]) for name, texts in self.view_texts.items()}
+        names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
+        texts = {name: _none_if_missing(self.view_texts[name][row]) for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}
         quotes = {name: quote for name, quote in quotes.items() if quote}
         if not quotes:
             return None
-        names_views = len(self.view_texts) > 1
+        names_views = len(names) > 1
         lines = (
             tag("span", join_html((tag("b", mark_user_text(name)), " ")) if names_views else None, tag("bdi", quote))
             for name, quote in quotes.items()
         )
         return tag("span", lines, class_="snippet")
+
+
+def _write_data_address(content: bytes, name: str) -> str:
+    """Return the content of an image file as a data address; refuse other files, and large ones."""
+    kind = next((kind for start, kind in IMAGE_TYPES.items() if bytes(content[:4]).startswith(start)), None)
+    if kind is None:
+        raise ValueError(f"the thumbnail of entity {name!r} must be the content of a JPEG, PNG, GIF or WebP file")
+    if len(content) > MAX_THUMBNAIL_BYTES:
+        raise ValueError(
+            f"the thumbnail of entity {name!r} has {len(content):,} bytes, more than {MAX_THUMBNAIL_BYTES:,}: make it "
+            "smaller, such as 64 pixels"
+        )
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _none_if_missing(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,10 @@ class Report:
         Sentences about how the data was read.
     texts : mapping of view name to sequence of str, optional
         The original texts of the entities, shown with examples.
+    thumbnails : sequence of bytes, or callable, optional
+        A small picture of each entity, as the content of a JPEG, PNG, GIF or WebP file of up to 30 kB; None if it has
+        none. A function gets the position of an entity, and is called only for those that the page shows: the page
+        has up to 400 pictures, and up to 1.5 MB of them.
     settings : mapping, optional
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional
@@ -78,6 +82,7 @@ class Report:
         command: str | None = None,
         notes: Sequence[str] = (),
         texts: Mapping[str, Sequence[Any] | None] | None = None,
+        thumbnails: Sequence[bytes | None] | Callable[[int], bytes | None] | None = None,
         settings: Mapping[str, Any] | None = None,
         confidence: Any = None,
         assessment: Assessment | None = None,
@@ -95,6 +100,7 @@ class Report:
             command=command,
             notes=notes,
             texts=texts,
+            thumbnails=thumbnails,
             settings=settings,
             custom_confidence=confidence,
             assessment=assessment,

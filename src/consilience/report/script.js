@@ -14,8 +14,17 @@
     if (name.length > length) element.title = name;
     return element;
   };
+  const picture = (row, name) => {
+    if (!sources.has(row)) return "";
+    const element = make("img", undefined, "thumbnail");
+    element.src = sources.get(row);
+    element.alt = name;
+    return element;
+  };
   const number = (value) => value.toLocaleString("en-US");
   const data = JSON.parse(at("report-data").textContent);
+  const sources = new Map(Object.entries(data.pictures).map(([row, source]) => [Number(row), source]));
+  document.querySelectorAll("img[data-row]").forEach((image) => sources.set(Number(image.dataset.row), image.src));
   root.classList.add("js");
 
   // ---- light and dark -------------------------------------------------------------------------------------------
@@ -186,7 +195,8 @@
       const showHover = (event) => {
         const i = nearest(canvas, event.offsetX, event.offsetY);
         if (i < 0) return hide();
-        hover.replaceChildren(userText(nameOf(rows[i]), 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
+        const name = nameOf(rows[i]);
+        hover.replaceChildren(picture(rows[i], name), userText(name, 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
         hover.hidden = false;
         const [x, y] = canvas.places(i);
         hover.style.left = `${Math.max(0, Math.min(x + 10, canvas.clientWidth - hover.offsetWidth - 4))}px`;
@@ -228,6 +238,11 @@
     const { cluster, sure, contested, certainty, stability, ids } = columns;
     const nameOf = (row) => (ids ? ids[row] : String(row));
     const lower = ids ? ids.map((id) => id.toLowerCase()) : null;
+    const entity = (row) => {
+      const element = make("span");
+      element.append(picture(row, nameOf(row)), userText(nameOf(row), 80));
+      return element;
+    };
     let byName = null; // ranks by name, computed on first use
     const rankNames = () => {
       if (byName) return byName;
@@ -238,7 +253,7 @@
       return byName;
     };
     const heads = [
-      { name: "Entity", values: () => (ids ? rankNames() : null), cell: (row) => userText(nameOf(row), 80) },
+      { name: "Entity", values: () => (ids ? rankNames() : null), cell: (row) => entity(row) },
       { name: "Cluster", values: () => cluster, cell: (row) => chip(cluster[row]) },
     ];
     const confidenceText = (row) => (sure[row] / 1000).toFixed(2);

@@ -51,12 +51,19 @@ class SharedPredictors:
             prepared = prepare_views(
                 restrict_columns(views, columns), precomputed, min(most_clusters, MOST_FEATURES // 2)
             )
+        return cls.from_prepared(prepared, len(views), columns, most_clusters)
+
+    @classmethod
+    def from_prepared(
+        cls, prepared: Sequence[PreparedView], n_entities: int, columns: Mapping[str, np.ndarray], most_clusters: int
+    ) -> SharedPredictors:
+        """Build the predictors of views that have been prepared."""
         prepared = [
             replace(view, spaces=[replace(space, points=to_numpy(space.points)) for space in view.spaces])
             for view in prepared
         ]
         ridges = [[LeaveOneOutRidge.fit(space.points, PENALTY) for space in view.spaces] for view in prepared]
-        return cls._embed(prepared, ridges, len(views), columns, most_clusters)
+        return cls._embed(prepared, ridges, n_entities, columns, most_clusters)
 
     @classmethod
     def _embed(

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from .._numbers import is_integer
+from .._progress import open_task
 from ..arrays import Seed, make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
@@ -28,6 +29,7 @@ from .small_groups import find_small_groups
 from .source import ViewSource
 
 CHANCE_POINTS = 6  # numbers of clusters at which the information by chance is measured
+FINE_NUMBERS = 4  # numbers that are tried around a peak, two on each side
 LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; independent views reach less
 LEAST_STABILITY = 0.1  # of clusters that count as groups
 LEAST_MODULARITY = 0.05  # by which the clusters of one view must be clearer than those of independent columns
@@ -154,13 +156,22 @@ def search_numbers(
         predictors = SharedPredictors.build(views, precomputed, tried[-1])
     make = AgreementClusterings if isinstance(clusterer, Consilience) else EstimatorClusterings
     clusterings: Clusterings = make(source, views, precomputed, predictors, n_splits, rng)
-    evidence = collect_evidence(clusterings, tried, verbose)
-    judges_agreement = any(np.isfinite(figures["agreement"]) for figures in evidence.values())
-    chance = measure_chance(clusterings, tried, judges_agreement)
-    if is_open:
-        table = tabulate(evidence, chance, judges_agreement)
-        fine = propose_fine(table["n_clusters"].tolist(), table["score"])
-        evidence = {**evidence, **collect_evidence(clusterings, fine, verbose)}
+    # A fit takes time in proportion to the number of clusters. Evidence takes a fit to all entities and fits to halves,
+    # chance only one fit. Up to four numbers are tried around each peak, whose place is not known in advance.
+    usual = float(np.mean(tried))
+    chance_units, fine_units = usual * CHANCE_POINTS / (1 + n_splits), usual * FINE_NUMBERS * is_open
+    with open_task(sum(tried) + chance_units + fine_units) as task:
+        evidence = collect_evidence(clusterings, tried, verbose, span=sum(tried))
+        task.advance(sum(tried))
+        judges_agreement = any(np.isfinite(figures["agreement"]) for figures in evidence.values())
+        task.detail = "the result of chance"
+        chance = measure_chance(clusterings, tried, judges_agreement)
+        task.advance(chance_units)
+        task.detail = ""
+        if is_open:
+            table = tabulate(evidence, chance, judges_agreement)
+            fine = propose_fine(table["n_clusters"].tolist(), table["score"])
+            evidence = {**evidence, **collect_evidence(clusterings, fine, verbose, span=fine_units)}
     table = tabulate(evidence, chance, judges_agreement)
     return write_selection(table, views, judges_agreement, is_open, notes)
 
@@ -208,20 +219,25 @@ def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[
     return tried, False
 
 
-def collect_evidence(clusterings: Clusterings, numbers: Sequence[int], verbose: bool) -> dict[int, dict[str, float]]:
-    """Return what speaks for each number of clusters."""
+def collect_evidence(
+    clusterings: Clusterings, numbers: Sequence[int], verbose: bool, span: float
+) -> dict[int, dict[str, float]]:
+    """Return what speaks for each number of clusters; `span` is how much of the progress that is."""
     evidence = {}
-    for number in numbers:
-        announce(f"select_n_clusters: {number} clusters", verbose)
-        labels = clusterings.cluster(number)
-        information, agreement = measure_bits(clusterings.predictors, labels, number)
-        evidence[number] = {
-            "n_clusters": number,
-            "information": information,
-            "agreement": agreement,
-            "stability": compare_halves(clusterings.cluster_halves(number), labels),
-            "modularity": measure_modularity(clusterings.predictors.graph, labels),
-        }
+    with open_task(max(1, sum(numbers)), span) as task:
+        for number in numbers:
+            announce(f"select_n_clusters: {number} clusters", verbose)
+            task.detail = f"{number} clusters"
+            labels = clusterings.cluster(number)
+            information, agreement = measure_bits(clusterings.predictors, labels, number)
+            evidence[number] = {
+                "n_clusters": number,
+                "information": information,
+                "agreement": agreement,
+                "stability": compare_halves(clusterings.cluster_halves(number), labels),
+                "modularity": measure_modularity(clusterings.predictors.graph, labels),
+            }
+            task.advance(number)
     return evidence
 
 

@@ -460,19 +460,12 @@ def test_interrupt_leaves_model_unchanged(monkeypatch):
     views, seen = overlapping_views(), []
     monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 10)
 
-    def interrupt(run, round_, record):
+    def interrupt(counter, run, round_, record):
         seen.append(record["merges"])
         if len(seen) == 3:
             raise KeyboardInterrupt("enough")
 
-    class Shown:
-        def __enter__(self):
-            return interrupt
-
-        def __exit__(self, *_):
-            return False
-
-    monkeypatch.setattr("consilience.methods.agglomerative.estimator.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.common.run.RoundCounter.__call__", interrupt)
     model = cs.MultiViewAgglomerative(2)
     with pytest.raises(KeyboardInterrupt, match="enough"):
         model.fit(views)

@@ -320,18 +320,11 @@ def test_bad_row_outside_the_sample_is_refused():
 
 
 def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
-    class Show:
-        def __enter__(self):
-            return self.interrupt
+    def interrupt(counter, start, round_, record):
+        if counter.title == "Consilience" and start == 2:
+            raise KeyboardInterrupt
 
-        def interrupt(self, start, round_, record):
-            if start == 2:
-                raise KeyboardInterrupt
-
-        def __exit__(self, *_):
-            return False
-
-    monkeypatch.setattr("consilience.methods.agreement.estimator.progress", lambda *_: Show())
+    monkeypatch.setattr("consilience.methods.common.run.RoundCounter.__call__", interrupt)
     views, _ = make_vague_views()
     model = cs.Consilience(4, random_state=0, n_jobs=1)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):

@@ -594,19 +594,12 @@ def interrupt_after(n_rounds, monkeypatch):
     """Press Ctrl-C after `n_rounds` rounds; return the list of rounds shown."""
     seen = []
 
-    def interrupt(run, round_, record):
+    def interrupt(counter, run, round_, record):
         seen.append((run, round_))
         if len(seen) == n_rounds:
             raise KeyboardInterrupt
 
-    class Shown:
-        def __enter__(self):
-            return interrupt
-
-        def __exit__(self, *_):
-            return False
-
-    monkeypatch.setattr("consilience.methods.constrained.pck.progress", lambda *_: Shown())
+    monkeypatch.setattr("consilience.methods.common.run.RoundCounter.__call__", interrupt)
     return seen
 
 

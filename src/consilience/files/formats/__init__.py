@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..images.reading import find_pictures
 from . import annotated, arrays, delimited, excel, jsonl, market, parquet
 from .base import (
     FORMATS,
@@ -26,9 +27,18 @@ for _format in (
 
 
 def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
-    """Read a file; columns named in `as_text` are never taken for numbers."""
+    """Read a file, or a folder of pictures; columns named in `as_text` are never taken for numbers."""
     with InputFiles() as inputs:
-        return read_input(inputs.locate(path), as_text, delimiter)
+        return read_path(path, inputs, as_text, delimiter)
+
+
+def read_path(
+    path: Path, inputs: InputFiles, as_text: frozenset[str] = frozenset(), delimiter: str | None = None
+) -> FileContent:
+    """Read a file, a folder of pictures, or the object in memory that the path stands for."""
+    if path in inputs.objects:
+        return inputs.objects[path](as_text)
+    return find_pictures(path) if path.is_dir() else read_input(inputs.locate(path), as_text, delimiter)
 
 
 def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
@@ -51,8 +61,10 @@ def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter
 
 
 def is_table(path: Path, inputs: InputFiles) -> bool:
-    """Whether the file has named columns."""
-    return _find_format(inputs.locate(path)).is_table
+    """Whether the file, or the object in its place, has named columns."""
+    if path in inputs.objects:
+        return type(inputs.objects[path](frozenset())) is FileTable
+    return not path.is_dir() and _find_format(inputs.locate(path)).is_table
 
 
 def _find_format(file: InputFile) -> FileFormat:
@@ -78,6 +90,7 @@ __all__ = [
     "parse_path",
     "read_file",
     "read_input",
+    "read_path",
     "register_format",
     "split_sheet",
 ]

@@ -11,15 +11,20 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .base import FileCollection, FileFormat, FileMatrix, InputFile
 from .columns import to_objects
+from .hdf5_child import split_annotated
+
+T = TypeVar("T")
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
@@ -28,7 +33,7 @@ BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are
 
 
 def read_h5mu(path: InputFile) -> FileCollection:
-    """Read each modality as a matrix; the columns of `obs` describe all cells."""
+    """Read X of each modality as a matrix; the columns of `obs` describe all cells."""
     collection = _read_in_child(path, "mudata")
     if not collection.matrices:
         raise ValueError(f"{path} holds no modalities")
@@ -36,17 +41,45 @@ def read_h5mu(path: InputFile) -> FileCollection:
 
 
 def read_h5ad(path: InputFile) -> FileCollection:
-    """Read X and each entry of obsm as a matrix."""
+    """Read X and each entry of obsm as a matrix, except for embeddings (X_pca, X_umap)."""
     collection = _read_in_child(path, "anndata")
     if not collection.matrices:
         raise ValueError(f"{path} holds neither X nor entries in obsm")
     return collection
 
 
-def _read_in_child(path: InputFile, package: str) -> FileCollection:
-    """Let a child process read the file, and take over the arrays that it sends through a pipe."""
+def _read_in_child(path: InputFile, package: str, block: str | None = None) -> FileCollection:
+    """Let a child process read the file, or a block of it, and take over the arrays that it sends through a pipe."""
+
+    def build(header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
+        return _build_collection(
+            header, partial(_receive_values, stream=stream), partial(_read_in_child, path, package)
+        )
+
+    return _run_child(path, package, {"task": "read", "block": block}, build)
+
+
+def list_conflicts(path: InputFile) -> list[str]:
+    """List what a single-cell file has under the names of results, unless it was written as such."""
+    return _run_child(path, "anndata", {"task": "find-conflicts"}, lambda header, _: header["conflicts"])
+
+
+def insert_results(path: InputFile, results: Path, facts: dict[str, Any]) -> int:
+    """Let a child process add results to a single-cell file; return how many of its cells have any.
+
+    `results` is an .npz file with the arrays that `select_results` takes, and the `ids` of the cells.
+    """
+    job = {"task": "add-results", "results": os.fspath(results), "facts": facts}
+    return _run_child(path, "anndata", job, lambda header, _: header["n_matched"])
+
+
+def _run_child(
+    path: InputFile, package: str, job: dict[str, Any], build: Callable[[dict[str, Any], IO[bytes]], T]
+) -> T:
+    """Let a child process work on the file, and return what `build` makes of its answer."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
-    job = {"path": os.fspath(path), "package": package, "seconds": seconds, "parent": os.getpid(), "sys_path": sys.path}
+    job |= {"path": os.fspath(path), "package": package, "seconds": seconds}
+    job |= {"parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
     command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # reading needs no threads
@@ -61,7 +94,7 @@ def _read_in_child(path: InputFile, package: str) -> FileCollection:
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
-                return _build_collection(header, child.stdout)
+                return build(header, child.stdout)
         except EOFError:
             code = child.wait()
             if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too
@@ -88,21 +121,45 @@ def _explain_end(code: int, seconds: int) -> str:
     return f"the reader crashed ({name}): it is probably damaged"
 
 
-def _build_collection(header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
+def read_annotated_object(name: str, data: Any) -> FileCollection:
+    """Take an AnnData or MuData object in memory apart as a file of it is."""
+    data = data.to_memory() if getattr(data, "isbacked", False) else data
+
+    def read_block(block: str | None = None) -> FileCollection:
+        return _build_collection(split_annotated(data, block), lambda header: header["values"], read_block)
+
+    collection = read_block()
+    if not collection.matrices:
+        raise ValueError(f"view {name!r} holds neither modalities nor X nor entries in obsm")
+    return collection
+
+
+def _build_collection(
+    header: dict[str, Any], read_values: Callable[[dict[str, Any]], Any], read_block: Callable[[str], FileCollection]
+) -> FileCollection:
     ids = to_objects(header["ids"])
     matrices = {}
     for name, block in header["blocks"].items():
-        parts = [np.empty(tuple(shape), dtype=dtype) for dtype, shape in block["parts"]]
-        for part in parts:
-            _fill(stream, part.reshape(-1).view(np.uint8).data)
-        if block["sparse_shape"] is None:
-            values: Any = parts[0]
-        else:
-            values = sp.csr_array(tuple(parts), shape=tuple(block["sparse_shape"]))
+        values = read_values(block)
         block_ids = to_objects(block["ids"]) if "ids" in block else ids
         features = to_objects(block["features"]) if "features" in block else None
-        matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None)
-    return FileCollection(matrices, {name: to_objects(column) for name, column in header["columns"].items()}, ids)
+        values = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
+        hints = {key: block[key] for key in ("modality", "raw_block") if key in block}
+        matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None, **hints)
+    columns = {name: to_objects(column) for name, column in header["columns"].items()}
+    optional: dict[str, Callable[[], FileMatrix]] = {
+        name: lambda name=name: read_block(name).matrices[name]  # type: ignore[misc]
+        for name in header["optional"]
+    }
+    return FileCollection(matrices, columns, ids, optional)
+
+
+def _receive_values(block: dict[str, Any], stream: IO[bytes]) -> Any:
+    parts = [np.empty(tuple(shape), dtype=dtype) for dtype, shape in block["parts"]]
+    for part in parts:
+        _fill(stream, part.reshape(-1).view(np.uint8).data)
+    shape = block["sparse_shape"]
+    return parts[0] if shape is None else sp.csr_array(tuple(parts), shape=tuple(shape))
 
 
 def _receive(stream: IO[bytes], n_bytes: int) -> bytearray:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..images.reading import Pictures
+
 # Sizes of a sparse matrix that a file of any length may announce. Hashed features have many empty columns.
 ALWAYS_ALLOWED = {"rows": 2**22, "columns": 2**25}
 DROP_EMPTY = {
@@ -62,34 +64,47 @@ class InputFile:
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors."""
+    """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
+
+    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does, and
+    `categories` the columns that have a categorical type.
+    """
 
     columns: dict[str, np.ndarray]
+    id_column: str | None = None
+    categories: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class FileMatrix:
     """A matrix of numbers, dense or sparse, with the names of its rows and columns if the file has any.
 
-    `is_expression` marks the measurements of a single-cell file, which are counts however they are stored.
+    `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
+    file's names for what was measured, and `raw_block` the name of the block with the raw counts, if there is one.
     """
 
     values: Any
     ids: np.ndarray | None = None
     features: np.ndarray | None = None
     is_expression: bool = False
+    modality: str = ""
+    raw_block: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class FileCollection:
-    """Several matrices over entities with ids, and columns that describe the entities."""
+    """Several matrices over entities with ids, and columns that describe the entities.
+
+    `optional` has functions that read further matrices, which are views only if they are named.
+    """
 
     matrices: dict[str, FileMatrix]
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     ids: np.ndarray | None = None
+    optional: dict[str, Callable[[], FileMatrix]] = field(default_factory=dict)
 
 
-FileContent = FileTable | FileMatrix | FileCollection
+FileContent = FileTable | FileMatrix | FileCollection | Pictures  # pictures: of a folder
 
 
 @dataclass(frozen=True)

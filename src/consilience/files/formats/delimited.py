@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import IO
 
@@ -47,7 +47,7 @@ def _read_once(
                 for name, cells in zip(header, zip(*block, strict=True), strict=True):
                     if name in failed:
                         continue
-                    column = None if name in text_columns else _parse_cells(cells)
+                    column = None if name in text_columns else parse_cells(cells)
                     if column is None:
                         if name not in text_columns:
                             (text_columns if is_first else failed).add(name)
@@ -97,7 +97,7 @@ def _describe(mark: str) -> str:
     return "tab" if mark == "\t" else repr(mark)
 
 
-def _parse_cells(cells: tuple[str, ...]) -> np.ndarray | None:
+def parse_cells(cells: Sequence[str]) -> np.ndarray | None:
     """Parse numbers, with NaN for empty cells; return None if a cell holds something else."""
     try:
         return None if "_" in "".join(cells) else np.array(cells, dtype=np.float64)
@@ -110,7 +110,7 @@ def _parse_cells(cells: tuple[str, ...]) -> np.ndarray | None:
 
 def parse_column(cells: tuple[str, ...], as_text: bool) -> np.ndarray:
     """Return a column of numbers if all cells are, unless it is to be read as text."""
-    numbers = None if as_text else _parse_cells(cells)
+    numbers = None if as_text else parse_cells(cells)
     return to_objects([cell if cell.strip() else None for cell in cells]) if numbers is None else numbers
 
 

@@ -7,10 +7,11 @@ import shutil
 import stat
 import tempfile
 import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from .base import FORMATS, InputFile
+from .base import FORMATS, FileContent, InputFile
 
 STANDARD_INPUT = "/dev/stdin"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -21,9 +22,16 @@ class InputFiles:
     """Locate files; copy each pipe once, however often and under whatever name it is requested.
 
     The copies are deleted when the context ends.
+
+    Parameters
+    ----------
+    objects : mapping of path to callable, optional
+        Objects in memory in place of files, by the path that stands for each: functions that take the names of columns
+        to read as text, and return the content.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Mapping[Path, Callable[[frozenset[str]], FileContent]] | None = None) -> None:
+        self.objects = objects or {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._copies: dict[tuple[int, int], Path] = {}
 

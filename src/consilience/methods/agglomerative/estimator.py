@@ -27,6 +27,7 @@ from ..common.run import progress
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .algorithm import (
     LINKAGES,
+    MERGES_PER_STATE,
     METRICS,
     Dendrogram,
     ViewDistances,
@@ -182,7 +183,8 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         if free is not None and needed > free:
             raise MemoryError(explain(f"but {free / 2**30:.1f} GiB are free"))
         try:
-            with progress(type(self).__name__, 1, bool(self.verbose)) as show:
+            n_rounds = n // MERGES_PER_STATE + 2
+            with progress(type(self).__name__, 1, bool(self.verbose), n_rounds) as show:
                 for i, tree in enumerate(iterate_merges(distances, self.linkage), 1):
                     show(0, i, {"merges": len(tree.children), "of": n - 1})
         except MemoryError as error:

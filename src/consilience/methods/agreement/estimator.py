@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations
+from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import normalized_mutual_info_score
 
 from ..._numbers import is_real
+from ..._progress import Task, open_task
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
 from ...arrays import Array, Seed, explain_out_of_memory, make_generator, to_numpy, use_threads
@@ -71,6 +73,7 @@ CONSENSUS = 5  # best partitions whose majority is refined once more
 VOTE_LIMIT = 1.0  # of the gap between votes, which is about 1 between a clear cluster and others
 LEAST_ERROR = 0.15  # deviation of squared errors of the votes, which are 0 at best: smaller ones are no misfit
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
+FIT_UNITS, PREPARE_UNITS, BLOCK_UNITS = 4, 2, 2  # of progress: half of a fit prepares, as long as a block is predicted
 REMEDY = "use a smaller sample_size, or numbers in float32"
 
 
@@ -261,21 +264,23 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
                 "raise sample_size"
             )
-        with use_threads(self.n_jobs), explain_out_of_memory(f"predictors of {len(views):,} entities", REMEDY):
-            chosen = views if sample is None else views[sample]
-            init = init if init is None or sample is None else init[sample]
-            fitted = self._fit(restrict_columns(chosen, columns), precomputed, init, links, rng)
-        store_input_features(self, X, views)
-        self._columns = columns
-        misfit, by_view = self._store(fitted, chosen)
-        if sample is not None:
-            try:
-                with use_threads(self.n_jobs):
-                    misfit = self._extend(views, sample, misfit)
-            except BaseException:  # a row outside the sample was refused, or Ctrl-C was pressed
-                for name in [name for name in vars(self) if name.endswith("_")]:
-                    delattr(self, name)
-                raise
+        n_blocks = 0 if sample is None else ceil(len(views) / ROWS_AT_A_TIME)
+        with open_task(FIT_UNITS + BLOCK_UNITS * n_blocks) as task:
+            with use_threads(self.n_jobs), explain_out_of_memory(f"predictors of {len(views):,} entities", REMEDY):
+                chosen = views if sample is None else views[sample]
+                init = init if init is None or sample is None else init[sample]
+                fitted = self._fit(restrict_columns(chosen, columns), precomputed, init, links, rng, task)
+            store_input_features(self, X, views)
+            self._columns = columns
+            misfit, by_view = self._store(fitted, chosen)
+            if sample is not None:
+                try:
+                    with use_threads(self.n_jobs):
+                        misfit = self._extend(views, sample, misfit, task)
+                except BaseException:  # a row outside the sample was refused, or Ctrl-C was pressed
+                    for name in [name for name in vars(self) if name.endswith("_")]:
+                        delattr(self, name)
+                    raise
         labels = self.labels_
         self._reset_probabilities()
         self._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
@@ -328,10 +333,14 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         init: np.ndarray | None,
         links: Constraints,
         rng: np.random.Generator,
+        task: Task,
     ) -> AgreementFit:
         n, k = len(views), int(self.n_clusters)
+        task.detail = "comparing entities within views"
         prepared = prepare_views(views, precomputed, k)
         ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
+        task.advance(PREPARE_UNITS)
+        task.detail = "making starts"
         if init is not None:
             starts = [("given labels", init)]
         else:
@@ -340,6 +349,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the methods that make the starts
                 starts = list(chain(proposed, constrained))
+        task.advance()
+        task.detail = ""  # the progress of the starts is shown
         attempts: list[Attempt] = []
         best, interrupted = choose_best_attempt(self._refine_starts(ensemble, starts, links, attempts))
         if len(attempts) > CONSENSUS and not interrupted:
@@ -348,6 +359,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             starts = [*starts, ("consensus of the best", labels)]
             last = self._refine_starts(ensemble, starts[-1:], links, attempts)
             best, interrupted = choose_best_attempt(chain([best], last))
+        task.set_done(FIT_UNITS)
         information = measure_information(ensemble, best.run.state, rng)
         return AgreementFit(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
 
@@ -359,13 +371,15 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
 
             def refine_start(i: int) -> Run:
-                return run(
+                finished = run(
                     refine_labels(ensemble, starts[i][1], self.tol, links if links.size else None),
                     max_iter=self.max_iter,
                     tol=0,
                     patience=self.max_iter + 1,
                     report=partial(show, i),
                 )
+                show.finish(i)
+                return finished
 
             for finished in map_views(refine_start, list(range(len(starts))), ensemble.like):
                 labels = finished.state.labels
@@ -449,12 +463,13 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 is_known.append((total != 0).any(axis=1))
         return ClusterScores(np.concatenate(scores), np.concatenate(labels), np.concatenate(is_known), self._sizes)
 
-    def _extend(self, views: Views, sample: np.ndarray, misfit: Misfit) -> Misfit:
+    def _extend(self, views: Views, sample: np.ndarray, misfit: Misfit, task: Task) -> Misfit:
         """Predict the entities that were not in the sample, block by block, and store what is known of all.
 
         Returns how poorly their clusters predict the entities.
         """
         n = len(views)
+        task.detail = "predicting the other entities"
         labels, confidence = np.empty(n, self.labels_.dtype), np.empty(n)
         parts = []
         view_labels = {name: np.full(n, -1) for name in views.names}
@@ -469,6 +484,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
                 view_labels[name][rows][view.has_view] = chosen
             start = rows.stop
+            task.advance(BLOCK_UNITS)
         labels[sample], confidence[sample] = self.labels_, self.confidence_
         extended = join_misfit(parts)
         for values, sampled in zip(extended.quantities, misfit.quantities, strict=True):

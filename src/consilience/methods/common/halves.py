@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from ..._progress import open_task
 from ...arrays import as_rows, available_memory, to_host
 from ...data import Constraints, Views
 from ...rows import read_whole
@@ -132,8 +133,13 @@ def try_divisions(
         rows, others = split_entities(sample, rng, groups)
         seeds = rng.integers(2**31, size=2).tolist()
         pair = [(rows, others, seeds[0]), (others, rows, seeds[1])]
+        fits = []
         try:
-            return [fit_half(f"attempt {attempt}, half {number}", *half) for number, half in enumerate(pair)]
+            with open_task(len(pair)) as task:
+                for number, half in enumerate(pair):
+                    fits.append(fit_half(f"attempt {attempt}, half {number}", *half))
+                    task.advance()
+            return fits
         except ValueError as error:
             refusal = error
     raise ValueError(

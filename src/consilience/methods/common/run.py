@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import isinf, isnan
+from math import inf, isinf, isnan
 from typing import Any, Protocol, TypeVar
+
+from ..._progress import Task
 
 T = TypeVar("T")
 
@@ -156,38 +158,69 @@ def run_starts(
         with progress(type(estimator).__name__, n_starts, bool(estimator.verbose)) as show:
             for i, start in enumerate(starts):
                 finished = run(iterate(start), **options, report=partial(show, i))
+                show.finish(i)
                 yield Attempt(finished, *finish(start, finished.state))
 
     return choose_best_attempt(attempt_all())
 
 
-Progress = Callable[[int, int, Mapping[str, Any]], None]
+class RoundCounter:
+    """Counts rounds of several runs as parts of a task; a run is expected to take as many rounds as those before it.
+
+    Calling it with the number of a run, from 0 on, the number of its round, and its record counts a round.
+    """
+
+    def __init__(self, title: str, n_runs: int, n_rounds: int | None, print_line: Callable[[str], None] | None) -> None:
+        self.title, self.n_rounds, self.print_line = title, n_rounds, print_line
+        self.task = Task(n_runs)
+        self.rounds = [0] * n_runs
+        self.is_finished = [False] * n_runs
+
+    def __call__(self, run: int, round_: int, record: Mapping[str, Any]) -> None:
+        self.rounds[run] = round_
+        start = f"start {run + 1} of {len(self.rounds)}, "
+        self.task.detail = f"{start if len(self.rounds) > 1 else ''}round {round_}"
+        self._count()
+        if self.print_line is not None:
+            values = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
+            self.print_line(f"{self.title}: {start}round {round_}: {values}")
+
+    def finish(self, run: int) -> None:
+        """Count a run as done, which shows how many rounds others may take."""
+        self.is_finished[run] = True
+        self._count()
+
+    def _count(self) -> None:
+        n_finished = sum(self.is_finished)
+        total = sum(n for n, is_finished in zip(self.rounds, self.is_finished, strict=True) if is_finished)
+        expected = self.n_rounds or (total / n_finished if n_finished else inf)
+        running = [n for n, is_finished in zip(self.rounds, self.is_finished, strict=True) if not is_finished]
+        self.task.set_done(n_finished + sum(n / max(expected, n + 1) for n in running))
 
 
 @contextmanager
-def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
-    """Yield a function ``show(run, round, record)``, which does nothing unless `verbose`."""
+def progress(title: str, n_runs: int, verbose: bool, n_rounds: int | None = None) -> Iterator[RoundCounter]:
+    """Yield a function ``show(run, round, record)``, which counts rounds and prints a line if `verbose`.
+
+    `n_rounds` is the number of rounds of each run, if it is known in advance.
+    """
     if not verbose:
-        yield lambda *_: None
+        yield RoundCounter(title, n_runs, n_rounds, None)
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
-
-    def line(run: int, round_: int, record: Mapping[str, Any]) -> str:
-        values = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
-        return f"{title}: start {run + 1} of {n_runs}, round {round_}: {values}"
-
     if not console.is_terminal:
-        yield lambda run, round_, record: console.print(
-            line(run, round_, record), soft_wrap=True, highlight=False, markup=False
-        )
+        print_line = partial(console.print, soft_wrap=True, highlight=False, markup=False)
+        yield RoundCounter(title, n_runs, n_rounds, print_line)
         return
     with console.status(title) as status:
-        yield lambda run, round_, record: status.update(
-            Text(line(run, round_, record), overflow="ellipsis", no_wrap=True)
-        )
+
+        def show_line(line: str) -> None:
+            status.update(Text(line, overflow="ellipsis", no_wrap=True))
+
+        yield RoundCounter(title, n_runs, n_rounds, show_line)
 
 
 def announce(text: str, verbose: bool) -> None:

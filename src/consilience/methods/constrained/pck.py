@@ -250,9 +250,11 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
                     finished = run_until_settled(problem, states, order, self.max_iter, self.tol, partial(show, i))
                 except InfeasibleConstraintsError:
                     n_infeasible += 1
+                    show.finish(i)
                     if n_infeasible == n_runs:
                         raise
                     continue
+                show.finish(i)
                 yield Attempt(finished, finished.state, finished.state.cost)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:

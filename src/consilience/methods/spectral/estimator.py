@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._numbers import is_integer
 from ..._saving import save_as
 from ...affinities import CrossOperator, Operator
 from ...arrays import Array, Seed, normalize_rows, use_threads
@@ -197,7 +198,8 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         by_compactness = self.n_iter == "compactness"
         embedding = CoTrainedEmbedding([], clustered, self.n_clusters, n_projections, [])
         rounds, history = embedding.rounds, embedding.history
-        with progress(type(self).__name__, 1, bool(self.verbose)) as show:
+        n_counted = self.n_iter + 1 if is_integer(self.n_iter) else None
+        with progress(type(self).__name__, 1, bool(self.verbose), n_counted) as show:
             for i, views in enumerate(run_co_training(operators, n_vectors, n_projections, rng)):
                 rounds.append(views)
                 record: dict[str, Any] = {"round": i, "alignment": compute_alignment(views, self.n_clusters)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from ..._saving import save_as
+from ..._saving import refer_as, save_as
 from ...affinities import Affinity, CrossOperator, NoAffinityError, Operator, ViewOperator
 from ...affinities.base import HostOperator
 from ...arrays import all_rows_equal, available_device_memory, available_memory, is_on_host, is_sparse, to_numpy
@@ -45,6 +46,36 @@ class Similarities:
         if present.all() and self.present.all() and all(operator is not None for operator in operators):
             return operators
         return [FilledSimilarities(v, operators, self.scales[v], present, self.present) for v in range(len(operators))]
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedSimilarities:
+    """Similarities combined from those of several views."""
+
+    views: Sequence[Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.views[0].shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.result_type(*(K.dtype for K in self.views))
+
+    @property
+    def exact(self) -> bool:
+        return all(K.exact for K in self.views)
+
+
+@refer_as("sum-of-similarities")
+class SimilaritySum(CombinedSimilarities):
+    """Similarities added up."""
+
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return reduce(add, (K.columns(entities) for K in self.views))
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return reduce(add, (K @ U for K in self.views))
 
 
 def compute_similarities(

@@ -28,6 +28,7 @@ MAX_CLUSTERS = 100  # clusters shown in detail, the largest
 MAX_MARKS = 1500  # features of all clusters together, to limit the size of the page
 MAX_OPEN = 6  # number of clusters up to which all are open
 MAX_MEMBERS = 20  # listed entities of a small group
+MAX_EXAMPLES = 300  # pictures of typical entities
 MARKS_IN_SUMMARY = 4
 
 
@@ -35,8 +36,9 @@ def build_clusters(facts: ReportFacts) -> Section:
     """Return one block per cluster, the largest first; a block opens to show details."""
     shown = facts.largest_first[:MAX_CLUSTERS]
     n_top = int(np.clip(MAX_MARKS // max(1, len(shown) * facts.views.n_views), 3, 8))
-    marks = profile(facts.views, facts.labels, n_top)
-    examples = typical(np.where(facts.labels >= 0, facts.labels, -1), facts.confidence)
+    marks = profile(facts.views, facts.labels, n_top, texts=facts.view_texts)
+    n_examples = 5 if facts.thumbnails is None else int(np.clip(MAX_EXAMPLES // max(1, len(shown)), 3, 12))
+    examples = typical(np.where(facts.labels >= 0, facts.labels, -1), facts.confidence, n_examples)
     n_open = len(shown) if len(shown) <= MAX_OPEN else 1
     blocks = [
         _build_block(
@@ -121,7 +123,7 @@ def _build_block(
 
 def _list_strongest(facts: ReportFacts, marks: dict[str, list[Mark]]) -> Html | None:
     """List the strongest marks of all views, the strongest of each view first."""
-    named = [view_marks for view, view_marks in marks.items() if facts.views.feature_names(view) is not None]
+    named = [view_marks for view, view_marks in marks.items() if facts.has_names(view)]
     best = [view_marks[i] for i in range(MARKS_IN_SUMMARY) for view_marks in named if i < len(view_marks)]
     return join_html(
         join_html(
@@ -136,8 +138,8 @@ def _list_marks(facts: ReportFacts, name: str, marks: Sequence[Mark]) -> Html:
     if not marks:
         return tag("div", tag("h4", mark_user_text(name)), tag("p", "Nothing stands out.", class_="note"))
     strongest = max(abs(mark.strength) for mark in marks)
-    prefix = tag("small", "column ") if facts.views.feature_names(name) is None else None
-    is_dense = not sp.issparse(facts.views[name])
+    prefix = None if facts.has_names(name) else tag("small", "column ")
+    is_dense = not sp.issparse(facts.views[name]) and not facts.shows_words(name)
     lines = (
         tag(
             "li",
@@ -180,4 +182,5 @@ def _list_examples(facts: ReportFacts, cluster: int, examples: np.ndarray) -> Ht
         )
         for row in rows.tolist()
     )
-    return tag("div", tag("h4", heading), tag("ol", items), class_="typical")
+    shows_pictures = facts.thumbnails is not None
+    return tag("div", tag("h4", heading), tag("ol", items), class_="typical pictures" if shows_pictures else "typical")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..charts import make_scrollable
-from ..facts import ReportFacts
+from ..facts import MAX_THUMBNAILS, ReportFacts
 from ..markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
@@ -21,10 +21,12 @@ WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity
 def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     """Return a table that the script fills, with the columns that fit into the remaining size of the page."""
     columns, left_out = _pack_columns(facts, n_bytes)
+    n_bytes -= sum(map(measure_packed, columns.values()))
     has_table = "cluster" in columns
     shown = "the final cluster and that of each view" if facts.shows_views else "their clusters"
     note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
     script_note = "The table of all entities needs JavaScript; the other sections do not."
+    pictures = _add_pictures(facts, n_bytes)
     names = [truncate(clean_text(name), 60) for name in facts.view_labels]
     return Section.build(
         "find",
@@ -35,8 +37,17 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
         _build_search_table(facts) if has_table else None,
-        data={"n": facts.n, "columns": columns, "views": names, "words": WORDS},
+        data={"n": facts.n, "columns": columns, "views": names, "words": WORDS, "pictures": pictures},
     )
+
+
+def _add_pictures(facts: ReportFacts, n_bytes: int) -> dict[int, str]:
+    """Return the pictures of all entities if there are few; otherwise the script takes those of other sections."""
+    if facts.n > MAX_THUMBNAILS:
+        return {}
+    sources = {row: facts.find_picture(row) for row in range(facts.n)}
+    pictures = {row: source for row, source in sources.items() if source is not None}
+    return pictures if sum(map(len, pictures.values())) <= n_bytes else {}
 
 
 def _pack_columns(facts: ReportFacts, n_bytes: int) -> tuple[dict[str, Any], list[str]]:

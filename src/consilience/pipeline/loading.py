@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,14 @@ from ..files import (
 from ..files.formats import split_sheet
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
-from .constraints import FileConstraints, read_constraints
+from .constraints import FileConstraints, number_constraints, read_constraints
+from .encodings import EncodingChoices, select_encodings
+from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
+from .memory import MemoryInputs
+from .options import RunOptions
 from .seeds import SeedClasses, read_seeds
 from .settings import read_settings
-from .terminal import Terminal, UsageError, count_noun
 
 MAX_CONSTRAINED = 20_000  # entities up to which the default method takes constraints: it clusters a sample of more
 SMALL_GROUPS = "small-groups"  # value of -k that finds duplicates
@@ -43,7 +45,7 @@ class LoadedData:
 
     reading: InputData
     prepared: EncodedData
-    encode: dict[str, str]  # encodings that the user has chosen, by the name of the content
+    choices: EncodingChoices  # encodings of the contents, chosen by the user or without labels
     classes: np.ndarray | None  # known labels, for scoring only
     file_constraints: FileConstraints | None
     seeds: SeedClasses | None
@@ -77,26 +79,28 @@ class LoadedData:
             return self.views
         rare = not declaration.takes_raw_counts
         entities = self.prepared.entities
-        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.encode).views
+        return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.choices.encode).views
 
 
-def parse_pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Parse the values NAME=VALUE of an option that is given once per view."""
-    pairs: dict[str, str] = {}
+def parse_pairs(option: str, form: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Parse the values of an option that is given once per view, such as NAME=KIND; a mapping stays as it is."""
+    if isinstance(texts, Mapping):
+        return dict(texts)
+    pairs: dict[str, Any] = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not (name and separator and value):
-            raise ValueError(f"{option} needs the form NAME={option[2:].upper()}, got {text!r}")
+            raise ValueError(f"{option} needs the form {form}, got {text!r}")
         if pairs.setdefault(name, value) != value:
             raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
     return pairs
 
 
-def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *others: Path) -> None:
+def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Path) -> None:
     """Refuse to write over the input files, even with --force."""
     inputs = [parse_view(text).path for text in options.view or ()]
-    inputs += map(Path, getattr(options, "mapping", None) or ())
-    class_files = (getattr(options, name, None) for name in ("labels", "constraints", "seeds"))
+    inputs += map(Path, options.mapping or ())
+    class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
@@ -104,13 +108,14 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 
-def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
+def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
-    kinds, encode = parse_pairs("--kind", options.kind), parse_pairs("--encode", options.encode)
-    with InputFiles() as inputs:
-        with terminal.step("reading the files", "read the files"):
+    kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
+    encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
+    with InputFiles({} if memory is None else memory.objects) as inputs:
+        with log.step("reading the files", "read the files"):
             reading = read_files(
-                [parse_view(text) for text in options.view],
+                [parse_view(text) for text in options.view] if memory is None else memory.specs,
                 id_column=options.id,
                 labels=options.labels,
                 seeds=options.seeds,
@@ -119,49 +124,72 @@ def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
                 delimiter=options.delimiter,
                 inputs=inputs,
             )
+        if memory is not None:
+            reading = replace(
+                reading,
+                known_classes=[*reading.known_classes, *memory.known_classes],
+                seed_classes=[*reading.seed_classes, *memory.seed_classes],
+            )
         for note in reading.notes:
-            terminal.note(note)
-        has_constraints = options.constraints is not None
-        method, reason = choose_method(options.method, reading.contents, has_constraints)
-        with terminal.step("preparing the views", "prepared the views"):
+            log.note(note)
+        has_constraints = options.constraints is not None or (memory is not None and memory.constraints is not None)
+        method, reason = choose_method(options.method, reading.contents, has_constraints, encode)
+        with log.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
-            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=encode)
+            choices = EncodingChoices(encode)
+            if method == DEFAULT_METHOD:
+                n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
+                choices = select_encodings(
+                    reading.contents,
+                    entities,
+                    rare=rare,
+                    encode=encode,
+                    n_clusters=n_clusters,
+                    random_state=options.seed,
+                )
+            for note in choices.notes:
+                log.note(note)
+            prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=choices.encode)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
         method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
-        _note_data(prepared, reading, terminal)
+        _note_data(prepared, reading, log)
         _check_class_ids(reading, prepared)
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
         seeds = read_seeds(reading, prepared)
-        file_constraints = read_constraints(options.constraints, prepared, inputs) if has_constraints else None
+        file_constraints = None
+        if memory is not None and memory.constraints is not None:
+            file_constraints = number_constraints(memory.constraints, prepared)
+        elif options.constraints is not None:
+            file_constraints = read_constraints(options.constraints, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
         for note in file_constraints.list_notes(declaration):
-            terminal.note(note)
+            log.note(note)
     if seeds is not None:
         if options.k.isdecimal():
             seeds.check_n_clusters(int(options.k))
         for note in seeds.list_notes(declaration):
-            terminal.note(note)
-        classes = _leave_out_seeds(classes, seeds, terminal)
-    return LoadedData(reading, prepared, encode, classes, file_constraints, seeds, method, reason, declaration)
+            log.note(note)
+        classes = _leave_out_seeds(classes, seeds, log)
+    return LoadedData(reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration)
 
 
-def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, terminal: Terminal) -> np.ndarray | None:
+def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:
     """Return the classes for scores, without those of entities whose class the fit knows; None if none is left."""
     if classes is None:
         return None
     scored = np.where(seeds.is_seeded, "", classes)
     n_scored = int((scored != "").sum())
     if not n_scored:
-        terminal.note("All entities with a class in --labels are seeds, which the fit knows: there are no scores.")
+        log.note("All entities with a class in --labels are seeds, which the fit knows: there are no scores.")
         return None
-    terminal.note(
+    log.note(
         "Scores leave out the seeds, whose classes the fit knows: "
         f"{count_noun(n_scored, 'entity is', 'entities are')} scored."
     )
@@ -181,34 +209,33 @@ def _check_class_ids(reading: InputData, prepared: EncodedData) -> None:
             )
 
 
-def note_left_out(prepared: EncodedData, terminal: Terminal) -> None:
+def note_left_out(prepared: EncodedData, log: RunLog) -> None:
     """Note the entities that are left out because all their views are empty."""
     rows = np.flatnonzero(~prepared.kept)
     if len(rows):
         first = rows[0] if prepared.ids is None else prepared.ids[rows[0]]
         subject = f"Entity {first} has" if len(rows) == 1 else f"{len(rows):,} entities (the first is {first}) have"
-        terminal.note(f"{subject} no data in any view: left out.")
+        log.note(f"{subject} no data in any view: left out.")
 
 
-def _note_data(prepared: EncodedData, reading: InputData, terminal: Terminal) -> None:
+def _note_data(prepared: EncodedData, reading: InputData, log: RunLog) -> None:
     """Note entities that are left out, filled cells, and links that have no effect."""
-    note_left_out(prepared, terminal)
+    note_left_out(prepared, log)
     for name, n in prepared.filled.items():
-        terminal.note(
-            f"View {name!r}: {count_noun(n, 'empty cell')} in otherwise filled rows got the median of the column."
-        )
+        log.note(f"View {name!r}: {count_noun(n, 'empty cell')} in otherwise filled rows got the median of the column.")
     for content in reading.contents:
         if content.kind != "links":
             continue
-        for direction in ("out", "in"):
-            if f"{content.name}-{direction}" not in prepared.encodings:
-                terminal.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
+        for direction, other in (("out", "in"), ("in", "out")):
+            names = {f"{content.name}-{direction}", f"{content.name}-{other}"}
+            if names.intersection(prepared.encodings) == {f"{content.name}-{other}"}:
+                log.note(f"View {content.name!r}: no entity has {direction}going links, so this view is left out.")
         link_ids = prepared.entities.row_ids[content.name]
         if link_ids is not None:
             ids = set(link_ids.tolist())
             n = sum(a not in ids and b not in ids for a, b in zip(*content.data[:2], strict=True))
             if n:
-                terminal.note(f"View {content.name!r}: {n} links between ids that no other view has are ignored.")
+                log.note(f"View {content.name!r}: {n} links between ids that no other view has are ignored.")
 
 
 def compute_digest(reading: InputData) -> str:
@@ -255,15 +282,19 @@ def describe_views(data: LoadedData) -> list[str]:
     lines = []
     for v, name in enumerate(views.names):
         n_missing = int((~views.present[:, v]).sum())
+        encoding = prepared.encodings[name]
+        note = getattr(encoding.encoder, "note", "")  # what was done with the data
         lines.append(
-            f"{name}: {prepared.kinds[name]} ({reasons[prepared.encodings[name].content]}), "
+            f"{name}: {prepared.kinds[name]} ({reasons[encoding.content]}{note and f'; {note}'}), "
             f"{count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {n_missing:,}" if n_missing else "present for all")
         )
     return lines
 
 
-def choose_method(method: str, contents: Sequence[ViewContent], has_constraints: bool) -> tuple[str, str]:
+def choose_method(
+    method: str, contents: Sequence[ViewContent], has_constraints: bool, encode: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the name of the method and why it was chosen; refuse one that cannot take the data or the constraints."""
     name, reason = method, "as you chose"
     if method == "auto":
@@ -272,7 +303,12 @@ def choose_method(method: str, contents: Sequence[ViewContent], has_constraints:
     declaration = find_estimator(name)
     if has_constraints and not declaration.takes_constraints:
         raise UsageError(f"--method {name} takes no --constraints: use {_list_methods('takes_constraints')}")
-    similarities = [content.name for content in contents if content.kind == "similarities"]
+    graphs = [name for name, encoding in encode.items() if "graph" in str(encoding).split("+")]
+    similarities = [
+        content.name
+        for content in contents
+        if content.kind == "similarities" or (content.kind == "links" and content.name in graphs)
+    ]
     if similarities and not declaration.takes_similarities:
         raise ValueError(
             f"view {similarities[0]!r} holds similarities, which --method {name} cannot take: use "
@@ -293,7 +329,7 @@ def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_c
     )
 
 
-def check_outliers(options: argparse.Namespace) -> None:
+def check_outliers(options: RunOptions) -> None:
     """Refuse `--outliers` for a method that puts every entity into a cluster."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
     if options.outliers is not None and not find_estimator(name).finds_outliers:
@@ -303,14 +339,14 @@ def check_outliers(options: argparse.Namespace) -> None:
         )
 
 
-def check_seeds(options: argparse.Namespace) -> None:
+def check_seeds(options: RunOptions) -> None:
     """Refuse `--seeds` for a method that cannot use them."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
     if options.seeds is not None and not find_estimator(name).uses_seeds:
         raise UsageError(f"--method {name} takes no --seeds: use {_list_methods('uses_seeds')}")
 
 
-def check_small_groups(options: argparse.Namespace) -> None:
+def check_small_groups(options: RunOptions) -> None:
     """Refuse small groups with constraints, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return

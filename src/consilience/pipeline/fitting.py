@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from ..registry import DEFAULT_METHOD, find_estimator
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
 from .loading import SMALL_GROUPS, LoadedData
-from .terminal import Terminal, count_noun
+from .log import RunLog, count_noun
+from .options import RunOptions
 
 WIDE = 30  # number of columns above which a view is reduced for methods that take few columns
 N_FEATURES = 5  # number of columns after the reduction
@@ -45,11 +45,11 @@ class FittedRun:
         return self.selection is None or (bool(self.selection.supported) and not self.has_small_groups)
 
 
-def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal) -> FittedRun:
+def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
     """Choose the number of clusters if it is not given, and fit the method."""
     k, outliers, declaration = options.k, options.outliers, data.declaration
     check_savable(declaration.build(2, data.prepared.kinds))
-    features = _fit_features(data, options.seed, terminal)
+    features = _fit_features(data, options.seed, log)
     views = reduce_views(data.views, features)
     selection = None
     if k == SMALL_GROUPS:
@@ -58,18 +58,18 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
                 f"-k {SMALL_GROUPS} takes up to {MAX_GROUPED:,} entities, got {len(data.views):,}: cluster a part of "
                 "them"
             )
-        selection = choose_k(data, options.seed, terminal, small_groups=True)
+        selection = choose_k(data, options.seed, log, small_groups=True)
     elif k == "auto" and not declaration.chooses_n_clusters:
-        selection = choose_k(data, options.seed, terminal)
+        selection = choose_k(data, options.seed, log)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     if selection is not None and data.seeds is not None and selection.n_clusters < len(data.seeds.names):
         n_clusters = len(data.seeds.names)
-        terminal.note(
+        log.note(
             f"The views alone support {count_noun(selection.n_clusters, 'cluster')}, but --seeds has {n_clusters} "
             f"classes: there are {n_clusters} clusters. Give -k N for another number."
         )
         selection = None
-    estimator = declaration.build(n_clusters, data.prepared.kinds, seed=options.seed, verbose=terminal.is_interactive)
+    estimator = declaration.build(n_clusters, data.prepared.kinds, seed=options.seed)
     arguments = data.fit_arguments
     if selection is not None and selection.labels is not None:
         estimator.set_params(init=selection.labels)
@@ -78,14 +78,11 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
         estimator.set_params(outliers=outliers)
     sample_size = getattr(estimator, "sample_size", None)  # similarities are never sampled
     if sample_size is not None and len(views) > sample_size and "similarities" not in data.prepared.kinds.values():
-        terminal.note(
+        log.note(
             f"Clusters are found in a random sample of {sample_size:,} entities; the others are predicted from the "
             "sample."
         )
-    with (
-        terminal.step(f"clustering by {declaration.title}", "fitted the model", shows_progress=True),
-        warnings.catch_warnings(),
-    ):
+    with log.step(f"clustering by {declaration.title}", "fitted the model"), warnings.catch_warnings():
         if k == SMALL_GROUPS:  # small groups are wanted here, and must-links keep them
             warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
         if data.seeds is not None:  # a note says it in the terms of the command
@@ -93,7 +90,7 @@ def fit_model(data: LoadedData, options: argparse.Namespace, terminal: Terminal)
         estimator.fit(views, **arguments)
     check_fitted(data.method, estimator)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
-        terminal.note("No outliers were found: --outliers auto labels none.")
+        log.note("No outliers were found: --outliers auto labels none.")
     return FittedRun(estimator, features, views, selection)
 
 
@@ -105,16 +102,16 @@ def check_fitted(method: str, estimator: Any) -> None:
     check_savable(estimator)
 
 
-def _fit_features(data: LoadedData, seed: int, terminal: Terminal) -> dict[str, Any]:
+def _fit_features(data: LoadedData, seed: int, log: RunLog) -> dict[str, Any]:
     """Fit the reduction of each view that is too wide for the method."""
     if not data.declaration.takes_few_columns:
         return {}
     wide = [name for name, block in data.views.items() if block.shape[1] > WIDE or sp.issparse(block)]
     if not wide:
         return {}
-    terminal.note(f"Views {', '.join(wide)} are reduced to {N_FEATURES} spectral features.")
+    log.note(f"Views {', '.join(wide)} are reduced to {N_FEATURES} spectral features.")
     features = {}
-    with terminal.step("reducing wide views", "reduced wide views"):
+    with log.step("reducing wide views", "reduced wide views"):
         for name in wide:
             is_present = data.views.present[:, data.views.names.index(name)]
             n_features = min(N_FEATURES, int(is_present.sum()) - 1)
@@ -138,16 +135,15 @@ def reduce_views(views: Views, features: Mapping[str, Any]) -> Views:
     return views.replace_blocks(blocks)
 
 
-def choose_k(data: LoadedData, seed: int, terminal: Terminal, small_groups: bool = False) -> Selection:
+def choose_k(data: LoadedData, seed: int, log: RunLog, small_groups: bool = False) -> Selection:
     """Choose the number of clusters by the default method, for which there is a quick search."""
     declaration = find_estimator(DEFAULT_METHOD)
     views = data.prepare_for(declaration)
     if not small_groups and limit_clusters(len(views)) < 2:
         raise ValueError(f"{len(views)} entities are too few to choose the number of clusters: give -k N")
     estimator = declaration.build(2, data.prepared.kinds, seed=seed)
-    with terminal.step("choosing the number of clusters", "chose the number of clusters", shows_progress=True):
-        verbose = terminal.is_interactive
-        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed, verbose=verbose)
+    with log.step("choosing the number of clusters", "chose the number of clusters"):
+        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed)
 
 
 def describe_selection(selection: Selection) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,14 +15,13 @@ from ..explain import describe_support
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
 from .constraints import describe_satisfied
-from .fitting import FittedRun
-from .loading import LoadedData
+from .log import RunLog, count_noun
 from .mapping import summarize_mapping
 from .reliance import describe_reliance
+from .run import PipelineRun
 from .seeds import describe_seeds
-from .settings import describe_parameters
+from .settings import describe_parameters, list_settings
 from .single_views import SCORES, score_labels
-from .terminal import Terminal, count_noun
 
 # options that `consilience report` needs to read the files again
 INPUTS = (
@@ -35,17 +33,9 @@ INPUTS = (
 UNSEEN = "entities it was not trained on (share: 0 is chance, 1 is perfect)"
 
 
-def summarize_run(
-    data: LoadedData,
-    fitted: FittedRun,
-    entity_confidence: np.ndarray,
-    is_contested: np.ndarray,
-    comparison: Table | None,
-    assessment: Assessment | None,
-    options: argparse.Namespace,
-    terminal: Terminal,
-) -> dict[str, Any]:
+def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
     """Return the content of summary.json, except the notes."""
+    data, fitted, assessment, options = run.data, run.fitted, run.assessment, run.options
     model, views, prepared = fitted.estimator, data.views, data.prepared
     labels = np.asarray(model.labels_)
     placed = labels >= 0
@@ -64,16 +54,17 @@ def summarize_run(
         "method": data.method,
         "method_chosen": data.reason,
         "estimator": type(model).__name__,
-        "settings": {"given": options.settings, "resolved": describe_parameters(model)},
+        "settings": {"given": list_settings(options.settings), "resolved": describe_parameters(model)},
         "seed": options.seed,
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),
+        "names": run.cluster_names,
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
-        "contested": int((is_contested & placed).sum()),
+        "contested": int((run.is_contested & placed).sum()),
         "contested_among_confirmed": None if among_confirmed is None else int(among_confirmed.sum()),
-        "mean_confidence": float(entity_confidence.mean()),
+        "mean_confidence": float(run.entity_confidence.mean()),
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
         "view_weights": getattr(model, "view_weights_", None),
@@ -88,6 +79,7 @@ def summarize_run(
             "sentences": list(fitted.selection.sentences),
             "table": fitted.selection.table,
         },
+        "encodings": data.choices.tables,
         "mapping": summarize_mapping(prepared.entities),
         "constraints": None if data.file_constraints is None else data.file_constraints.count_satisfied(labels),
         "seeds": None if data.seeds is None else data.seeds.describe(labels),
@@ -98,12 +90,18 @@ def summarize_run(
             name: compute_matched_error(data.classes[view_labels >= 0], view_labels[view_labels >= 0])
             for name, view_labels in model.view_labels_.items()
         },
-        "comparison": comparison,
-        "seconds": terminal.seconds,
+        "comparison": run.comparison,
+        "seconds": log.seconds,
         "versions": list_versions(),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": options.command_line,
-        "inputs": {name: getattr(options, name) for name in INPUTS},
+        "inputs": {name: getattr(options, name) for name in INPUTS}
+        | {
+            "settings": list_settings(options.settings),
+            "encode": [
+                f"{name}={getattr(encoding, '__name__', encoding)}" for name, encoding in data.choices.encode.items()
+            ],
+        },
     }
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from ..files import Entities
-from .terminal import count_noun
+from .log import count_noun
 
 
 def summarize_mapping(entities: Entities) -> dict[str, Any] | None:

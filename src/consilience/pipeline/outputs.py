@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Table, Views
 from ..methods.common.margins import find_runner_up
-from .terminal import Terminal, count_noun
+from .log import RunLog, count_noun
 
 DIGITS = 4  # of probabilities
 # Spreadsheets take these for the start of a formula; some of them also the full-width forms.
@@ -26,7 +26,7 @@ def write_label_table(
 
     Returns how many rows have ids that were changed because they look like formulas.
     """
-    names = {"id": ids, **{f"id in {view}": entity_ids for view, entity_ids in (view_ids or {}).items()}}
+    names = {"id": ids, **name_view_ids(view_ids)}
     texts = {name: [str(entity) for entity in column] for name, column in names.items()}
     guarded = {name: [guard(text) for text in column] for name, column in texts.items()}
     table = {**guarded, **{guard(name): values for name, values in columns.items()}}
@@ -35,6 +35,11 @@ def write_label_table(
     rows.writerows(zip(*table.values(), strict=True))
     is_changed = [np.array(texts[name], object) != np.array(guarded[name], object) for name in texts]
     return int(np.any(is_changed, axis=0).sum())
+
+
+def name_view_ids(view_ids: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the columns of the ids in the views, if they differ."""
+    return {f"id in {view}": entity_ids for view, entity_ids in (view_ids or {}).items()}
 
 
 def has_probabilities(estimator: Any, is_assessed: bool) -> bool:
@@ -56,17 +61,27 @@ def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> 
     probability[rows], runner_up, next_probability = find_runner_up(probabilities[rows], labels[rows])
     is_shown = np.round(next_probability, DIGITS) > 0
     second[rows[is_shown]] = runner_up[is_shown]
-    return {"probability": format_numbers(probability, DIGITS), "second": format_clusters(second)}
+    return {"probability": round_numbers(probability, DIGITS), "second": mark_unclustered(second)}
 
 
-def format_numbers(values: np.ndarray, digits: int) -> list[str]:
-    """Write numbers with a fixed number of digits; NaN becomes an empty cell."""
-    return ["" if value != value else f"{value:.{digits}f}" for value in np.asarray(values, np.float64).tolist()]
+def round_numbers(values: np.ndarray, digits: int) -> list[float | None]:
+    """Return rounded numbers as cells; NaN becomes an empty cell."""
+    return [None if value != value else round(value, digits) for value in np.asarray(values, np.float64).tolist()]
 
 
-def format_clusters(labels: np.ndarray) -> list[Any]:
+def spread_columns(columns: Mapping[str, Sequence[Any]], kept: np.ndarray) -> dict[str, list[Any]]:
+    """Return columns with a cell for each entity that was read; those without data have cluster -1 and empty cells."""
+    spread = {}
+    for name, cells in columns.items():
+        column = np.full(len(kept), -1 if name == "cluster" else None, dtype=object)
+        column[kept] = cells
+        spread[name] = column.tolist()
+    return spread
+
+
+def mark_unclustered(labels: np.ndarray) -> list[int | None]:
     """Return clusters as cells; -1 becomes an empty cell."""
-    return ["" if label < 0 else label for label in np.asarray(labels).tolist()]
+    return [None if label < 0 else label for label in np.asarray(labels).tolist()]
 
 
 def guard(text: str) -> str:
@@ -80,18 +95,22 @@ def guard(text: str) -> str:
     return text
 
 
-def note_guarded(n: int, terminal: Terminal, place: str = "the output") -> None:
+def note_guarded(n: int, log: RunLog, place: str = "the output") -> None:
     """Note how many ids were quoted in the table of labels."""
     if n:
         pronoun = "it" if n == 1 else "them"
         subject = count_noun(n, "id starts like a formula", "ids start like a formula")
-        terminal.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
+        log.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write facts as strict JSON, in which NaN is null."""
-    text = json.dumps(to_json_value(facts), indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(write_json_text(facts) + "\n", encoding="utf-8")
+
+
+def write_json_text(facts: Any, only_ascii: bool = False) -> str:
+    """Write facts as strict JSON, in which NaN is null."""
+    return json.dumps(to_json_value(facts), indent=1, ensure_ascii=only_ascii, allow_nan=False)
 
 
 def to_json_value(value: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,37 +13,57 @@ from ..assessment.reference import WORDS
 from ..methods.common.halves import match_clusters
 from .fitting import FittedRun
 from .loading import LoadedData
-from .terminal import Terminal
+from .log import RunLog
+from .options import RunOptions
 
 
-def assess_fit(
-    data: LoadedData, fitted: FittedRun, options: argparse.Namespace, terminal: Terminal
-) -> Assessment | None:
+def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: RunLog) -> Assessment | None:
     """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None
     if not data.declaration.can_predict:
-        terminal.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
+        log.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
         return None
-    with terminal.step("assessing the clusters", "assessed the clusters", shows_progress=True):
+    with log.step("assessing the clusters", "assessed the clusters"):
         try:
             assessment = assess(
                 fitted.estimator,
                 fitted.views,
                 **data.fit_arguments,
                 refit=True,
+                related=list_related_views(data),
                 random_state=options.seed,
-                verbose=terminal.is_interactive,
             )
         except (ValueError, MemoryError) as error:
-            terminal.note(f"Not assessed: {error}")
+            log.note(f"Not assessed: {error}")
             return None
-        try:
-            if hasattr(fitted.estimator, "calibrate"):
+    if hasattr(fitted.estimator, "calibrate"):
+        with log.step("calibrating the probabilities", "calibrated the probabilities"):
+            try:
                 fitted.estimator.calibrate(fitted.views)
-        except ValueError as error:
-            terminal.note(f"The probabilities are not calibrated: {error}")
+            except ValueError as error:
+                log.note(f"The probabilities are not calibrated: {error}")
     return assessment
+
+
+def list_related_views(data: LoadedData) -> list[tuple[str, str]]:
+    """Return pairs of views that say the same in different ways: encodings of a text, and averages of a view.
+
+    Outgoing and incoming links are different data, and so are the shapes and colors of a picture.
+    """
+    encodings = data.prepared.encodings
+    is_text = {content.name: content.kind in ("text", "names") for content in data.reading.contents}
+    sources = {}
+    for name in data.views.names:
+        averaged = encodings[name].smoothed
+        sources[name] = {encodings[name].content, *([] if averaged is None else [encodings[averaged].content])}
+    return [
+        (first, second)
+        for first, second in combinations(sources, 2)
+        for shared in (sources[first] & sources[second],)
+        if any(is_text[content] for content in shared)
+        or (shared and (encodings[first].smoothed or encodings[second].smoothed))
+    ]
 
 
 def describe_reliance(assessment: Assessment) -> list[str]:
@@ -64,13 +84,13 @@ def name_column(alternative: Alternative) -> str:
 
 
 def spread_labels(alternative: Alternative, labels: np.ndarray) -> list[Any]:
-    """Return the cluster of each entity without some views, empty for entities that have only these.
+    """Return the cluster of each entity without some views, None for entities that have only these.
 
     Each cluster has the number of the cluster of `labels` with which it shares most entities, one to one.
     """
     others = np.asarray(alternative.model.labels_)
     numbers = match_clusters(others, labels[alternative.rows])
-    clusters: list[Any] = [""] * len(labels)
+    clusters: list[Any] = [None] * len(labels)
     for row, other in zip(alternative.rows.tolist(), others.tolist(), strict=True):
         clusters[row] = int(numbers[other]) if other >= 0 else other
     return clusters

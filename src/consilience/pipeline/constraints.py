@@ -91,6 +91,24 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
     return FileConstraints(path, joint, by_view, len(views))
 
 
+def number_constraints(constraints: Constraints, prepared: EncodedData) -> FileConstraints:
+    """Return constraints by id, or by the position of an entity in the data, as constraints of a file."""
+    if constraints.by == "id":
+        if prepared.ids is None:
+            raise ValueError("--constraints names entities by id, but the data has no ids: give --id, or positions")
+        joint = constraints.positions(prepared.names)
+    else:
+        pairs = np.vstack([constraints.must_link, constraints.cannot_link])
+        n_entities = len(prepared.kept)
+        wrong = pairs[(pairs < 0) | (pairs >= n_entities)]
+        if len(wrong):
+            raise ValueError(f"--constraints names the position {wrong[0]}, but there are {n_entities} entities")
+        if not prepared.kept[pairs].all():
+            raise ValueError("--constraints names an entity that has no data in any view: leave out its constraints")
+        joint = constraints.renumbered(np.cumsum(prepared.kept) - 1)
+    return FileConstraints(Path("constraints"), joint, {}, constraints.size)
+
+
 def _build(path: Path, rows: list[dict[str, Any]], columns: Mapping[str, Any], prepared: EncodedData) -> Constraints:
     """Return constraints by position from rows that name entities by their numbers among all that were read."""
     position = np.cumsum(prepared.kept) - 1

@@ -16,9 +16,9 @@ from ..report.charts import build_row, build_table, draw_cluster
 from ..report.facts import ReportFacts
 from ..report.markup import mark_user_text, tag
 from ..report.sections.section import Section
-from .terminal import count_noun
+from .log import count_noun
 
-MAX_LISTED = 20  # classes in a line of the terminal
+MAX_LISTED = 20  # classes in a line of the log
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._docstrings import read_parameters
+from .._suggest import suggest_name
 from ..affinities import AFFINITIES
 from ..divergences import DIVERGENCES
 from ..families import FAMILIES
@@ -22,7 +22,8 @@ from ..files.spec import is_file
 from ..methods.common.validation import Interval, SequenceOf, StrOptions, is_satisfied
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from ..report.sections.method import write_value
-from .terminal import UsageError
+from .log import UsageError
+from .options import RunOptions
 
 # parameters of estimators that the command line sets itself, and how
 FLAGS = {
@@ -78,7 +79,7 @@ class Settings:
             raise UsageError(f"--set {setting.text}: there is no view {view!r}; {words}")
 
 
-def check_settings(options: argparse.Namespace) -> None:
+def check_settings(options: RunOptions) -> None:
     """Refuse settings that the method does not take, and views that --view does not name."""
     settings = read_settings(options.method, options.settings)
     specs = [parse_view(text) for text in options.view]
@@ -88,11 +89,13 @@ def check_settings(options: argparse.Namespace) -> None:
         settings.check_views(names, links)
 
 
-def read_settings(method: str, texts: Sequence[str]) -> Settings:
-    """Read the settings of a method; refuse those that it does not take."""
+def read_settings(method: str, settings: Mapping[str, Any] | Sequence[str]) -> Settings:
+    """Read the settings of a method, by name or as texts NAME=VALUE; refuse those that it does not take."""
     declaration = find_estimator(DEFAULT_METHOD if method == "auto" else method)
-    assignments: dict[str, str] = {}
-    for text in texts:
+    if isinstance(settings, Mapping):
+        return _apply_assignments(declaration, settings)
+    assignments: dict[str, Any] = {}
+    for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise UsageError(f"--set needs the form NAME=VALUE, got {text!r}")
@@ -102,7 +105,14 @@ def read_settings(method: str, texts: Sequence[str]) -> Settings:
     return _apply_assignments(declaration, assignments)
 
 
-def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[str, str], prefix: str = "") -> Settings:
+def list_settings(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """Write the settings of a method as texts NAME=VALUE."""
+    if not isinstance(settings, Mapping):
+        return list(settings)
+    return [f"{name}={value if type(value) is str else write_value(value)}" for name, value in settings.items()]
+
+
+def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[str, Any], prefix: str = "") -> Settings:
     """Return the method with the options that are assigned by name; `prefix` is what users write before the names."""
     if declaration.wraps is not None:
         inner = {name: value for name, value in assignments.items() if name.startswith(f"{WRAPPED}.")}
@@ -187,7 +197,7 @@ def get_constraints(declaration: EstimatorDeclaration, option: str) -> tuple[lis
     return values, option != "init"
 
 
-def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, value: str) -> Setting:
+def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, value: Any) -> Setting:
     """Read a setting, and check its name, its type and its range."""
     option, dot, view = name.partition(".")
     if option in FLAGS and option in declaration.parameters:
@@ -198,8 +208,9 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     if option not in options:
         others = [method.name for method in list_estimators().values() if option in list_options(method)]
         hint = f" (it is an option of {', '.join(others)})" if others else ""
-        choices = ", ".join(options)
-        raise UsageError(f"--method {declaration.name} has no option {option!r}{hint}: choose from {choices}")
+        all_options = f"choose from {', '.join(options)}"
+        remedy = all_options if others else suggest_name(option, options)
+        raise UsageError(f"--method {declaration.name} has no option {option!r}{hint}: {remedy}")
     constraints, is_per_view = get_constraints(declaration, option)
     if dot and not view:
         raise UsageError(f"name the view after the dot, as in {option}.VIEW=VALUE")
@@ -219,8 +230,11 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
     raise UsageError(f"{option} must be {describe_choices(option, constraints)}{example}")
 
 
-def _list_candidates(option: str, text: str) -> Iterator[Any]:
-    """Yield what a value may mean: an object, a word or a number, a string, or a list."""
+def _list_candidates(option: str, text: Any) -> Iterator[Any]:
+    """Yield what a value may mean: an object, a word or a number, a string, or a list; only text is ambiguous."""
+    if type(text) is not str:
+        yield text
+        return
     if option in CATALOGS and (call := CALL.fullmatch(text)):
         yield _build_object(CATALOGS[option], call["name"].strip(), call["options"])
         return
@@ -253,14 +267,15 @@ def _is_valid(option: str, value: Any, constraints: Sequence[Any]) -> bool:
 def _build_object(catalog: Mapping[str, type], name: str, options: str) -> Any:
     """Build an object from its name and its options, such as ``n_neighbors=15``."""
     if name not in catalog:
-        raise UsageError(f"there is no {name!r}: choose from {', '.join(catalog)}")
+        raise UsageError(f"there is no {name!r}: {suggest_name(name, catalog)}")
     valid = [option for option in read_parameters(catalog[name]) if option not in ONLY_IN_PYTHON]
     values: dict[str, Any] = {}
     for text in filter(None, COMMA.split(options)):
         option, _, value = (part.strip() for part in text.partition("="))
         if option not in valid:
-            choices = f"choose from {', '.join(valid)}" if valid else "it has none"
-            raise UsageError(f"{name} has no option {option!r}: {choices}")
+            raise UsageError(
+                f"{name} has no option {option!r}: {suggest_name(option, valid) if valid else 'it has none'}"
+            )
         values[option] = _parse_literal(value)
         if option in CATALOGS:
             call = CALL.fullmatch(value)

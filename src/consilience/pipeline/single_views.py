@@ -1,4 +1,4 @@
-"""Compare a clustering with the same method on each view alone, and on the columns of all views."""
+"""Compare a clustering with the same method on each content alone, and on the columns of all views."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from .._progress import Task
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
+from ..files import EncodedData
 from ..metrics import adjusted_rand_score, evaluate
-from ..registry import COUNT_KINDS, EstimatorDeclaration
+from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
-from .terminal import Terminal
+from .log import RunLog
 
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
@@ -27,50 +29,69 @@ def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) 
     Raw counts beside measurements get rows of unit length, which weighted counts have already; counts alone stay as
     they are. Measurements are divided by the square root of their number of columns.
     """
-    only_counts = all(kind in COUNT_KINDS for kind in kinds.values())
+    joint_kind = join_kinds(kinds)
     blocks = {}
     for (name, block), is_present in zip(views.items(), views.present.T, strict=True):
         values = sp.csr_array(block) if sp.issparse(block) else np.where(is_present[:, None], np.nan_to_num(block), 0.0)
-        if kinds[name] not in COUNT_KINDS:
+        if kinds[name] not in DIRECTION_KINDS:
             values = values / np.sqrt(values.shape[1])
-        elif raw_counts and not only_counts:
+        elif raw_counts and joint_kind != "counts":
             values = normalize(values)
         blocks[name] = values
-    return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if only_counts else "numbers"}
+    return Views({"all": concatenate_columns(blocks)}), {"all": joint_kind}
 
 
-def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal: Terminal) -> Table:
+def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunLog) -> Table:
     """Return a table with one row each for all views, the columns of all views, and each view alone."""
     views, declaration, classes = data.views, data.declaration, data.classes
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
-    for name, single, kinds, entities in _list_alternatives(views, data.prepared.kinds, declaration):
+    task = Task(views.n_views + 1)
+    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration):
+        task.detail = name
         labels = np.full(len(views), -1)
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 labels[entities] = declaration.build(n_clusters, kinds, seed=seed).fit(single).labels_
             for warning in caught:
-                terminal.note(f"{name}: {warning.message}")
+                log.note(f"{name}: {warning.message}")
+            task.advance()
         except (ValueError, MemoryError) as error:
-            terminal.note(f"Not compared with {name}: {error}")
+            log.note(f"Not compared with {name}: {error}")
             continue
         rows.append({"method": name, **summarize_labels(labels, model.labels_, classes)})
     return Table.from_rows(rows)
 
 
 def _list_alternatives(
-    views: Views, kinds: Mapping[str, str], declaration: EstimatorDeclaration
+    prepared: EncodedData, declaration: EstimatorDeclaration
 ) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
     """Yield name, data, kinds and entities of each alternative to all views together."""
+    views, kinds = prepared.views, prepared.kinds
     if "similarities" not in kinds.values():
         yield CONCATENATED, *concatenate_views(views, kinds, declaration.takes_raw_counts), np.arange(len(views))
-    for v, name in enumerate(views.names):
-        entities = np.flatnonzero(views.present[:, v])
-        single = views[entities][[name]]
-        if kinds[name] == "similarities":
-            single = Views({name: views[name][entities][:, entities]})
-        yield f"{name} alone", single, {name: kinds[name]}, entities
+    for content, names in group_by_content(prepared).items():
+        positions = [views.names.index(name) for name in names]
+        entities = np.flatnonzero(views.present[:, positions].any(axis=1))
+        alone = views[entities][names]
+        if any(kinds[name] == "similarities" for name in names):
+            blocks = {
+                name: views[name][entities][:, entities] if kinds[name] == "similarities" else alone[name]
+                for name in names
+            }
+            alone = alone.replace_blocks(blocks)
+        yield f"{content} alone", alone, {name: kinds[name] for name in names}, entities
+
+
+def group_by_content(prepared: EncodedData) -> dict[str, list[str]]:
+    """Return the views that each content was encoded to, without those that average another content along links."""
+    groups: dict[str, list[str]] = {}
+    for name in prepared.views.names:
+        encoding = prepared.encodings[name]
+        if encoding.smoothed is None:
+            groups.setdefault(encoding.content, []).append(name)
+    return groups
 
 
 def summarize_labels(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:

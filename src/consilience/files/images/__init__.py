@@ -1,0 +1,1 @@
+"""Pictures as views: a folder of image files, or a column of a table with their paths."""

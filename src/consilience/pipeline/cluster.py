@@ -1,0 +1,137 @@
+"""`consilience.cluster`: from data of any form to named clusters, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal
+
+from ..data import Constraints
+from .log import RunLog
+from .memory import collect_memory, is_mapping, is_path
+from .options import RunOptions
+from .result import Result
+from .steps import run_pipeline
+from .wording import raise_in_python_terms
+
+
+def cluster(
+    data: Any,
+    n_clusters: int | Literal["auto", "small-groups"] = "auto",
+    *,
+    id_column: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    encode: Mapping[str, str | PathLike[str] | Callable[..., Any]] | None = None,
+    labels: Any = None,
+    seeds: Any = None,
+    constraints: Constraints | str | PathLike[str] | None = None,
+    mapping: Sequence[str | PathLike[str]] = (),
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    outliers: float | Literal["auto"] | None = None,
+    assess: bool = True,
+    title: str | None = None,
+    random_state: int = 0,
+    verbose: bool = False,
+) -> Result:
+    """Find the groups in data of any form: read it, encode it, cluster it, and assess the clusters.
+
+    This is what ``consilience cluster`` does with files; both give the same clusters. A table is split into views:
+    its columns of numbers, dates and categories are one view, each column of text is one, and so is each block of
+    numbered columns, such as the dimensions of an embedding.
+
+    Parameters
+    ----------
+    data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these
+        A DataFrame of pandas, polars or another library that narwhals reads; a Series or list of strings; a numpy or
+        sparse matrix; `Views`; single-cell data; or the path of a file or of a folder of images. In a mapping, a path
+        may name columns: ``{"text": "papers.csv:title,abstract"}``. Frames with an index that names the rows are
+        joined by it, and other data by the position of rows.
+    n_clusters : int, 'auto' or 'small-groups', default='auto'
+        Number of clusters. ``'auto'`` chooses the number with the most support; ``'small-groups'`` finds duplicates
+        and other groups of a few entities.
+    id_column : str, optional
+        Column that identifies the entities and joins the views; by default a column that is unique is found.
+    kinds : mapping of view name to str, optional
+        Kinds of views in place of the detected ones: ``'numbers'``, ``'counts'``, ``'text'``, ``'names'``,
+        ``'categories'``, ``'links'``, ``'similarities'`` or ``'images'``.
+    encode : mapping of view name to str, path or callable, optional
+        How texts, links and images become numbers: for texts ``'words'``, ``'lsa'``, ``'semantic'``, several joined
+        by ``+``, the path of a local model, or a function that takes a list of strings and returns an array.
+    labels : str or array-like, optional
+        Known classes, for scoring only: the name of a column, or one class per row.
+    seeds : str or array-like, optional
+        Known classes of some entities, which the fit uses: the name of a column, or one class per row; None, NaN or an
+        empty string where a class is not known.
+    constraints : Constraints or path, optional
+        Pairs of entities that belong together or apart, by id or by the position of the row.
+    mapping : sequence of paths, default=()
+        Tables that join views with different ids, each with two columns that are called like two views.
+    method : str, default='auto'
+        Name of the method, as ``consilience methods`` lists them; ``'auto'`` is `Consilience`.
+    options : mapping, optional
+        Options of the method, such as ``{"eta": 1}``, or ``{"families.text": "multinomial"}`` for one view.
+    outliers : float or 'auto', optional
+        Share of the entities to leave out of all clusters. By default none is left out.
+    assess : bool, default=True
+        Whether to assess how reliable the clusters are, which takes about as long as the fit.
+    title : str, optional
+        Title of the report.
+    random_state : int, default=0
+        Seed of the random numbers.
+    verbose : bool, default=False
+        Whether to show progress. The logger ``consilience`` gets a message per step in any case.
+
+    Returns
+    -------
+    Result
+        Clusters, their names, the model and the report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> rng = np.random.default_rng(0)
+    >>> center = np.repeat([0.0, 5.0], 40)[:, None]
+    >>> data = {"size": center + rng.normal(size=(80, 2)), "weight": center + rng.normal(size=(80, 3))}
+    >>> result = cs.cluster(data, n_clusters=2, assess=False)
+    >>> sorted(np.bincount(result.labels).tolist())
+    [40, 40]
+    """
+    with raise_in_python_terms():
+        run_options = RunOptions(
+            view=_list_files(data),
+            id=id_column,
+            mapping=[str(path) for path in mapping],
+            kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
+            encode=encode or {},
+            labels=labels if type(labels) is str else None,
+            seeds=seeds if type(seeds) is str else None,
+            constraints=str(constraints) if is_path(constraints) else None,
+            method=method,
+            settings=options or {},
+            k=_write_n_clusters(n_clusters),
+            seed=random_state,
+            outliers=outliers,
+            assess=assess,
+            title=title,
+        )
+        log = RunLog(verbose)
+        memory = collect_memory(data, labels, seeds, constraints)
+        return Result(run_pipeline(run_options, log, memory), data)
+
+
+def _list_files(data: Any) -> list[str]:
+    """Return the files that hold the data as --view names them; none if data is in memory."""
+    if is_path(data):
+        return [str(data)]
+    if is_mapping(data) and all(is_path(value) for value in data.values()):
+        return [f"{name}={path}" for name, path in data.items()]
+    return []
+
+
+def _write_n_clusters(n_clusters: int | str) -> str:
+    text = str(n_clusters)
+    if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
+        raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
+    return text

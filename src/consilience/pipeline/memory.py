@@ -1,0 +1,87 @@
+"""Data that is in memory, in place of files: views, known classes, seeds and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Constraints, Table
+from ..files import KnownClasses, ViewSpec, parse_view
+from ..files.formats import FileContent
+from ..files.objects import read_objects
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryInputs:
+    """The data of a call in Python, in place of files."""
+
+    specs: tuple[ViewSpec, ...]
+    objects: Mapping[Path, Callable[[frozenset[str]], FileContent]]  # by the path of the view, which names no file
+    known_classes: list[KnownClasses] = field(default_factory=list)
+    seed_classes: list[KnownClasses] = field(default_factory=list)
+    constraints: Constraints | None = None  # by id or by position
+
+
+def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None) -> MemoryInputs | None:
+    """Return what is in memory in place of files; None if everything is in files."""
+    specs: list[ViewSpec] = []
+    objects: dict[Path, Any] = {}
+    if is_path(data):
+        specs.append(parse_view(str(data)))
+    elif is_mapping(data):
+        if not data:
+            raise ValueError("data is an empty mapping: give at least one view, such as {'text': frame['title']}")
+        for name, value in data.items():
+            if is_path(value):
+                specs.append(parse_view(f"{name}={value}"))
+            else:
+                path = Path(f"data[{name!r}]")
+                specs.append(ViewSpec(str(name), path))
+                objects[path] = value
+    else:
+        specs.append(ViewSpec(None, Path("data")))
+        objects[Path("data")] = data
+    classes = {
+        name: [KnownClasses(name, _list_classes(name, values), None, f"--{name}")]
+        for name, values in (("labels", labels), ("seeds", seeds))
+        if values is not None and type(values) is not str
+    }
+    constraints = None if is_path(constraints) else constraints
+    if not objects and not classes and constraints is None:
+        return None
+    return MemoryInputs(
+        tuple(specs), _build_readers(objects), classes.get("labels", []), classes.get("seeds", []), constraints
+    )
+
+
+def _build_readers(objects: Mapping[Path, Any]) -> dict[Path, Callable[[frozenset[str]], FileContent]]:
+    """Return a function per object that reads it; the rows of all objects are identified in the same way."""
+
+    @cache
+    def read_all(as_text: frozenset[str]) -> dict[str, FileContent]:
+        return read_objects({str(path): value for path, value in objects.items()}, as_text)
+
+    return {path: lambda as_text, name=str(path): read_all(as_text)[name] for path in objects}  # type: ignore[misc]
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value is the path of a file or a folder."""
+    return type(value) is str or hasattr(value, "__fspath__")
+
+
+def is_mapping(data: Any) -> bool:
+    """Whether data is a mapping of views, not a frame or `Views`, which have items, too."""
+    return isinstance(data, dict) and not isinstance(data, Table)
+
+
+def _list_classes(name: str, values: Any) -> np.ndarray:
+    """Return one class per row as an array of objects."""
+    classes = np.asarray(values)
+    if classes.ndim != 1:
+        raise ValueError(f"{name} must be the name of a column or one class per row, got shape {classes.shape}")
+    return classes.astype(object)

@@ -1,0 +1,36 @@
+"""The settings of a run, which the command line, `consilience.cluster` and ``run.toml`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The settings of a run, called like the options of ``consilience cluster``."""
+
+    view: Sequence[str] = ()  # NAME=FILE:COLUMNS, or a file that may hold several views
+    id: str | None = None
+    mapping: Sequence[str] = ()
+    kind: Sequence[str] = ()  # NAME=KIND
+    encode: Mapping[str, Any] | Sequence[str] = ()  # NAME=ENCODING
+    delimiter: str | None = None
+    labels: str | None = None
+    constraints: str | None = None
+    seeds: str | None = None
+    method: str = "auto"
+    settings: Mapping[str, Any] | Sequence[str] = ()  # options of the method, NAME=VALUE
+    k: str = "auto"  # a number, auto or small-groups
+    seed: int = 0
+    outliers: float | str | None = None
+    assess: bool = True
+    title: str | None = None
+    command_line: str | None = None  # for the report
+
+    @classmethod
+    def select(cls, values: Mapping[str, Any]) -> RunOptions:
+        """Build from a mapping that may hold other entries, such as the parsed arguments of a command."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: values[name] for name in names if name in values})

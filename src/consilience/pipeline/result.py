@@ -1,0 +1,267 @@
+"""The result of a run: clusters with names, the model that predicts them, and the report."""
+
+from __future__ import annotations
+
+import html
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Table, Views
+from ..files import check_complete
+from ..files.annotate import annotate_mudata
+from ..files.objects import add_columns
+from ..report import Report
+from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
+from .log import RunLog, count_noun
+from .memory import collect_memory
+from .options import RunOptions
+from .outputs import spread_columns
+from .prediction import Prediction, predict_clusters
+from .run import PipelineRun
+from .wording import put_in_python_terms, raise_in_python_terms
+from .write_back import collect_cell_results, describe_run
+
+MAX_SHOWN = 20  # clusters in the representation
+
+
+class Result:
+    """Clusters with names, the model that predicts them, and the report.
+
+    `consilience.cluster` and `consilience.load_run` return it.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_entities,)
+        Cluster of each entity, in the order of the data; -1 for outliers and for rows without any data.
+    ids : ndarray of shape (n_entities,)
+        Ids of the entities, or the numbers of their rows.
+    names : list of str
+        A name for each cluster, from what marks it.
+    frame : DataFrame or Table
+        The data with cluster, name, confidence, second choice and the clusters by each view. It is a frame of the
+        library that the data came from, and a `Table` if the data was not a frame.
+    views : Views
+        The data as numbers, of the entities with data.
+    model : estimator
+        The fitted model.
+    report : Report
+        The report, which Jupyter shows; ``report.save("report.html")`` writes it.
+    summary : dict
+        Facts about the run, as in summary.json.
+    notes : list of str
+        What was noticed on the way, such as columns that were left out.
+    assessment : Assessment or None
+        How reliable the clusters are.
+    """
+
+    def __init__(self, run: PipelineRun | None, data: Any = None, *, folder: Path | None = None) -> None:
+        self._data, self._folder = data, folder
+        if run is not None:
+            self._run = run
+            self._saved, self.summary = run.collect_saved(), run.facts
+            self.notes = [put_in_python_terms(note) for note in run.notes]
+        else:
+            assert folder is not None, "a result comes from a run or from a folder"
+            check_complete(folder)
+            self._saved, self.summary = open_model(folder), read_summary(folder / SUMMARY)
+            self.notes = [put_in_python_terms(note) for note in self.summary.get("notes", [])]
+        self.names: list[str] = self._saved.get("names") or []
+        self.model = self._saved["estimator"]
+        self.assessment = self._saved["assessment"]
+
+    @cached_property
+    def _run(self) -> PipelineRun:
+        """The run with its data, which is read again if the result was loaded from a folder."""
+        with raise_in_python_terms():
+            memory = None if self._data is None else collect_memory(self._data)
+            if memory is None and not self.summary["inputs"]["view"]:
+                raise ValueError(
+                    f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
+                    "cs.load_run(folder, data)"
+                )
+            return restore_run(self.summary, self._saved, RunOptions(), RunLog(), memory)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Cluster of each entity, in the order of the data; -1 for outliers and for rows without any data."""
+        labels = np.full(len(self._saved["kept"]), -1)
+        labels[self._saved["kept"]] = np.asarray(self.model.labels_)
+        return labels
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Ids of the entities, or the numbers of their rows."""
+        ids = self._saved["ids"]
+        return np.arange(len(self._saved["kept"])) if ids is None else np.asarray(ids, dtype=object)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.summary["clusters"])
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of entities in each cluster."""
+        return list(self.summary["sizes"])
+
+    @property
+    def views(self) -> Views:
+        """The data as numbers, of the entities with data."""
+        return self._run.data.views
+
+    @cached_property
+    def report(self) -> Report:
+        """The report, which Jupyter shows; ``report.save("report.html")`` writes it."""
+        return self._run.build_report()
+
+    @cached_property
+    def frame(self) -> Any:
+        """The data with cluster, name, confidence, second choice, and the clusters by each view."""
+        columns = {} if self._saved["ids"] is None else {"id": self.ids.tolist()}
+        return add_columns(self._data, columns | spread_columns(self._run.tabulate_entities(), self._saved["kept"]))
+
+    @property
+    def clusters(self) -> Table:
+        """One row per cluster: number, name and size."""
+        numbers = range(len(self.sizes))
+        names = self.names or [f"cluster {number}" for number in numbers]
+        return Table({"cluster": list(numbers), "name": names, "size": self.sizes})
+
+    def predict(self, data: Any) -> np.ndarray:
+        """Find the clusters of new entities.
+
+        Parameters
+        ----------
+        data : as for `consilience.cluster`
+            New entities with the columns that the model was fitted on; views may be left out.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            Cluster of each entity, -1 for rows without any data.
+        """
+        return self._predict(data).all_labels
+
+    def predict_frame(self, data: Any) -> Any:
+        """Return new entities with their cluster, its name, its probability, and the second choice.
+
+        Parameters
+        ----------
+        data : as for `consilience.cluster`
+            New entities with the columns that the model was fitted on; views may be left out.
+
+        Returns
+        -------
+        DataFrame or Table
+            The data with columns added. ``fits`` says whether an entity is like those of the fit.
+        """
+        prediction = self._predict(data)
+        prepared = prediction.prepared
+        columns = {} if prepared.ids is None else {"id": prepared.ids.tolist()}
+        return add_columns(data, columns | spread_columns(prediction.columns, prepared.kept))
+
+    def _predict(self, data: Any) -> Prediction:
+        with raise_in_python_terms():
+            return predict_clusters(self._saved, RunOptions(), RunLog(), collect_memory(data))
+
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write labels, summary, model, report and settings to a folder, completely or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            The folder, which `consilience.load_run` and ``consilience predict`` read.
+        overwrite : bool, default=False
+            Whether to replace the files of an earlier run.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        out = Path(folder)
+        with raise_in_python_terms():
+            write_run(self._run, out, RunLog(), overwrite=overwrite)
+        return out
+
+    @property
+    def embedding(self) -> np.ndarray:
+        """Coordinates of the entities with data in a space that all views share, about ten columns."""
+        return self._run.joint_embedding
+
+    def to_mudata(self, data: Any = None) -> Any:
+        """Return a copy of single-cell data with the clusters in it.
+
+        Parameters
+        ----------
+        data : MuData or AnnData, optional
+            The data of the run, or data of the same cells; by default the data that was clustered.
+
+        Returns
+        -------
+        MuData or AnnData
+            A copy with clusters, confidence and the clusters by each view in `obs`, the joint embedding and a map of it
+            in `obsm`, and facts about the run in `uns`. Cells without data have no cluster.
+        """
+        cells = self._data if data is None else data
+        if not hasattr(cells, "obs_names"):
+            raise TypeError(f"data must be MuData or AnnData, got {type(cells).__name__}: to_mudata(mdata)")
+        run = self._run
+        return annotate_mudata(cells, collect_cell_results(run, run.data.prepared.names), describe_run(run))
+
+    def _list_lines(self) -> list[str]:
+        """Return the lines above the table of clusters."""
+        n_entities, n_outliers = self.summary["entities"], self.summary["outliers"]
+        outliers = f", {n_outliers:,} in none" if n_outliers else ""
+        first = f"{count_noun(n_entities, 'entity', 'entities')} in {count_noun(self.n_clusters, 'cluster')}{outliers}"
+        verdict = [] if self.assessment is None else [self.assessment.headline]
+        return [f"{first}; views: {', '.join(self.summary['views'])}", *verdict]
+
+    def __repr__(self) -> str:
+        table = Table({name: column[:MAX_SHOWN] for name, column in self.clusters.items()})
+        n_more = self.n_clusters - MAX_SHOWN
+        more = [f"... and {n_more} more"] if n_more > 0 else []
+        return "\n".join([*self._list_lines(), "", repr(table), *more])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self._list_lines())
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        details = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
+        return f"<div>{lines}{self.clusters._repr_html_()}{details}</div>"
+
+
+def load_run(folder: str | os.PathLike[str], data: Any = None) -> Result:
+    """Load the result of a run from its folder.
+
+    Parameters
+    ----------
+    folder : path
+        A folder that `Result.save` or ``consilience cluster`` has written.
+    data : as for `consilience.cluster`, optional
+        The data of the run. Without it, `Result.views`, `Result.report` and `Result.frame` read the files of the run
+        again; a run from data in memory needs it. The data must not have changed.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> data = {"size": [[1.0], [1.1], [5.0], [5.2]], "weight": [[2.0], [2.2], [9.0], [9.1]]}
+    >>> result = cs.cluster(data, n_clusters=2, method="k-means", assess=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     loaded = cs.load_run(result.save(f"{folder}/run"))
+    >>> bool(np.all(loaded.predict(data) == result.labels))
+    True
+    """
+    path = Path(folder)
+    if not (path / LABELS).exists():
+        raise FileNotFoundError(f"{path} is not the folder of a run: it has no {LABELS}")
+    return Result(None, data, folder=path)

@@ -1,0 +1,67 @@
+"""The steps of a run, from the data to a described clustering."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..data import Table
+from .fitting import describe_selection, fit_model
+from .loading import check_outliers, check_seeds, check_small_groups, describe_data, load_data
+from .log import RunLog
+from .mapping import find_weak_mappings
+from .memory import MemoryInputs
+from .options import RunOptions
+from .reliance import assess_fit
+from .run import PipelineRun
+from .settings import check_settings
+from .single_views import compare_with_single_views, group_by_content
+from .summary import describe_result, summarize_run
+
+MAX_COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
+
+
+def check_options(options: RunOptions) -> None:
+    """Refuse options that cannot be combined, before any file is read."""
+    check_outliers(options)
+    check_seeds(options)
+    check_small_groups(options)
+    check_settings(options)
+
+
+def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> PipelineRun:
+    """Read the data, fit the model, assess it, and describe the clusters."""
+    check_options(options)
+    data = load_data(options, log, memory)
+    log.print_result(describe_data(data))
+    fitted = fit_model(data, options, log)
+    if fitted.selection is not None:
+        log.print_result(f"\n{describe_selection(fitted.selection)}")
+    labels = np.asarray(fitted.estimator.labels_)
+    for note in find_weak_mappings(data.prepared.entities, len(np.unique(labels[labels >= 0]))):
+        log.note(note)
+    assessment = assess_fit(data, fitted, options, log) if fitted.has_clusters else None
+    run = PipelineRun(options, data, fitted, assessment, None, log.notes, {})
+    with log.step("explaining the clusters", "explained the clusters"):
+        run = replace(run, comparison=_compare_alternatives(run, log))
+        run.facts.update(summarize_run(run, log))
+    log.print_result(f"\n{describe_result(run.facts, data.declaration.title, run.comparison, assessment)}")
+    return run
+
+
+def _compare_alternatives(run: PipelineRun, log: RunLog) -> Table | None:
+    """Compare with single views and the columns of all views, unless that takes long or tells nothing."""
+    data, labels = run.data, run.labels
+    if not run.fitted.has_clusters or len(np.unique(labels[labels >= 0])) < 2:
+        return None
+    if data.fit_arguments or data.method == "constrained" or len(group_by_content(data.prepared)) < 2:
+        return None
+    if data.declaration.wraps is not None:  # it has clustered the columns of all views
+        return None
+    if len(data.views) > MAX_COMPARED:
+        log.note(
+            f"More than {MAX_COMPARED:,} entities: not compared with single views. Use `consilience compare` for that."
+        )
+        return None
+    return compare_with_single_views(run.fitted.estimator, data, run.options.seed, log)

@@ -1,0 +1,122 @@
+"""Completion of commands, options and values in shells."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from consilience.cli.arguments import DATASETS, build_parser
+from consilience.cli.completion import complete_word, split_line
+from consilience.cli.datasets import INCLUDED
+from consilience.datasets import FETCHERS
+from consilience.files.kinds import KINDS
+from consilience.registry import list_estimators
+from stage import run_command, run_successfully
+
+
+@pytest.fixture
+def bash(tmp_path):
+    """Return a function that completes a line in bash, as pressing Tab at its end does."""
+    program = tmp_path / "bin" / "consilience"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m consilience "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    if shutil.which("bash") is None:
+        pytest.skip("needs bash")
+
+    def complete(line):
+        script = (
+            'eval "$(consilience completion bash)" && complete -p consilience >&2\n'
+            "compopt() { :; }\n"  # works only while bash completes
+            'COMP_LINE=$1 COMP_POINT=${#1}\n_consilience\nprintf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        ran = subprocess.run(
+            ["bash", "-c", script, "bash", line], capture_output=True, text=True, env=environment, cwd=tmp_path
+        )
+        assert ran.stderr == "complete -o default -F _consilience consilience\n"
+        return ran.stdout.split()
+
+    return complete
+
+
+def test_bash_completes_commands_options_and_values(bash):
+    assert bash("consilience clu") == ["cluster"]
+    assert bash("consilience cluster --met") == ["--method"]
+    assert bash("consilience cluster --method sp") == ["spectral", "spherical"]
+    assert bash("consilience cluster --method=sp") == ["spectral", "spherical"]  # = ends a word for bash
+    assert bash("consilience cluster --view text=a.csv --kind text=na") == ["names"]
+    assert bash("consilience cluster --view a") == []  # a file
+
+
+def complete(line):
+    return list(complete_word(build_parser(), *split_line(line)))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("consilience ", list(build_parser().commands)),
+        ("consilience --v", ["--version"]),
+        ("consilience methods ", list(list_estimators())),
+        ("consilience completion ", ["bash", "zsh", "fish"]),
+        ("consilience datasets w", ["word-senses", "webkb", "webkb-linqs"]),
+        ("consilience cluster a.csv --se", ["--set", "--seed", "--seeds"]),
+        ("consilience cluster --kind x=", [f"x={kind}" for kind in KINDS]),
+        ("consilience cluster --view text=a.csv --view b=b.csv --kind ", ["text=", "b="]),
+        ("consilience cluster --quiet --meth", ["--method"]),
+        ("consilience cluster --title 'my --meth", []),
+        ("consilience cluster --out ", []),
+        ("consilience nothing ", list(build_parser().commands)),
+    ],
+)
+def test_words(line, words):
+    assert set(complete(line)) == set(words)
+
+
+def test_every_option_of_every_command_is_completed():
+    for name, command in build_parser().commands.items():
+        listed = set(complete(f"consilience {name} -"))
+        for action in command._actions:
+            assert not action.option_strings or action.option_strings[-1] in listed or action.dest == "line"
+
+
+def test_zsh_and_fish_get_descriptions():
+    zsh = run_successfully("completion", "zsh", "--line=consilience com").out.splitlines()
+    assert zsh[0].startswith("compare:Compare all suitable methods and baselines")
+    fish = run_successfully("completion", "fish", "--line=consilience cluster --fo").out
+    assert fish == "--force\toverwrite existing results\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_are_valid(shell, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(run_successfully("completion", shell).out)
+    assert "consilience completion" in script.read_text()
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    ran = subprocess.run([shell, "-n", script], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_completion_imports_no_numpy():
+    program = (
+        "import sys; from consilience.cli import main\n"
+        "main(sys.argv[1:])\n"
+        "print('numpy' in sys.modules, file=sys.stderr)"
+    )
+    line = [sys.executable, "-c", program, "completion", "bash", "--line=consilience cluster --m"]
+    ran = subprocess.run(line, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("--mapping\n--method\n", "False\n")
+
+
+def test_shell_that_is_not_known():
+    ran = run_command("completion", "bsh")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "consilience: argument SHELL: there is no shell 'bsh': did you mean 'bash'?\n"
+
+
+def test_names_of_data_sets_are_complete():
+    assert list(DATASETS) == list(dict.fromkeys([*INCLUDED, *FETCHERS]))

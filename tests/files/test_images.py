@@ -1,0 +1,614 @@
+"""Pictures as views: files of every mode, broken ones, light features, models, and names that join."""
+
+import colorsys
+import os
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience.arrays import parallel
+from consilience.files import encode, fit_and_encode, join_contents
+from consilience.files.images.encoder import LightPictureEncoder, PictureModelEncoder, compute_light_features
+from consilience.files.images.features import (
+    LIGHT_FEATURES,
+    MOST_SHARE,
+    NOISE,
+    compute_color,
+    compute_hue,
+    compute_shape,
+    compute_texture,
+    count_patterns,
+)
+from consilience.files.images.reading import Pictures, build_pictures, find_pictures, looks_like_images, open_picture
+from consilience.files.images.thumbnails import draw_thumbnail, find_thumbnails
+from consilience.persist import load, save
+from stage import assert_refused, get_clusters, read_labels, run_command, run_successfully, write_csv
+
+Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+
+N_PER_GROUP = 12
+COLORS = {"sky": (70, 120, 230), "leaf": (60, 160, 40), "rose": (220, 40, 90)}
+
+
+def paint(seed, color, angle):
+    """Paint stripes of a color at an angle, with noise."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:40, :48]
+    stripes = 0.75 + 0.25 * np.sign(np.sin((x * np.cos(angle) + y * np.sin(angle)) / 3 + rng.uniform(0, 6)))
+    pixels = np.asarray(color) * stripes[:, :, None] + rng.normal(scale=12, size=(40, 48, 3))
+    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """A folder of three groups of pictures: other colors and other stripes."""
+    folder = tmp_path_factory.mktemp("pictures") / "photos"
+    folder.mkdir()
+    for group, (name, color) in enumerate(COLORS.items()):
+        for i in range(N_PER_GROUP):
+            paint(100 * group + i, color, group * np.pi / 3).save(folder / f"{name}{i:02d}.png")
+    return folder
+
+
+def make_pictures(folder, *names):
+    return Pictures(np.array(names, dtype=object), folder)
+
+
+def encode_folder(content_of, folder, **options):
+    return fit_and_encode([content_of(folder)], rare=True, **options)
+
+
+# ---- decoding ---------------------------------------------------------------------------------------------------
+
+
+def save_palette(path):
+    image = Image.new("P", (4, 4), 1)
+    image.putpalette([255, 0, 0, 0, 0, 255])
+    image.putpixel((0, 0), 0)
+    image.save(path, transparency=0)
+
+
+def save_animation(path):
+    frames = [Image.new("RGB", (4, 4), color) for color in ("blue", "red", "lime")]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+
+
+def save_array(array):
+    return lambda path: Image.fromarray(array).save(path)
+
+
+MODES = {
+    "gray.png": (lambda path: Image.new("L", (4, 4), 100).save(path), (100, 100, 100)),
+    "bits.png": (lambda path: Image.new("1", (4, 4), 1).save(path), (255, 255, 255)),
+    "half.png": (lambda path: Image.new("RGBA", (4, 4), (255, 0, 0, 128)).save(path), (255, 127, 127)),
+    "clear.png": (lambda path: Image.new("LA", (4, 4), (0, 0)).save(path), (255, 255, 255)),
+    "palette.png": (save_palette, (0, 0, 255)),
+    "animated.gif": (save_animation, (0, 0, 255)),
+    "cmyk.jpg": (lambda path: Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(path, quality=95), (254, 0, 0)),
+    "deep.png": (save_array(np.array([[0, 65535], [32896, 32896]], np.uint16)), (128, 128, 128)),
+    "camera.tif": (save_array(np.array([[0, 4095], [2048, 2048]], np.uint16)), (128, 128, 128)),
+    "fractions.tif": (save_array(np.array([[0, 1], [0.5, 0.5]], np.float32)), (128, 128, 128)),
+    "floats.tif": (save_array(np.array([[0, 200], [51, 51]], np.float32)), (51, 51, 51)),
+    "integers.tif": (save_array(np.array([[0, 200], [51, 51]], np.int32)), (51, 51, 51)),
+    "one.bmp": (lambda path: Image.new("RGB", (1, 1), (1, 2, 3)).save(path), (1, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_every_mode_becomes_rgb(tmp_path, name):
+    write, expected = MODES[name]
+    write(tmp_path / name)
+    image = open_picture(tmp_path / name, 64)
+    assert image.mode == "RGB"
+    assert np.abs(np.subtract(image.getpixel((image.width - 1, image.height - 1)), expected)).max() <= 2
+    assert np.isfinite(compute_light_features(make_pictures(tmp_path, name))["shape"]).all()
+
+
+def test_transparent_palette_color_is_white(tmp_path):
+    save_palette(tmp_path / "a.png")
+    assert open_picture(tmp_path / "a.png", 64).getpixel((0, 0)) == (255, 255, 255)
+
+
+def test_orientation_is_applied(tmp_path):
+    image = paint(0, COLORS["sky"], 0.3)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was held upright: turn by 90 degrees clockwise
+    image.save(tmp_path / "turned.png", exif=exif)
+    expected = np.asarray(image.transpose(Image.Transpose.ROTATE_270))
+    np.testing.assert_array_equal(np.asarray(open_picture(tmp_path / "turned.png", 64)), expected)
+
+
+def test_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path):
+    Image.new("RGB", (1600, 800), "red").save(tmp_path / "large.jpg")
+    assert open_picture(tmp_path / "large.jpg", 64).size == (200, 100)
+
+
+def announce_size(path, side):
+    """Write a PNG file of a few bytes that announces a huge picture."""
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")))
+
+
+def test_broken_files_count_as_missing(tmp_path, photos):
+    content = (photos / "sky00.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(content[:500])
+    (tmp_path / "text.jpg").write_text("not a picture")
+    (tmp_path / "empty.jpg").write_bytes(b"")
+    (tmp_path / "script.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n")
+    announce_size(tmp_path / "huge.png", 20_000)
+    os.mkfifo(tmp_path / "pipe.png")
+    save_array(np.array([[0, np.nan]], np.float32))(tmp_path / "nan.tif")
+    (tmp_path / "whole.png").write_bytes(content)
+    (tmp_path / "folder.png").mkdir()
+    names = [
+        "cut.png",
+        "text.jpg",
+        "empty.jpg",
+        "script.png",
+        "huge.png",
+        "pipe.png",
+        "nan.tif",
+        "gone.png",
+        "folder.png",
+    ]
+    pictures = make_pictures(tmp_path, *names, "whole.png", None)
+    with pytest.warns(
+        UserWarning, match=r"9 of 10 pictures cannot be read, and count as missing: .*cut\.png: .* first"
+    ):
+        shape = compute_light_features(pictures)["shape"]
+    assert np.isnan(shape).all(axis=1).tolist() == [True] * 9 + [False, True]
+    for name, reason in (
+        ("huge.png", "exceeds limit"),
+        ("script.png", "cannot identify"),
+        ("nan.tif", "not finite"),
+        ("pipe.png", "no such file"),
+    ):
+        with pytest.raises(ValueError, match=f"none of the 1 pictures can be read. The first is .*{name}: .*{reason}"):
+            compute_light_features(make_pictures(tmp_path, name))
+
+
+def test_picture_below_the_limit_raises_no_warning(tmp_path, photos):
+    announce_size(tmp_path / "large.png", 10_000)  # Pillow warns of more than 89 million pixels
+    (tmp_path / "a.png").write_bytes((photos / "sky00.png").read_bytes())
+    with pytest.warns(UserWarning, match="cannot be read") as warned:  # only about the file that ends too early
+        compute_light_features(make_pictures(tmp_path, "large.png", "a.png"))
+    assert [str(warning.message)[:9] for warning in warned] == ["1 picture"]
+
+
+def test_column_without_any_path_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="every cell is empty: there is no picture"):
+        compute_light_features(make_pictures(tmp_path, None, None))
+
+
+def test_missing_package_is_named(photos, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pictures need Pillow: pip install 'consilience\[images\]'"):
+        compute_light_features(find_pictures(photos))
+
+
+def test_number_of_threads_changes_nothing(photos, monkeypatch):
+    expected = compute_light_features(find_pictures(photos))
+    monkeypatch.setattr(parallel, "available_threads", lambda: 5)
+    for name, values in compute_light_features(find_pictures(photos)).items():
+        np.testing.assert_array_equal(values, expected[name])
+
+
+# ---- light features ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def squares():
+    return np.random.default_rng(0).uniform(size=(2, 64, 64, 3)).astype(np.float32)
+
+
+def compute_shape_literally(picture):
+    """Compute the histograms of a picture pixel by pixel."""
+    cells = np.zeros((8, 8, 9))
+    for y in range(64):
+        for x in range(64):
+            gradients = []
+            for channel in picture.transpose(2, 0, 1):
+                across = channel[y, x + 1] - channel[y, x - 1] if 0 < x < 63 else 0.0
+                down = channel[y + 1, x] - channel[y - 1, x] if 0 < y < 63 else 0.0
+                gradients.append((np.hypot(across, down), across, down))
+            strength, across, down = max(gradients, key=lambda gradient: gradient[0])
+            position = np.arctan2(down, across) % np.pi / np.pi * 9
+            lower = int(position)
+            cells[y // 8, x // 8, lower % 9] += strength * (lower + 1 - position) / 64
+            cells[y // 8, x // 8, (lower + 1) % 9] += strength * (position - lower) / 64
+    shares = np.zeros_like(cells)
+    for row in range(8):
+        for column in range(8):
+            for top in (row - 1, row):
+                for left in (column - 1, column):
+                    y, x = np.clip(top, 0, 6), np.clip(left, 0, 6)
+                    length = np.sqrt((cells[y : y + 2, x : x + 2] ** 2).sum() + NOISE**2)
+                    shares[row, column] += np.minimum(cells[row, column] / length, MOST_SHARE) / 4
+    return shares.ravel()
+
+
+def test_shape_equals_the_literal_computation(squares):
+    expected = [compute_shape_literally(picture.astype(np.float64)) for picture in squares]
+    np.testing.assert_allclose(compute_shape(squares), expected, atol=2e-4)
+
+
+def test_shape_does_not_depend_on_brightness(squares):
+    np.testing.assert_allclose(compute_shape(0.3 * squares + 0.5), compute_shape(squares), atol=5e-3)
+
+
+def test_patterns_equal_the_literal_count(squares):
+    lightness = squares[..., 0]
+    for radius in (1, 2):
+        counts = np.zeros(10)
+        for y in range(radius, 64 - radius):
+            for x in range(radius, 64 - radius):
+                circle = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
+                ring = [
+                    lightness[0, y + radius * dy, x + radius * dx] > lightness[0, y, x] + np.float32(NOISE)
+                    for dy, dx in circle
+                ]
+                changes = sum(ring[i] != ring[i - 1] for i in range(8))
+                counts[sum(ring) if changes <= 2 else 9] += 1
+        np.testing.assert_allclose(count_patterns(lightness, radius)[0], np.sqrt(counts / counts.sum()), rtol=1e-5)
+
+
+def test_patterns_do_not_depend_on_rotation(squares):
+    turned = np.rot90(squares, axes=(1, 2))
+    np.testing.assert_allclose(compute_texture(turned)[:, :20], compute_texture(squares)[:, :20], rtol=1e-5)
+
+
+def test_hue_is_that_of_the_standard_library(squares):
+    for pixel, hue in zip(squares[0, 0], compute_hue(squares)[0, 0], strict=True):
+        assert hue == pytest.approx(colorsys.rgb_to_hsv(*pixel.tolist())[0], abs=1e-6)
+
+
+def test_color_counts_pixels_wherever_they_are(squares):
+    color = compute_color(squares)
+    shuffled = squares.copy()
+    np.random.default_rng(1).shuffle(shuffled[0, :32, :32].reshape(-1, 3))  # within a quarter
+    np.testing.assert_allclose((color**2).reshape(2, 5, 20).sum(axis=2), 1, rtol=1e-5)  # shares of all colors
+    np.testing.assert_allclose(compute_color(shuffled), color, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rgb", "name"), [((255, 0, 0), "red"), ((255, 255, 255), "white"), ((0, 0, 0), "black"), ((0, 255, 255), "cyan")]
+)
+def test_names_of_colors_fit(rgb, name):
+    picture = np.full((1, 64, 64, 3), rgb, np.float32) / 255
+    names = LIGHT_FEATURES["color"].name_columns()
+    assert name in names[int(compute_color(picture)[0].argmax())]
+
+
+@pytest.mark.parametrize(("axis", "angles"), [(0, ("170°", "10°", "0°")), (1, ("90°",))])
+def test_names_of_edges_fit(axis, angles):
+    position = np.arange(64)
+    stripes = np.expand_dims(position // 4 % 2, 1 - axis) * np.ones((64, 64))
+    picture = np.repeat(stripes[None, :, :, None], 3, axis=3).astype(np.float32)
+    for feature in ("shape", "texture"):
+        columns = [i for i, text in enumerate(LIGHT_FEATURES[feature].name_columns()) if text.startswith("edges")]
+        values = LIGHT_FEATURES[feature].compute(picture)[0, columns]
+        names = np.array(LIGHT_FEATURES[feature].name_columns())[columns]
+        assert names[int(values.argmax())].removeprefix("edges at ").partition(",")[0] in angles
+
+
+def test_every_column_has_a_name(squares):
+    for feature in LIGHT_FEATURES.values():
+        assert len(set(feature.name_columns())) == feature.compute(squares).shape[1]
+
+
+# ---- views ------------------------------------------------------------------------------------------------------
+
+
+def test_light_makes_three_views(content, photos):
+    encoded = encode_folder(content, photos)
+    assert encoded.views.names == ("view-shape", "view-texture", "view-color")
+    assert set(encoded.kinds.values()) == {"images"}
+    assert encoded.views.present.all()
+    assert encoded.pictures["view"][0] == photos / "leaf00.png"
+
+
+def test_gray_pictures_have_no_view_of_colors(content, photos, tmp_path):
+    for path in photos.iterdir():
+        Image.open(path).convert("L").save(tmp_path / path.name)
+    assert encode_folder(content, tmp_path).views.names == ("view-shape", "view-texture")
+
+
+def test_equal_pictures_are_refused(content, tmp_path):
+    for name in "ab":
+        Image.new("RGB", (4, 4), "red").save(tmp_path / f"{name}.png")
+    with pytest.raises(ValueError, match=r"view 'view' \(.*\): all pictures are alike"):
+        encode_folder(content, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("color", ["view"]),
+        ("shape+pixels", ["view-shape", "view-pixels"]),
+        ("light+pixels", ["view-shape", "view-texture", "view-color", "view-pixels"]),
+    ],
+)
+def test_encodings_of_pictures(content, photos, encoding, names):
+    assert encode_folder(content, photos, encode={"view": encoding}).views.names == tuple(names)
+
+
+def test_function_encodes_pictures(content, photos):
+    def average(images):
+        assert all(image.mode == "RGB" and image.size == (48, 40) for image in images)
+        return [np.asarray(image).mean(axis=(0, 1)) for image in images]
+
+    views = encode_folder(content, photos, encode={"view": average}).views
+    assert views.names == ("view",)
+    expected = np.array(average([Image.open(path) for path in sorted(photos.iterdir())]))
+    np.testing.assert_allclose(views["view"], (expected - expected.mean(axis=0)) / expected.std(axis=0), atol=1e-4)
+
+
+@pytest.mark.parametrize("result", [lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)])
+def test_function_must_return_one_vector_per_picture(content, photos, result):
+    with pytest.raises(ValueError, match=r"view 'view'.*return one row of finite numbers per picture"):
+        encode_folder(content, photos, encode={"view": result})
+
+
+def test_saved_function_says_that_it_is_not_saved(photos, tmp_path):
+    pictures = find_pictures(photos)
+    encoder = PictureModelEncoder(lambda images: [image.size for image in images]).fit(pictures)
+    save(encoder, tmp_path / "model.zip")
+    with pytest.raises(ValueError, match="encoded by a function, which is not saved"):
+        load(tmp_path / "model.zip").transform(find_pictures(photos))
+
+
+@pytest.mark.parametrize("feature", LIGHT_FEATURES)
+def test_saved_encoder_gives_the_same_numbers(photos, tmp_path, feature):
+    encoder = LightPictureEncoder(feature).fit(find_pictures(photos))
+    save(encoder, tmp_path / "model.zip")
+    (name,) = [path.name for path in photos.iterdir() if path.name == "rose03.png"]
+    new = make_pictures(photos, name)
+    np.testing.assert_allclose(load(tmp_path / "model.zip").transform(new), encoder.transform(new))
+
+
+# ---- models -----------------------------------------------------------------------------------------------------
+
+
+def write_network(path, shape, factor=1.0):
+    """Write an ONNX file that returns its input, times a factor."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("Mul", ["pixels", "factor"], ["maps"])]
+    inputs = [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, shape)]
+    outputs = [helper.make_tensor_value_info("maps", TensorProto.FLOAT, shape)]
+    factors = [helper.make_tensor("factor", TensorProto.FLOAT, [], [factor])]
+    graph = helper.make_graph(nodes, "identity", inputs, outputs, factors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("shape", [["n", 3, 16, 16], [1, 3, 16, 16], [5, 3, "h", "w"]])
+def test_onnx_file_gives_pooled_maps(photos, tmp_path, shape):
+    path = write_network(tmp_path / "net.onnx", shape)
+    values = PictureModelEncoder(path).fit(find_pictures(photos))._embed(find_pictures(photos))
+    side = 16 if shape[2] == 16 else 224
+    top = (40 - 48 * 40 / 48) / 2  # the square of 40 x 40 pixels in the middle
+    for row, file in enumerate(sorted(photos.iterdir())[:3]):
+        cropped = Image.open(file).resize((side, side), Image.Resampling.BICUBIC, box=(4 + top, 0, 44 - top, 40))
+        mean = (np.asarray(cropped).mean(axis=(0, 1)) / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+        np.testing.assert_allclose(values[row], mean, atol=1e-4)
+
+
+def test_onnx_file_that_changed_is_refused(photos, tmp_path):
+    path = write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
+    encoder = PictureModelEncoder(path).fit(find_pictures(photos))
+    write_network(path, ["n", 3, 16, 16], factor=2.0)
+    with pytest.raises(ValueError, match=r"net\.onnx has changed since the model was fitted"):
+        encoder.transform(find_pictures(photos))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.onnx", r"there is no model file .*none\.onnx"),
+        ("net.pth", r"net\.pth is not an \.onnx file: export the model with torch\.onnx\.export"),
+        ("text.onnx", r"text\.onnx is not an ONNX model that can be run"),
+    ],
+)
+def test_other_models_are_refused(content, photos, tmp_path, name, message):
+    pytest.importorskip("onnxruntime")
+    if not name.startswith("none"):
+        (tmp_path / name).write_bytes(b"no model")
+    with pytest.raises(ValueError, match=f"view 'view'.*{message}"):
+        encode_folder(content, photos, encode={"view": str(tmp_path / name)})
+
+
+def test_onnx_file_that_takes_no_pictures_is_refused(photos, tmp_path):
+    path = write_network(tmp_path / "net.onnx", ["n", 7])
+    with pytest.raises(ValueError, match=r"takes pixels .*an image model takes one float array"):
+        PictureModelEncoder(path).fit(find_pictures(photos))
+
+
+# ---- names and paths --------------------------------------------------------------------------------------------
+
+
+def test_folder_is_read_in_order_with_subfolders_and_without_hidden_files(tmp_path):
+    for name in ("b.PNG", "a/c.jpg", ".hidden.png", ".cache/d.png", "notes.txt", "a/e.webp"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert find_pictures(tmp_path).names.tolist() == ["a/c.jpg", "a/e.webp", "b.PNG"]
+
+
+def test_folder_without_pictures_is_refused(read, tmp_path):
+    (tmp_path / "table.csv").write_text("id,x\n1,2\n")
+    with pytest.raises(IsADirectoryError, match=r"is a folder: name a file in it, or a folder of pictures \(this one"):
+        read(f"photo={tmp_path}")
+
+
+@pytest.mark.parametrize("form", ["{name}", "{name}.png", "day/{name}", "day/{name}.png"])
+def test_ids_of_a_table_match_files(read, tmp_path, form):
+    (tmp_path / "photos" / "day").mkdir(parents=True)
+    for name in "abc":
+        (tmp_path / "photos" / "day" / f"{name}.png").touch()
+    write_csv(tmp_path / "t.csv", ["id", "x"], [(form.format(name=name), i) for i, name in enumerate("cax")])
+    contents = read(f"photo={tmp_path / 'photos'}", f"t={tmp_path / 't.csv'}").contents
+    entities = join_contents(contents)
+    names = [form.format(name=name) for name in "abcx"]
+    assert entities.ids.tolist() == names
+    assert entities.rows["photo"].tolist() == [0, 1, 2, -1]
+
+
+def test_ids_are_paths_without_suffix_unless_these_repeat(read, tmp_path):
+    for name in ("a.png", "day/a.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert read(f"photo={tmp_path}").contents[0].ids.tolist() == ["a", "day/a"]
+    (tmp_path / "a.jpg").touch()
+    assert read(f"photo={tmp_path}").contents[0].ids.tolist() == ["a.jpg", "a.png", "day/a.png"]
+
+
+def test_ids_of_labels_match_files_as_well(read, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.png").touch()
+    write_csv(tmp_path / "classes.csv", ["id", "class"], [("a.png", "x")])
+    contents = read(f"photo={tmp_path / 'photos'}", labels=f"{tmp_path / 'classes.csv'}:class").contents
+    assert contents[0].ids.tolist() == ["a.png"]
+
+
+@pytest.mark.parametrize(
+    ("view", "options", "message"),
+    [
+        ("photo={}:x", {}, "is a folder of pictures: leave out ':x'"),
+        ("photo={}", {"kinds": {"photo": "text"}}, "is a folder of pictures, not text: leave out --kind"),
+    ],
+)
+def test_folder_has_neither_columns_nor_another_kind(read, photos, view, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(view.format(photos), **options)
+
+
+def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp_path):
+    url = (photos / "rose00.png").as_uri()
+    rows = [("a", "photos/sky00.png"), ("b", str(photos / "leaf00.png")), ("c", url), ("d", "")]
+    table = write_csv(photos.parent / "table.csv", ["id", "file"], rows)
+    (content,) = read(f"photo={table}:file").contents
+    assert (content.kind, content.reason) == ("images", "paths of pictures")
+    paths = [photos / "sky00.png", photos / "leaf00.png", photos / "rose00.png", None]
+    assert content.data.paths.tolist() == paths
+
+
+def test_address_with_escapes_names_a_file(tmp_path):
+    pictures = build_pictures(np.array(["file:///a%20b.png", "file://localhost/c.png"], dtype=object), tmp_path)
+    assert pictures.paths.tolist() == [Path("/a b.png"), Path("/c.png")]
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.org/a.png", "HTTP://x/a.jpg", "s3://x/a.png", "file://host/a.png"]
+)
+def test_address_on_the_network_is_refused(content, put, address):
+    table = put("t.csv", f"id,file\n1,{address}\n")
+    with pytest.raises(
+        ValueError, match=r"view 'view' .* is on the network, and nothing is downloaded: save the files"
+    ):
+        content(f"{table}:file", "images")
+    assert not looks_like_images(np.array([address], dtype=object), table.parent)
+
+
+def test_pictures_are_one_column(content, put):
+    with pytest.raises(ValueError, match="images are one column of paths, not 2 columns"):
+        content(put("t.csv", "id,a,b\n1,x.png,y.png\n"), "images")
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["sky00.png", None, "leaf00.png"], True),
+        (["sky00.png", "gone.png", "leaf00.png"], True),
+        (["gone.png", "lost.png"], False),
+        (["sky00.png", "a sentence"], False),
+        ([None, None], False),
+        ([{"sky00.png": 1}], False),
+        (["x" * 5000 + ".png"], False),
+    ],
+)
+def test_columns_that_look_like_images(photos, cells, expected):
+    assert looks_like_images(np.array(cells, dtype=object), photos) is expected
+
+
+def test_column_of_numbers_does_not_look_like_images(photos):
+    assert not looks_like_images(np.arange(3.0), photos)
+
+
+def test_new_pictures_are_encoded_as_in_the_fit(content, photos):
+    encoded = encode_folder(content, photos)
+    again = content(photos)
+    new = encode([again], encoded.encodings, join_contents([again]))
+    for name in encoded.views.names:
+        np.testing.assert_array_equal(new.views[name], encoded.views[name])
+
+
+# ---- command line and thumbnails --------------------------------------------------------------------------------
+
+
+def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
+    names = sorted(path.name for path in photos.iterdir())
+    captions = write_csv(
+        tmp_path / "captions.csv", ["id", "caption"], [(name, f"a picture of the {name[:3]} at noon") for name in names]
+    )
+    broken = tmp_path / "photos"
+    broken.mkdir()
+    for name in names:
+        (broken / name).write_bytes((photos / name).read_bytes()[: 300 if name == "leaf05.png" else None])
+    views = ["--view", f"photo={broken}", "--view", f"text={captions}:caption"]
+    ran = run_successfully("cluster", *views, "-k", 3, "--out", tmp_path / "run", "--no-assess")
+    assert f"note: 1 picture cannot be read, and counts as missing: {broken / 'leaf05.png'}: " in ran.err
+    assert "photo-color: images (a folder of pictures), 100 columns, missing for 1" in ran.out
+    labels = {row["id"]: int(row["cluster"]) for row in read_labels(tmp_path / "run")}
+    assert list(labels) == names
+    assert len({(name[:3], cluster) for name, cluster in labels.items()}) == 3
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert page.count('<img src="data:image/jpeg;base64,') >= 30
+    assert 'alt="leaf05.png"' not in page
+    new = tmp_path / "new"
+    new.mkdir()
+    for group, (name, color) in enumerate(COLORS.items()):
+        paint(1000 + group, color, group * np.pi / 3).save(new / f"{name}.png")
+    run_successfully("predict", tmp_path / "run", "--view", f"photo={new}", "--out", tmp_path / "new.csv")
+    rows = read_labels(tmp_path / "new.csv")
+    assert [row["id"] for row in rows] == ["leaf", "rose", "sky"]
+    assert get_clusters(rows) == [labels["leaf00.png"], labels["rose00.png"], labels["sky00.png"]]
+    run_successfully("report", tmp_path / "run", "--out", tmp_path / "again.html")
+    Image.new("RGB", (9, 9)).save(broken / "rose00.png")
+    ran = run_command("report", tmp_path / "run", "--out", tmp_path / "third.html")
+    assert_refused(ran, "the files have changed since the model was fitted")
+
+
+def test_thumbnail_is_a_small_jpeg(photos, tmp_path):
+    Image.new("RGB", (300, 100), "blue").save(tmp_path / "wide.png")
+    content = draw_thumbnail(tmp_path / "wide.png")
+    (tmp_path / "small.jpg").write_bytes(content)
+    with Image.open(tmp_path / "small.jpg") as small:
+        assert (small.format, small.size) == ("JPEG", (64, 21))
+    assert draw_thumbnail(tmp_path / "gone.png") is None
+
+
+def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
+    front = np.array([None, tmp_path / "gone.png"], dtype=object)
+    back = np.array([photos / "sky00.png", photos / "rose00.png"], dtype=object)
+    find = find_thumbnails({"front": front, "back": back})
+    assert [find(0), find(1)] == [draw_thumbnail(path) for path in back]
+    assert find_thumbnails({}) is None
+
+
+def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
+    files = sorted(photos.iterdir())
+    rows = [(f"p{i}", i % 7 + 0.5, path.as_uri()) for i, path in enumerate(files)]
+    table = write_csv(photos.parent / "mixed.csv", ["id", "price", "file"], rows)
+    kinds = {content.kind: content for content in read(table).contents}
+    assert set(kinds) == {"numbers", "images"}
+    assert kinds["images"].data.paths.tolist() == files

@@ -1,0 +1,423 @@
+"""Python objects as the contents that files are read as."""
+
+import datetime as dt
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import consilience as cs
+from consilience.files import FileCollection, FileMatrix, FileTable, read_file
+from consilience.files.kinds import interpret_columns
+from consilience.files.objects import add_columns, read_object, read_objects
+
+X = np.arange(12.0).reshape(4, 3)
+DAYS = ["2020-01-31", None, "2021-02-28", "2021-03-01"]
+MIXED = pd.DataFrame(
+    {
+        "whole": [1, 2, 3, 4],
+        "price": [1.5, np.nan, 2.25, 1e-7],
+        "nullable": pd.array([1, None, 3, 4], dtype="Int64"),
+        "flag": [True, False, True, True],
+        "maybe": pd.array([True, None, False, True], dtype="boolean"),
+        "word": ["red", None, "blue", " "],
+        "text": pd.array(["a, b", 'say "no"', pd.NA, "line\nbreak"], dtype="string"),
+        "code": ["007", "1e3", None, "2"],
+        "empty": [None] * 4,
+        "day": pd.to_datetime(DAYS),
+        "moment": pd.to_datetime(["2020-01-31 12:30", None, "2021-02-28", "2021-03-01 00:00:01"], format="ISO8601"),
+        "zoned": pd.to_datetime(DAYS).tz_localize("Europe/Berlin"),
+        "month": pd.period_range("2020-01", periods=4, freq="M"),
+        "mixed": [1, "x", None, 2.5],
+        "lucky": [7, "NA", None, 2.5],
+        "amount": ["$1,200.50", "$3.00", None, "$17.25"],
+        "decimal": [Decimal("1.5"), None, Decimal("2"), Decimal("3")],
+    }
+)
+
+
+def assert_same_columns(actual, expected):
+    assert list(actual) == list(expected)
+    for name, values in expected.items():
+        assert actual[name].dtype == values.dtype, name
+        np.testing.assert_array_equal(actual[name], values, err_msg=name)
+
+
+# --- a frame in memory and in a file ----------------------------------------------------------------------------------
+
+
+def test_frame_is_read_as_its_csv_file(tmp_path):
+    MIXED.to_csv(tmp_path / "t.csv", index=False)
+    assert_same_columns(read_object("t", MIXED).columns, read_file(tmp_path / "t.csv").columns)
+
+
+@pytest.mark.parametrize("column", MIXED.columns.drop(["empty", "mixed"]))
+def test_view_of_a_column_has_the_kind_that_its_file_gives(tmp_path, column):
+    MIXED[[column]].to_csv(tmp_path / "t.csv", index=False)
+    in_file, in_memory = (
+        interpret_columns("v", "t", content.columns, None, None)
+        for content in (read_file(tmp_path / "t.csv"), read_object("t", MIXED[[column]]))
+    )
+    assert (in_memory.kind, in_memory.reason) == (in_file.kind, in_file.reason)
+
+
+SECONDS = st.integers(-(2**32), 2**32).map(lambda n: dt.datetime(1970, 1, 1) + dt.timedelta(seconds=n))
+CELLS = {
+    "text": st.one_of(
+        st.none(), st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=0, max_size=8)
+    ),
+    "numeral": st.one_of(st.none(), st.sampled_from(["1", "2.5", "-3e2", "NA", "007"])),
+    "number": st.one_of(st.none(), st.floats(allow_infinity=False)),
+    "whole": st.integers(-(2**40), 2**40),
+    "flag": st.booleans(),
+    "moment": st.one_of(st.none(), SECONDS),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 6).flatmap(
+        lambda n: st.fixed_dictionaries({k: st.lists(s, min_size=n, max_size=n) for k, s in CELLS.items()})
+    )
+)
+def test_random_frames_are_read_as_their_csv_files(tmp_path_factory, columns):
+    frame = pd.DataFrame(columns)
+    frame["moment"] = pd.to_datetime(pd.Series(columns["moment"], dtype="datetime64[us]"))
+    path = tmp_path_factory.mktemp("random") / "t.csv"
+    frame.to_csv(path, index=False, lineterminator="\n")
+    assert_same_columns(read_object("t", frame).columns, read_file(path).columns)
+
+
+def test_frames_of_all_libraries_have_the_same_content():
+    columns = {
+        "n": [1, None, 3],
+        "word": ["a", None, "c"],
+        "flag": [True, None, False],
+        "day": [dt.date(2020, 1, 1), None, dt.date(2021, 1, 1)],
+        "span": [dt.timedelta(days=1), None, dt.timedelta(hours=12)],
+        "vector": [[1.0, 2.0], None, [3.0, 4.0]],
+        "tags": [["x", "y"], None, ["x"]],
+    }
+    expected = {
+        "n": np.array([1, np.nan, 3]),
+        "word": np.array(["a", None, "c"], dtype=object),
+        "flag": np.array(["True", None, "False"], dtype=object),
+        "day": np.array(["2020-01-01", None, "2021-01-01"], dtype=object),
+        "span": np.array([1, np.nan, 0.5]),
+        "vector": np.array([[1, 2], [np.nan, np.nan], [3, 4]]),
+        "tags": np.array([{"x": 1.0, "y": 1.0}, None, {"x": 1.0}], dtype=object),
+    }
+    arrow = pa.table(columns)
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert_same_columns(read_object("t", frame).columns, expected)
+    assert_same_columns(read_object("t", cs.Table(columns)).columns, expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(["1", "2", None, "1"], dtype="category", name="c"),
+        pd.Series(pd.Categorical([1, 2, None, 1]), name="c"),
+        pl.Series("c", ["1", "2", None, "1"], dtype=pl.Categorical),
+        pl.Series("c", ["1", "2", None, "1"], dtype=pl.Enum(["1", "2"])),
+        pa.table({"c": pa.array(["1", "2", None, "1"]).dictionary_encode()}),
+    ],
+    ids=["text", "numbers", "polars", "enum", "arrow"],
+)
+def test_categories_are_never_numbers(values):
+    table = read_object("t", values)
+    assert table.columns["c"].tolist() == ["1", "2", None, "1"]
+    assert table.categories == {"c"}
+
+
+def test_columns_can_be_read_as_text():
+    frame = pd.DataFrame({"a": [2**60 + 1, 7], "b": [1.5, 2.0], "c": ["007", "08"], "d": [1, 2]})
+    columns = read_object("t", frame, frozenset("abc")).columns
+    assert {name: column.tolist() for name, column in columns.items()} == {
+        "a": [str(2**60 + 1), "7"],
+        "b": ["1.5", "2"],
+        "c": ["007", "08"],
+        "d": [1.0, 2.0],
+    }
+
+
+OBJECT_COLUMNS = {
+    "tuples": ([(1, 2), (3, 4)], [[1.0, 2.0], [3.0, 4.0]]),
+    "arrays": ([np.array([1, 2]), None], [[1.0, 2.0], [np.nan, np.nan]]),
+    "lists with gaps": ([[1, None], [np.float64(3), 4]], [[1.0, np.nan], [3.0, 4.0]]),
+    "lists of several lengths": ([[1, 2], [3]], [{"1": 1.0, "2": 1.0}, {"3": 1.0}]),
+    "sets": ([{"b", "a"}, {"a"}], [{"a": 1.0, "b": 1.0}, {"a": 1.0}]),
+    "counts": ([{"a": np.int64(2)}, None], [{"a": 2.0}, None]),
+    "numerals in lists": ([["1", "2"], ["1", "3"]], [{"1": 1.0, "2": 1.0}, {"1": 1.0, "3": 1.0}]),
+    "bytes": ([b"ab", "c"], ["ab", "c"]),
+    "truths and gaps": ([True, None], ["True", None]),
+    "numpy scalars": ([np.int32(1), np.float32(0.5)], [1.0, 0.5]),
+    "times": ([dt.time(3, 30), None], ["03:30:00", None]),
+    "spans": ([dt.timedelta(days=2), None], [2.0, np.nan]),
+    "missing": ([pd.NA, pd.NaT], [np.nan, np.nan]),
+}
+
+
+@pytest.mark.parametrize(("cells", "expected"), OBJECT_COLUMNS.values(), ids=OBJECT_COLUMNS)
+def test_columns_of_python_objects(cells, expected):
+    column = read_object("t", pd.DataFrame({"c": pd.Series(cells, dtype=object)})).columns["c"]
+    np.testing.assert_array_equal(column.tolist(), expected)
+
+
+# --- ids --------------------------------------------------------------------------------------------------------------
+
+
+def test_named_index_becomes_the_id_column():
+    frame = pd.DataFrame({"price": [1.0, 2.0]}, index=pd.Index(["a", "b"], name="sku"))
+    table = read_object("t", frame)
+    assert table.id_column == "sku"
+    assert list(table.columns) == ["sku", "price"]
+    assert table.columns["sku"].tolist() == ["a", "b"]
+
+
+INDEXES = {
+    "default": (pd.RangeIndex(2), None),
+    "slice": (pd.RangeIndex(5, 7), ["5", "6"]),
+    "numbers": ([4, 9], ["4", "9"]),
+    "dates": (pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]),
+    "levels": (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), ["a / 1", "a / 2"]),
+}
+
+
+@pytest.mark.parametrize(("index", "ids"), INDEXES.values(), ids=INDEXES)
+def test_index_identifies_rows_unless_it_numbers_them(index, ids):
+    series = pd.Series(["x", "y"], index=index, name="index")
+    table = read_object("t", series)
+    assert table.id_column == (None if ids is None else "index_2")
+    assert table.columns["index"].tolist() == ["x", "y"]
+    if ids is not None:
+        assert table.columns["index_2"].tolist() == ids
+
+
+def test_default_index_identifies_rows_beside_a_filtered_frame():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    contents = read_objects({"all": frame, "few": frame[frame["a"] > 1], "array": X})
+    assert contents["all"].columns["index"].tolist() == ["0", "1", "2"]
+    assert contents["few"].columns["index"].tolist() == ["1", "2"]
+    assert contents["array"].ids is None
+    assert read_objects({"all": frame, "texts": pd.Series(["a", "b"], index=["u", "v"])})["all"].id_column is None
+
+
+def test_sparse_frame_keeps_its_index_and_columns():
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X), index=list("abcd"), columns=["u", "v", "w"])
+    matrix = read_object("t", frame)
+    assert sp.issparse(matrix.values)
+    np.testing.assert_array_equal(matrix.values.toarray(), X)
+    assert (matrix.ids.tolist(), matrix.features.tolist()) == (list("abcd"), ["u", "v", "w"])
+
+
+# --- arrays, lists, Views ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [X, X.astype(np.float32), X.tolist(), list(X), sp.csr_array(X), sp.coo_matrix(X), np.ma.array(X)],
+    ids=["numpy", "single", "lists", "list of arrays", "csr", "coo matrix", "masked"],
+)
+def test_two_dimensions_are_a_matrix(values):
+    content = read_object("t", values)
+    assert type(content) is FileMatrix
+    np.testing.assert_array_equal(content.values.toarray() if sp.issparse(content.values) else content.values, X)
+
+
+def test_other_arrays_are_converted(tmp_path):
+    import dask.array
+    import h5py
+
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["x"] = X
+        for values in (dask.array.from_array(X), file["x"]):
+            np.testing.assert_array_equal(read_object("t", values).values, X)
+
+
+def test_torch_tensor_is_converted():
+    torch = pytest.importorskip("torch")
+    np.testing.assert_array_equal(read_object("t", torch.asarray(X)).values, X)
+
+
+COLUMNS = {
+    "strings": (["a", "b"], ["a", "b"]),
+    "numbers": ([1, 2.5], [1.0, 2.5]),
+    "mixture": (["a", 1, None], ["a", "1", None]),
+    "tuple": (("a", "b"), ["a", "b"]),
+    "array of strings": (np.array(["a", ""]), ["a", None]),
+    "array of numbers": (np.array([1, 2]), [1.0, 2.0]),
+    "array of truths": (np.array([True, False]), ["True", "False"]),
+    "array of nanoseconds": (np.array(["2020-01-01", "NaT"], dtype="M8[ns]"), ["2020-01-01", None]),
+    "array of spans": (np.array([36, "NaT"], dtype="m8[h]"), [1.5, np.nan]),
+    "masked": (np.ma.array([1, 2], mask=[False, True]), [1.0, np.nan]),
+    "series": (pl.Series(["a", None]), ["a", None]),
+    "chunks": (pa.chunked_array([["a"], [None]]), ["a", None]),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), COLUMNS.values(), ids=COLUMNS)
+def test_one_dimension_is_a_column_with_the_name_of_the_view(values, expected):
+    table = read_object("title", values)
+    assert (type(table), list(table.columns)) == (FileTable, ["title"])
+    np.testing.assert_array_equal(table.columns["title"].tolist(), expected)
+
+
+@pytest.mark.parametrize("values", [[["a", 1], ["b", 2]], np.array([["a", 1], ["b", 2]], dtype=object)])
+def test_rows_of_strings_are_a_table(values):
+    columns = read_object("t", values).columns
+    assert {name: column.tolist() for name, column in columns.items()} == {"column 1": ["a", "b"], "column 2": [1, 2]}
+
+
+def test_structured_array_is_a_table():
+    columns = read_object("t", np.array([(1, "a"), (2, "b")], dtype=[("n", "i4"), ("word", "U3")])).columns
+    assert {name: column.tolist() for name, column in columns.items()} == {"n": [1, 2], "word": ["a", "b"]}
+
+
+def test_views_become_matrices_without_the_rows_that_are_missing():
+    present = np.array([[True, True], [True, False], [False, True], [True, True]])
+    views = cs.Views({"dense": X, "sparse": sp.csr_array(X + 1)}, present=present, ids=[10, 20, 30, 40])
+    content = read_object("t", views)
+    assert type(content) is FileCollection
+    assert content.ids.tolist() == content.matrices["dense"].ids.tolist() == ["10", "20", "30", "40"]
+    np.testing.assert_array_equal(content.matrices["dense"].values, np.where(present[:, :1], X, np.nan))
+    np.testing.assert_array_equal(content.matrices["sparse"].values.toarray(), np.where(present[:, 1:], X + 1, 0))
+    named = read_object("t", cs.Views({"v": pd.DataFrame(X, columns=list("abc"))}))
+    assert named.matrices["v"].features.tolist() == list("abc")
+    assert named.ids is None
+
+
+@pytest.mark.parametrize("name", ["t.h5ad", "t.h5mu"])
+def test_annotated_data_is_read_as_its_file(tmp_path, name):
+    ad, md = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    obs = pd.DataFrame({"kind": pd.Categorical(["a", None, "b", "a"]), "n": range(4)}, index=list("abcd"))
+    var = pd.DataFrame(index=["g", "h", "i"])
+    data = ad.AnnData(sp.csr_matrix(X), obs=obs, var=var, obsm={"pca": X[:, :2]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name.endswith("mu"):
+            data = md.MuData({"rna": data, "protein": ad.AnnData(X[1:] + 1, obs=obs[1:], var=var)})
+        data.write(tmp_path / name)
+    in_file, in_memory = read_file(tmp_path / name), read_object("t", data)
+    assert_same_columns(in_memory.columns, in_file.columns)
+    np.testing.assert_array_equal(in_memory.ids, in_file.ids)
+    assert list(in_memory.matrices) == list(in_file.matrices)
+    for block, matrix in in_file.matrices.items():
+        other = in_memory.matrices[block]
+        assert (other.is_expression, sp.issparse(other.values)) == (matrix.is_expression, sp.issparse(matrix.values))
+        np.testing.assert_array_equal(sp.csr_array(other.values).toarray(), sp.csr_array(matrix.values).toarray())
+        np.testing.assert_array_equal(other.ids, matrix.ids)
+        np.testing.assert_array_equal(other.features, matrix.features)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame({"a": [1]})
+BAD = {
+    "none": (None, TypeError, "view 't' is None"),
+    "a number": (3, TypeError, "view 't' is of type int: give a frame"),
+    "a path": ("table.csv", TypeError, "view 't' is a single string"),
+    "nested": ({"a": {"b": FRAME}}, TypeError, "view 't' is a dict: a dict of views holds frames and arrays"),
+    "no rows": (FRAME[:0], ValueError, r"view 't' is a frame of shape \(0, 1\): it has no rows or no columns"),
+    "no columns": (pd.DataFrame(index=[0, 1]), ValueError, r"of shape \(2, 0\): it has no rows or no columns"),
+    "empty list": ([], ValueError, "view 't' is an empty list"),
+    "ragged": ([[1, 2], [3]], ValueError, "view 't' is a list of rows that differ in length"),
+    "records": ([{"a": 1}], TypeError, "view 't' is a list of dicts: make a frame of it"),
+    "list of frames": ([FRAME, FRAME], ValueError, "view 't' is a list of tables.* several views as a dict"),
+    "three dimensions": (X[None], ValueError, r"view 't' must have two dimensions .*got shape \(1, 4, 3\)"),
+    "lazy": (pl.LazyFrame({"a": [1]}), TypeError, r"view 't' is a lazy frame: call \.collect\(\)"),
+    "repeated columns": (pd.DataFrame(X, columns=list("aba")), ValueError, "view 't' has two columns called 'a'"),
+    "same text": (pd.DataFrame({1: [1], "1": [2]}), ValueError, "view 't' has two columns called '1': rename one"),
+    "blanks": (pl.DataFrame({"a": [1], " a": [2]}), ValueError, "view 't' has two columns called 'a': rename one"),
+    "levels": (
+        pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")])),
+        ValueError,
+        r"view 't' has columns of several levels, such as \('a', 'x'\): .*df\.columns = ",
+    ),
+    "repeated index": (
+        pd.concat([FRAME, FRAME]),
+        ValueError,
+        r"view 't' has '0' more than once in its index.*reset_index\(drop=True\)",
+    ),
+    "unequal lengths": (cs.Table({"a": [1], "b": [1, 2]}), ValueError, r"as many in each column, got {'a': 1, 'b': 2}"),
+}
+
+
+@pytest.mark.parametrize(("data", "error", "message"), BAD.values(), ids=BAD)
+def test_unreadable_objects_are_refused_with_the_name_of_the_view(data, error, message):
+    with pytest.raises(error, match=message):
+        read_object("t", data)
+
+
+def test_dask_frame_is_refused():
+    import dask.dataframe
+
+    with pytest.raises(TypeError, match=r"is a lazy frame.*\.compute\(\) in dask"):
+        read_object("t", dask.dataframe.from_pandas(FRAME, npartitions=1))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({}, ValueError, "the dict of views is empty"),
+        ({1: FRAME}, TypeError, "the name of a view must be a string, got 1"),
+        ({"a": {"b": FRAME}}, TypeError, "view 'a' is a dict"),
+        ({"a": FRAME, "b": None}, TypeError, "view 'b' is None"),
+    ],
+)
+def test_bad_dicts_are_refused(data, error, message):
+    with pytest.raises(error, match=message):
+        read_objects(data)
+
+
+# --- adding columns ---------------------------------------------------------------------------------------------------
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+def test_columns_are_added_to_a_frame_of_the_same_library(make):
+    frame = make({"a": [1, 2, 3], "cluster": ["x", "y", "z"], "cluster_2": [0, 0, 0]})
+    result = add_columns(frame, {"cluster": [5, 6], "name": ["u", None]}, rows=[2, 0])
+    assert type(result) is type(frame)
+    assert read_object("t", result).columns["cluster_3"].tolist() == [5, 6]
+    columns = {name: column.tolist() for name, column in read_object("t", result).columns.items()}
+    columns.pop("index", None)
+    expected = {"a": [3, 1], "cluster": ["z", "x"], "cluster_2": [0, 0], "cluster_3": [5, 6], "name": ["u", None]}
+    assert columns == expected
+    assert read_object("t", frame).columns["a"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("index", [[7, 7, 8], list("abc"), pd.date_range("2020", periods=3)], ids=str)
+def test_added_columns_keep_the_index_and_the_types_of_pandas(index):
+    frame = pd.DataFrame({0: pd.Categorical(["u", "v", "u"]), "b": pd.array([1, None, 2], dtype="Int64")}, index=index)
+    result = add_columns(frame, {"k": [0, 1, 2]})
+    pd.testing.assert_frame_equal(result[[0, "b"]], frame)
+    assert result["k"].tolist() == [0, 1, 2]
+    pd.testing.assert_frame_equal(add_columns(frame, {"k": [1]}, rows=np.array([2]))[[0, "b"]], frame.iloc[[2]])
+
+
+def test_series_becomes_a_frame():
+    result = add_columns(pd.Series(["x", "y"], index=[4, 5]), {"k": [0, 1]})
+    pd.testing.assert_frame_equal(result, pd.DataFrame({"data": ["x", "y"], "k": [0, 1]}, index=[4, 5]))
+
+
+@pytest.mark.parametrize(
+    "data", [["x", "y"], X, {"a": FRAME}, cs.Views([X]), None], ids=lambda data: type(data).__name__
+)
+def test_other_objects_give_a_table(data):
+    result = add_columns(data, {"k": [0, 1], "name": ["u", "v"]}, rows=[0, 1])
+    assert type(result) is cs.Table
+    assert {name: column.tolist() for name, column in result.items()} == {"k": [0, 1], "name": ["u", "v"]}
+
+
+def test_wrong_number_of_values_is_refused():
+    with pytest.raises(ValueError, match="the column 'k' has 1 values for 4 rows: give one each"):
+        add_columns(MIXED, {"k": [1]})

@@ -1,0 +1,524 @@
+"""Encodings of text match literal versions, name their views, survive saving, and refuse unsuitable models."""
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.decomposition import TruncatedSVD
+from sklearn.preprocessing import normalize
+
+import consilience as cs
+from consilience.files import advise_semantic, encode, fit_and_encode, join_contents, list_text_candidates
+from consilience.files import text_models as models
+from consilience.files.encoders import TextEncoder
+from consilience.files.kinds import interpret_columns
+from consilience.files.text_encoders import EmbeddingEncoder, LSAEncoder, is_short
+
+WORDS = ("cat", "dog", "puppy", "car", "truck", "engine")
+TEXTS = ["a cat and a dog", "the dog and the puppy", None, "a car or truck", "  ", "truck engine", "a cat and a dog"]
+
+
+def to_objects(values):
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def make_content(texts=TEXTS, kind="text", name="note"):
+    return interpret_columns(name, "a.csv", {"note": to_objects(texts)}, None, kind)
+
+
+def encode_texts(encoding, texts=TEXTS, kind="text"):
+    other = interpret_columns("x", "b.csv", {"x": np.arange(float(len(texts)))}, None, "numbers")
+    return fit_and_encode([make_content(texts, kind), other], rare=True, encode={"note": encoding})
+
+
+def write_tokenizer(folder, words=WORDS):
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {word: i for i, word in enumerate(("[UNK]", *words))}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return np.random.default_rng(0).normal(size=(len(vocabulary), 5)).astype(np.float32)
+
+
+def write_onnx(folder, inputs=("input_ids", "attention_mask"), is_pooled=False, file="model.onnx", seed=0):
+    """Write a network that looks up a vector per word; return the vectors."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    vectors = write_tokenizer(folder) + seed
+    helper, kinds = onnx.helper, onnx.TensorProto
+    nodes = [helper.make_node("Gather", ["vectors", inputs[0]], ["pieces"])]
+    output, shape = "pieces", ["texts", "pieces", vectors.shape[1]]
+    if is_pooled:
+        nodes.append(helper.make_node("ReduceSum", ["pieces", "axis"], ["sums"], keepdims=0))
+        output, shape = "sums", ["texts", vectors.shape[1]]
+    constants = [onnx.numpy_helper.from_array(vectors, "vectors"), onnx.numpy_helper.from_array(np.array([1]), "axis")]
+    graph = helper.make_graph(
+        nodes,
+        "look-up",
+        [helper.make_tensor_value_info(name, kinds.INT64, ["texts", "pieces"]) for name in inputs],
+        [helper.make_tensor_value_info(output, kinds.FLOAT, shape)],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(folder / file))
+    return vectors
+
+
+def average_literally(texts, vectors, words=WORDS):
+    """Average the vectors of the words one text at a time, at unit length; NaN for texts without any word."""
+    rows = []
+    for text in texts:
+        ids = [words.index(word) + 1 if word in words else 0 for word in (text or "").split()]
+        average = vectors[ids].mean(axis=0) if ids else np.full(vectors.shape[1], np.nan)
+        rows.append(average / np.linalg.norm(average))
+    return np.array(rows)
+
+
+# --- the choice of encodings
+
+
+def test_each_encoding_makes_a_view():
+    views = encode_texts("words+lsa+semantic").views
+    assert views.names == ("note", "note-topics", "note-meaning", "x")
+    assert encode_texts("lsa").views.names == encode_texts("semantic").views.names == ("note", "x")
+
+
+def test_default_is_words():
+    content = make_content()
+    np.testing.assert_array_equal(
+        fit_and_encode([content], rare=True).views["note"].toarray(),
+        fit_and_encode([content], rare=True, encode={"note": "words"}).views["note"].toarray(),
+    )
+
+
+def test_kinds_of_encoded_views():
+    assert encode_texts("words+semantic").kinds == {"note": "text", "note-meaning": "embedding", "x": "numbers"}
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        ({"nota": "words"}, r"--encode names the view 'nota' \(did you mean 'note'\?\), but the views are 'note', 'x'"),
+        (
+            {"x": "words"},
+            r"view 'x' \(b.csv\) holds numbers, which have one encoding: --encode is for text, names, links",
+        ),
+        (
+            {"note": "semantics"},
+            r"no encoding 'semantics' of text \(did you mean 'semantic'\?\): choose from words, lsa, ",
+        ),
+        ({"note": "rows"}, "view 'note': there is no encoding 'rows' of text: choose from words, lsa, semantic,"),
+        ({"note": "words+"}, "there is no encoding '' of text"),
+        ({"note": "words+words"}, "the encoding 'words' is named twice in 'words\\+words'"),
+        ({"note": "./nowhere/model"}, r"view 'note' \(a.csv\): there is no model at .*nowhere.model: put it there"),
+    ],
+)
+def test_unsuitable_encodings_are_refused(encode, message):
+    other = interpret_columns("x", "b.csv", {"x": np.arange(float(len(TEXTS)))}, None, "numbers")
+    with pytest.raises(ValueError, match=message):
+        fit_and_encode([make_content(), other], rare=True, encode=encode)
+
+
+def test_links_take_no_callable():
+    links = interpret_columns("cites", "e.csv", {"a": to_objects(["1"]), "b": to_objects(["2"])}, None, "links")
+    with pytest.raises(ValueError, match=r"there is no encoding '.*' of links: choose from rows"):
+        fit_and_encode([links], rare=True, encode={"cites": len})
+
+
+def test_view_that_has_the_name_of_an_encoding_is_refused():
+    with pytest.raises(ValueError, match="the encoding of view 'note' makes a view 'note-meaning': rename the other"):
+        fit_and_encode(
+            [make_content(), make_content(name="note-meaning")], rare=True, encode={"note": "words+semantic"}
+        )
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "candidates"),
+    [
+        (["a small dog"] * 3, "text", ["words", "semantic", "words+semantic"]),
+        (["red shirt"] * 3, "names", ["words", "semantic", "words+semantic"]),
+        (["word " * 16] * 3, "text", ["words"]),
+        ([None, "word " * 15], "text", ["words", "semantic", "words+semantic"]),
+    ],
+)
+def test_only_short_texts_may_be_encoded_by_meaning(texts, kind, candidates):
+    assert list_text_candidates(make_content(texts, kind)) == candidates
+    assert is_short(texts) == (len(candidates) > 1)
+
+
+def test_extra_is_named_if_it_could_help(monkeypatch):
+    short, long = make_content(["a small dog"] * 3), make_content(["word " * 16] * 3, name="article")
+    assert advise_semantic([short, long]) is None
+    monkeypatch.setattr(models, "SEMANTIC_PACKAGES", ("wordllama", "no_package_of_this_name"))
+    assert list_text_candidates(short) == ["words"]
+    assert advise_semantic([long]) is None
+    assert advise_semantic([short, long]) == (
+        "View 'note' holds short texts, which can also be compared by meaning: pip install 'consilience[semantic]'."
+    )
+    with pytest.raises(ImportError, match=r"needs no_package_of_this_name: pip install 'consilience\[semantic\]'"):
+        encode_texts("semantic")
+
+
+# --- encoders
+
+
+def test_lsa_has_the_inner_products_of_the_leading_components():
+    rng = np.random.default_rng(1)
+    texts = to_objects([" ".join(rng.choice(WORDS, 4)) for _ in range(15)])
+    weights = TextEncoder("text", rare=True).fit(texts).transform(texts).toarray()
+    _, _, axes = np.linalg.svd(weights, full_matrices=False)
+    points = weights @ axes[: len(WORDS)].T
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    encoded = LSAEncoder("text").fit(texts).transform(texts)
+    np.testing.assert_allclose(encoded @ encoded.T, points @ points.T, atol=1e-10)
+
+
+def test_lsa_keeps_a_hundred_components():
+    rng = np.random.default_rng(1)
+    vocabulary = [f"w{i}" for i in range(300)]
+    texts = to_objects([" ".join(rng.choice(vocabulary, 20)) for _ in range(200)])
+    encoder = LSAEncoder("text").fit(texts)
+    assert encoder.transform(texts).shape == (200, 100)
+    weights = TextEncoder("text", rare=True).fit(texts).transform(texts)
+    expected = normalize(TruncatedSVD(100, random_state=0).fit_transform(weights))
+    np.testing.assert_allclose(encoder.transform(texts), expected, atol=1e-8)
+
+
+def test_lsa_of_unknown_words_is_missing():
+    texts = to_objects(["cat dog", "dog cat", "truck car", "car truck"])
+    encoded = LSAEncoder("text").fit(texts).transform(to_objects(["cat", "engine", None]))
+    assert np.isnan(encoded[1:]).all()
+    np.testing.assert_allclose(np.linalg.norm(encoded[0]), 1)
+
+
+def test_lsa_of_a_single_word_is_refused():
+    with pytest.raises(ValueError, match="share too few words for the encoding lsa: use words"):
+        encode_texts("lsa", ["cat", "cat", "cat"])
+
+
+def test_static_vectors_are_averaged(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    vectors = write_tokenizer(tmp_path)
+    safetensors.save_file({"embeddings": vectors}, tmp_path / "model.safetensors")
+    encoded = encode_texts(str(tmp_path)).views
+    np.testing.assert_allclose(encoded["note"], average_literally(TEXTS, vectors), atol=1e-6)
+    assert encoded.present[:, 0].tolist() == [text is not None and bool(text.strip()) for text in TEXTS]
+
+
+def test_batches_do_not_change_static_vectors(tmp_path, monkeypatch):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    vectors = write_tokenizer(tmp_path)
+    safetensors.save_file({"embeddings": vectors}, tmp_path / "model.safetensors")
+    monkeypatch.setattr(models, "STATIC_BATCH", 2)
+    np.testing.assert_allclose(encode_texts(tmp_path).views["note"], average_literally(TEXTS, vectors), atol=1e-6)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 64])
+@pytest.mark.parametrize("file", ["model.onnx", "onnx/model.onnx"])
+def test_onnx_pieces_are_averaged_over_the_mask(tmp_path, batch, file, monkeypatch):
+    vectors = write_onnx(tmp_path, file=file)
+    monkeypatch.setattr(models, "NETWORK_BATCH", batch)
+    expected = average_literally(TEXTS, vectors)
+    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], expected, atol=1e-6)
+    np.testing.assert_allclose(encode_texts(str(tmp_path / file)).views["note"], expected, atol=1e-6)
+
+
+def test_onnx_output_of_one_vector_per_text_is_used_as_it_is(tmp_path, monkeypatch):
+    vectors = write_onnx(tmp_path, inputs=("input_ids",), is_pooled=True)
+    monkeypatch.setattr(models, "NETWORK_BATCH", 1)  # without padding, whose vectors this network would add
+    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], average_literally(TEXTS, vectors), atol=1e-6)
+
+
+def write_pooling(folder, settings):
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"pooling_mode": "cls"}, {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}]
+)
+def test_first_piece_stands_for_the_text_if_the_model_says_so(tmp_path, settings):
+    vectors = write_onnx(tmp_path)
+    write_pooling(tmp_path, settings)
+    first = [(text or "").split(" ")[0] or None for text in TEXTS]
+    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], average_literally(first, vectors), atol=1e-6)
+
+
+def test_limit_of_the_model_cuts_texts(tmp_path):
+    vectors = write_onnx(tmp_path)
+    (tmp_path / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 2}))
+    cut = [text and " ".join(text.split()[:2]) for text in TEXTS]
+    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], average_literally(cut, vectors), atol=1e-6)
+
+
+def test_callable_gets_each_text_once_and_rows_have_unit_length():
+    calls = []
+
+    def count_letters(texts):
+        calls.append(list(texts))
+        return np.array([[text.count("a"), len(text)] for text in texts])
+
+    encoded = encode_texts(count_letters).views["note"]
+    assert calls == [["a cat and a dog", "the dog and the puppy", "a car or truck", "truck engine"]]
+    np.testing.assert_allclose(encoded[0], np.array([4, 15]) / np.hypot(4, 15), rtol=1e-6)
+    np.testing.assert_array_equal(encoded[0], encoded[6])
+    assert np.isnan(encoded[[2, 4]]).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda texts: np.zeros((1, 3)), r"returned float64 of shape \(1, 3\): numbers of shape \(4, columns\)"),
+        (lambda texts: np.zeros(len(texts)), r"returned float64 of shape \(4,\)"),
+        (lambda texts: np.zeros((len(texts), 0)), r"of shape \(4, 0\)"),
+        (lambda texts: texts, "returned <U21 of shape"),
+        (lambda texts: np.full((len(texts), 2), np.nan), "returned NaN or infinity for 'a cat and a dog'"),
+    ],
+)
+def test_wrong_arrays_of_callables_are_refused(function, message):
+    with pytest.raises(ValueError, match=rf"view 'note' \(a.csv\): the encoding .*lambda.* {message}"):
+        encode_texts(function)
+
+
+def test_texts_without_vectors_are_refused():
+    with pytest.raises(ValueError, match=r"view 'note' .* is empty: it describes no entity"):
+        encode_texts(lambda texts: np.zeros((len(texts), 2)))
+
+
+def test_empty_texts_are_refused():
+    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): every cell is empty"):
+        encode_texts("semantic", [None, " "])
+
+
+# --- the vectors of wordllama
+
+
+def test_semantic_vectors_bring_synonyms_together():
+    pytest.importorskip("wordllama")
+    texts = ["a young dog", "small puppy", "A YOUNG DOG", "interest rates of banks", "日本語", "", "🙂"]
+    encoded = encode_texts("semantic", texts).views["note"]
+    assert encoded.shape == (7, 256)
+    assert encoded.dtype == np.float32
+    similarity = encoded @ encoded.T
+    assert similarity[0, 1] > similarity[0, 3] + 0.2
+    np.testing.assert_allclose(similarity[0, 2], 1, rtol=1e-5)  # capitals do not matter
+    assert np.isnan(encoded).any(axis=1).tolist() == [False] * 5 + [True, False]
+
+
+def test_semantic_vectors_are_averages_of_the_stored_ones():
+    pytest.importorskip("wordllama")
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    folder = Path(find_spec("wordllama").submodule_search_locations[0])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    (vectors,) = load_file(folder / "weights" / "l2_supercat_256.safetensors").values()
+    text = "a kind of small boat, a boat"
+    pieces = tokenizer.encode(text, add_special_tokens=False).ids
+    average = vectors[pieces].astype(np.float64).mean(axis=0)
+    encoded = encode_texts("semantic", [text, "oak"]).views["note"]
+    np.testing.assert_allclose(encoded[0], average / np.linalg.norm(average), atol=1e-5)
+
+
+def test_senses_are_separated_better_by_meaning_than_by_words():
+    pytest.importorskip("wordllama")
+    senses = cs.datasets.read_word_senses()
+    content = make_content(senses.glosses[::5])
+    kinds = np.array(senses.kinds[::5])
+    scores = {}
+    for encoding in ("words", "semantic"):
+        data = fit_and_encode([content], rare=True, encode={"note": encoding})
+        labels = cs.Consilience(8, random_state=0).fit(data.views).labels_
+        scores[encoding] = cs.metrics.normalized_mutual_info_score(kinds[data.kept], labels)
+    assert scores["semantic"] > scores["words"] + 0.1
+
+
+# --- saved models
+
+
+def save_and_load(encoded, tmp_path):
+    cs.save({"parts": encoded.encodings}, tmp_path / "model.zip")
+    return cs.load(tmp_path / "model.zip")["parts"]
+
+
+def encode_new(parts, texts):
+    contents = [make_content(texts)]
+    return encode(contents, parts, join_contents(contents)).views["note"]
+
+
+@pytest.mark.parametrize("encoding", ["words", "lsa", "semantic", "static", "onnx"])
+def test_saved_encoders_encode_new_texts_alike(tmp_path, encoding):
+    if encoding == "static":
+        vectors = write_tokenizer(tmp_path / "static")
+        pytest.importorskip("safetensors.numpy").save_file({"e": vectors}, tmp_path / "static" / "model.safetensors")
+        encoding = str(tmp_path / "static")
+    elif encoding == "onnx":
+        write_onnx(tmp_path / "onnx")
+        encoding = str(tmp_path / "onnx" / "model.onnx")
+    encoded = encode_texts(encoding)
+    new = ["a truck", "cat dog", None]
+    expected, loaded = encode_new(encoded.encodings, new), encode_new(save_and_load(encoded, tmp_path), new)
+    if encoding == "words":
+        expected, loaded = expected.toarray(), loaded.toarray()
+    np.testing.assert_array_equal(expected, loaded)
+
+
+def test_saved_encoder_holds_no_weights(tmp_path):
+    write_onnx(tmp_path)
+    saved = save_and_load(encode_texts(tmp_path), tmp_path)["note"].encoder
+    assert set(vars(saved)) == {"source", "fingerprint", "n_columns"}
+    assert saved.source == str(tmp_path)
+
+
+def test_changed_model_is_refused(tmp_path):
+    write_onnx(tmp_path)
+    parts = save_and_load(encode_texts(tmp_path), tmp_path)
+    write_onnx(tmp_path, seed=1)
+    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): the model .* is not the one that the clusters were"):
+        encode_new(parts, ["a truck"])
+
+
+def test_missing_model_is_refused(tmp_path):
+    write_onnx(tmp_path / "model")
+    parts = save_and_load(encode_texts(tmp_path / "model"), tmp_path)
+    (tmp_path / "model").rename(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): there is no model at .*model: put it there"):
+        encode_new(parts, ["a truck"])
+
+
+def test_saved_callable_is_refused_in_words(tmp_path):
+    encoded = encode_texts(lambda texts: np.ones((len(texts), 2)))
+    assert encode_new(encoded.encodings, ["new"]).shape == (1, 2)  # in the session of the fit
+    with pytest.raises(ValueError, match=r"were encoded by the Python function .*lambda.*, which no file contains"):
+        encode_new(save_and_load(encoded, tmp_path), ["new"])
+
+
+def test_new_texts_need_as_many_columns():
+    encoder = EmbeddingEncoder(lambda texts: np.ones((len(texts), len(texts)))).fit(to_objects(["a", "b"]))
+    with pytest.raises(ValueError, match=r"of shape \(1, 1\): numbers of shape \(1, 2\) are needed, one row per text"):
+        encoder.transform(to_objects(["c"]))
+    assert np.isnan(encoder.transform(to_objects([None]))).all()
+
+
+# --- models that cannot be used
+
+
+def refuse(path, message):
+    with pytest.raises(ValueError, match=message):
+        encode_texts(str(path))
+
+
+def test_folder_without_a_model_is_refused(tmp_path):
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+    refuse(tmp_path, "contains no model: it needs model.onnx or model.safetensors, .* pickled .* are not read")
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "model.bin").write_bytes(b"pickle")
+    refuse(tmp_path / "model.bin", "model.bin is not a model: give an .onnx file, or a folder")
+
+
+def test_onnx_without_a_tokenizer_is_refused(tmp_path):
+    write_onnx(tmp_path / "deep" / "folder")
+    (tmp_path / "deep" / "folder" / "tokenizer.json").unlink()
+    refuse(tmp_path / "deep" / "folder", "there is no tokenizer.json beside .*model.onnx: copy it")
+
+
+def test_damaged_files_are_refused(tmp_path):
+    pytest.importorskip("onnxruntime")
+    write_tokenizer(tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"no model")
+    refuse(tmp_path, "model.onnx is not an ONNX model that can be run")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    refuse(tmp_path, "tokenizer.json is not a tokenizer")
+    (tmp_path / "model.onnx").unlink()
+    (tmp_path / "model.safetensors").write_bytes(b"no model")
+    refuse(tmp_path, "model.safetensors cannot be read")
+
+
+def test_damaged_settings_are_refused(tmp_path):
+    write_onnx(tmp_path)
+    (tmp_path / "sentence_bert_config.json").write_text("{")
+    refuse(tmp_path, "sentence_bert_config.json is damaged")
+    (tmp_path / "sentence_bert_config.json").write_text("[]")
+    refuse(tmp_path, "sentence_bert_config.json is damaged: it holds no dict")
+
+
+def test_onnx_with_other_inputs_is_refused(tmp_path):
+    write_onnx(tmp_path, inputs=("pixels",))
+    refuse(tmp_path, "model.onnx takes pixels: a text model takes input_ids, and optionally attention_mask")
+
+
+@pytest.mark.parametrize("settings", [{"pooling_mode": "max"}, {"pooling_mode_max_tokens": True}])
+def test_other_pooling_is_refused(tmp_path, settings):
+    write_onnx(tmp_path)
+    write_pooling(tmp_path, settings)
+    refuse(tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text")
+
+
+def test_pieces_outside_of_the_vectors_are_refused(tmp_path):
+    vectors = write_tokenizer(tmp_path)
+    pytest.importorskip("safetensors.numpy").save_file({"e": vectors[:3]}, tmp_path / "model.safetensors")
+    refuse(tmp_path, "has 3 vectors for the 7 pieces of .*tokenizer.json")
+
+
+def test_onnx_that_fails_on_a_text_is_refused(tmp_path):
+    write_onnx(tmp_path)
+    write_tokenizer(tmp_path, [*WORDS, "a", "and", "or"])  # whose last words have no vectors
+    refuse(tmp_path, "model.onnx fails on texts of up to .* pieces")
+
+
+class FakeTransformer:
+    """Stands in for sentence_transformers.SentenceTransformer, and records its arguments."""
+
+    def __init__(self, path, **arguments):
+        FakeTransformer.arguments = arguments
+
+    def encode(self, texts, **_):
+        return np.array([[len(text), 1.0] for text in texts])
+
+
+@pytest.fixture
+def network(tmp_path, monkeypatch):
+    """A folder of a network of sentence-transformers."""
+    safetensors = pytest.importorskip("safetensors.numpy")
+    write_tokenizer(tmp_path)
+    weights = np.ones((2, 2), dtype=np.float32)
+    safetensors.save_file({"a": weights, "b": weights}, tmp_path / "model.safetensors")
+    modules = [{"type": "sentence_transformers.models.Transformer"}, {"type": "sentence_transformers.models.Pooling"}]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    fake = SimpleNamespace(SentenceTransformer=FakeTransformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
+    return tmp_path
+
+
+def test_network_runs_without_foreign_code(network):
+    encoded = encode_texts(str(network)).views["note"]
+    np.testing.assert_allclose(encoded[0], np.array([15, 1]) / np.hypot(15, 1), rtol=1e-6)
+    assert FakeTransformer.arguments["trust_remote_code"] is False
+    assert FakeTransformer.arguments["local_files_only"] is True
+
+
+def test_network_with_foreign_classes_is_refused(network):
+    (network / "modules.json").write_text(json.dumps([{"type": "os.system"}]))
+    refuse(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
+
+
+def test_network_with_pickles_is_refused(network):
+    (network / "2_Dense").mkdir()
+    (network / "2_Dense" / "pytorch_model.bin").write_bytes(b"pickle")
+    refuse(network, "pytorch_model.bin is pickled and could run code: save the model as safetensors")
+
+
+def test_network_without_the_package_is_refused(network, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ImportError, match="is a network: pip install sentence-transformers, or export it to ONNX"):
+        encode_texts(str(network))

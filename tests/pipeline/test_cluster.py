@@ -1,0 +1,207 @@
+"""`consilience.cluster`: one call from data of any form to clusters, the same as on the command line."""
+
+import json
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from stage import read_labels, run_successfully
+
+WORDS = (
+    ("sweet", "fruit", "juice", "ripe"),
+    ("steel", "blade", "handle", "sharp"),
+    ("cotton", "shirt", "sleeve", "soft"),
+)
+
+
+@pytest.fixture(scope="module")
+def products():
+    """A table of 90 products of three kinds: a code, a price, a color and a description."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat([0, 1, 2], 30)
+    texts = [" ".join(["a", "product", "with", *rng.choice(WORDS[k], 5), *rng.choice(WORDS[k], 3)]) for k in kind]
+    return pd.DataFrame(
+        {
+            "sku": [f"P{i:03d}" for i in range(90)],
+            "price": np.round(np.array([3.0, 40.0, 15.0])[kind] + rng.normal(size=90), 2),
+            "color": np.array(["red", "grey", "blue"])[np.where(rng.random(90) < 0.9, kind, rng.integers(3, size=90))],
+            "description": texts,
+            "kind": np.array(["food", "knife", "cloth"])[kind],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def result(products):
+    return cs.cluster(products, 3, labels="kind")
+
+
+def test_table_is_split_into_views_and_clustered(result, products):
+    assert result.summary["scores"]["nmi"] > 0.95
+    assert result.n_clusters == 3
+    assert sum(result.sizes) == len(products) == len(result.labels)
+    assert "description" in result.views.names
+    assert result.ids.tolist() == products["sku"].tolist()
+
+
+def test_frame_has_the_columns_of_the_data_and_the_results(result, products):
+    frame = result.frame
+    assert type(frame) is pd.DataFrame
+    pd.testing.assert_frame_equal(frame[list(products)], products)
+    assert frame["cluster"].tolist() == result.labels.tolist()
+    assert frame["name"].tolist() == [result.names[label] for label in result.labels]
+    assert {"confidence", "second", "cluster by description"} <= set(frame)
+
+
+def test_command_line_gives_the_same_labels(result, products, tmp_path):
+    products.to_csv(tmp_path / "products.csv", index=False)
+    run_successfully("cluster", tmp_path / "products.csv", "-k", 3, "--labels", "kind", "--out", tmp_path / "out")
+    rows = read_labels(tmp_path / "out")
+    assert [row["id"] for row in rows] == result.ids.tolist()
+    assert [int(row["cluster"]) for row in rows] == result.labels.tolist()
+    assert [row["name"] for row in rows] == [result.names[label] for label in result.labels]
+
+
+def test_path_gives_the_same_labels(result, products, tmp_path):
+    path = tmp_path / "products.csv"
+    products.to_csv(path, index=False)
+    again = cs.cluster(path, 3, labels="kind", assess=False)
+    assert again.labels.tolist() == result.labels.tolist()
+
+
+def test_polars_frame_gives_the_same_labels_and_a_polars_frame(result, products):
+    polars = pytest.importorskip("polars")
+    again = cs.cluster(polars.from_pandas(products), 3, labels="kind", assess=False)
+    assert again.labels.tolist() == result.labels.tolist()
+    assert type(again.frame) is polars.DataFrame
+
+
+def test_prediction_of_the_data_gives_its_labels(result, products):
+    shuffled = products.sample(frac=1, random_state=1)
+    predicted = result.predict(shuffled)
+    by_id = dict(zip(result.ids.tolist(), result.labels.tolist(), strict=True))
+    assert np.mean(predicted == [by_id[sku] for sku in shuffled["sku"]]) > 0.95
+    frame = result.predict_frame(shuffled)
+    assert frame["cluster"].tolist() == predicted.tolist()
+    assert frame["name"].tolist() == [result.names[label] for label in predicted]
+
+
+def test_rows_without_data_have_no_cluster(products):
+    empty = products.copy()
+    empty.loc[4, ["price", "color", "description"]] = None
+    result = cs.cluster(empty, 3, labels="kind", assess=False)
+    assert result.labels[4] == -1
+    assert len(result.labels) == len(result.frame) == 90
+    assert result.frame["cluster"][4] == -1
+
+
+def test_saved_run_is_loaded(result, products, tmp_path):
+    folder = result.save(tmp_path / "run")
+    loaded = cs.load_run(folder)
+    assert loaded.labels.tolist() == result.labels.tolist()
+    assert (loaded.names, loaded.sizes, loaded.notes) == (result.names, result.sizes, result.notes)
+    assert repr(loaded) == repr(result)
+    assert loaded.predict(products).tolist() == result.predict(products).tolist()
+    with pytest.raises(ValueError, match=r"made from data in memory.*give the data again"):
+        _ = loaded.views
+    with_data = cs.load_run(folder, products)
+    pd.testing.assert_frame_equal(with_data.frame, result.frame)
+    changed = products.assign(price=products["price"] + 1)
+    with pytest.raises(ValueError, match="changed since the model was fitted"):
+        _ = cs.load_run(folder, changed).views
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        result.save(folder)
+
+
+def test_run_of_files_is_loaded_with_its_data(products, tmp_path):
+    products.to_csv(tmp_path / "products.csv", index=False)
+    run_successfully("cluster", tmp_path / "products.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    loaded = cs.load_run(tmp_path / "out")
+    assert list(loaded.views.names) == list(json.loads((tmp_path / "out" / "summary.json").read_text())["views"])
+    assert "<html" in loaded.report.to_html()
+
+
+def test_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not the folder of a run"):
+        cs.load_run(tmp_path)
+
+
+def test_mapping_of_objects_and_paths(products, tmp_path):
+    numbers = products.set_index("sku")[["price"]]
+    products[["sku", "description"]].to_csv(tmp_path / "texts.csv", index=False)
+    data = {"numbers": numbers, "text": f"{tmp_path / 'texts.csv'}:description"}
+    result = cs.cluster(data, 3, id_column="sku", assess=False)
+    assert list(result.views.names) == ["numbers", "text"]
+    assert result.ids.tolist() == products["sku"].tolist()
+
+
+def test_seeds_and_constraints_in_memory(products):
+    views, classes = cs.datasets.make_gaussian_views(60, separation=2, random_state=0)
+    seeds = np.where(np.arange(60) % 3 == 0, classes, -1).astype(object)
+    seeds[seeds == -1] = None
+    result = cs.cluster(views, 3, method="co-em", seeds=seeds, assess=False)
+    assert result.summary["seeds"] is not None
+    links = cs.Constraints([(0, 1)], [(0, 2)])
+    result = cs.cluster(views, 3, constraints=links, assess=False)
+    assert result.summary["constraints"]["given"] == 2
+    assert result.summary["constraints"]["kept"] == 2
+    with pytest.raises(ValueError, match="constraints names the position 60"):
+        cs.cluster(views, 3, constraints=cs.Constraints([(0, 60)]))
+    by_id = cs.Constraints([("P000", "P001")], [("P000", "P089")])
+    result = cs.cluster(products, 3, constraints=by_id, assess=False)
+    assert result.summary["constraints"]["kept"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters must be an integer of 1 or more"),
+        ({"n_clusters": "many"}, "n_clusters must be an integer of 1 or more"),
+        ({"method": "best"}, "there is no method 'best'"),
+        ({"options": {"eta": 1}}, "method=\"consilience\" has no option 'eta'"),
+        ({"kinds": {"size": "text"}}, "kinds names 'size'"),
+        ({"encode": {"description": "wrds"}}, "did you mean 'words'"),
+        ({"labels": "brand"}, "'brand'"),
+        ({"labels": [1, 2]}, "2 labels for 90 entities"),
+        ({"labels": [[1]]}, "one class per row"),
+        ({"id_column": "code"}, "has no column 'code'"),
+        ({"outliers": 0.1, "method": "agglomerative"}, "takes no outliers"),
+    ],
+)
+def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, products):
+    with pytest.raises(ValueError, match=message) as caught:
+        cs.cluster(products, **options)
+    assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, "empty mapping"),
+        (None, "None"),
+        ("missing.csv", r"there is no file missing\.csv"),
+        ({"a": np.zeros((3, 2)), "b": np.zeros((4, 2))}, "3|4"),
+    ],
+)
+def test_bad_data_is_refused(data, message):
+    with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message):
+        cs.cluster(data, 2)
+
+
+def test_steps_and_notes_are_logged(caplog):
+    views, _ = cs.datasets.make_gaussian_views(30, random_state=0)
+    with caplog.at_level(logging.INFO, logger="consilience"):
+        cs.cluster(views, 2, assess=False)
+    assert any(message.startswith("fitted the model (") for message in caplog.messages)
+
+
+def test_representations(result):
+    lines = repr(result).splitlines()
+    assert lines[0].startswith("90 entities in 3 clusters; views: ")
+    assert all(name in repr(result) for name in result.names)
+    html = result._repr_html_()
+    assert "<table>" in html
+    assert html.count("<tr>") == 4

@@ -1,0 +1,109 @@
+"""The log of a run."""
+
+import logging
+import time
+import warnings
+
+import pytest
+
+from consilience._progress import open_task
+from consilience.pipeline import log as log_module
+from consilience.pipeline.log import RunLog, RunningStep, Task, format_progress, format_seconds
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (99.4, "99 s"),
+        (100, "2 min"),
+        (3570, "1 h 0 min"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_seconds(seconds, text):
+    assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.0, "0%"), (0.437, "44%"), (0.999, "99%"), (1.0, "99%")])
+def test_unfinished_work_is_never_shown_as_complete(share, text):
+    assert format_progress(share) == text
+
+
+def test_steps_and_notes_are_recorded_and_logged(caplog):
+    log = RunLog()
+    with caplog.at_level(logging.INFO, logger="consilience"):
+        with log.step("reading", "read the files"):
+            log.note("a note")
+            log.note("a note")
+        with log.step("fitting", "fitted the model", about="view 'x'"):
+            warnings.warn("it is odd", UserWarning, stacklevel=1)
+            warnings.warn("view 'x' is empty", UserWarning, stacklevel=1)
+            warnings.warn("not for users", DeprecationWarning, stacklevel=1)
+    assert log.notes == ["a note", "view 'x': it is odd", "view 'x' is empty"]
+    assert log.finished_steps == ["read the files", "fitted the model"]
+    assert set(log.seconds) == {"reading", "fitting"}
+    assert [record.getMessage() for record in caplog.records] == [
+        "note: a note",
+        "read the files (0.0 s)",
+        "note: view 'x': it is odd",
+        "note: view 'x' is empty",
+        "fitted the model (0.0 s)",
+    ]
+    assert {record.name for record in caplog.records} == {"consilience"}
+
+
+def test_nothing_is_printed_without_a_handler(capfd):
+    with RunLog().step("reading", "read the files"):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+def test_failed_step_keeps_its_warnings_but_is_not_finished():
+    log = RunLog()
+
+    def fail():
+        warnings.warn("it is odd", UserWarning, stacklevel=1)
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"), log.step("reading", "read the files"):
+        fail()
+    assert (log.notes, log.finished_steps, log.steps) == (["it is odd"], [], [])
+
+
+def test_long_step_logs_its_progress(monkeypatch, caplog):
+    monkeypatch.setattr(log_module, "POLLING", 0.002)
+    monkeypatch.setattr(log_module, "INTERVAL", 0.02)
+    log = RunLog()
+    caplog.set_level(logging.INFO, logger="consilience")
+    with log.step("fitting", "fitted the model"), open_task(10) as task:
+        for _ in range(5):
+            task.advance()
+            time.sleep(0.04)
+        with log.step("trying x", "tried x"):
+            time.sleep(0.1)
+    lines = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("fitting: 0.") and ", 50% done, about 0." in line for line in lines), lines
+    assert any(line.startswith("trying x: 0.") for line in lines)
+    assert lines[-2:] == ["tried x (0.1 s)", lines[-1]]
+    assert lines[-1].startswith("fitted the model (0.")
+
+
+def test_time_left_goes_by_the_speed_since_the_first_progress(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(log_module.time, "perf_counter", lambda: now[0])
+    step = RunningStep("fitting", Task(100))
+    assert step.estimate_left() is None
+    now[0] = 50.0  # compilation
+    step.task.advance()
+    assert step.estimate_left() is None  # this is the first progress
+    now[0] = 52.0
+    step.task.advance()
+    assert step.estimate_left() is None  # too little to tell
+    now[0] = 60.0
+    step.task.set_done(21)
+    assert step.estimate_left() == pytest.approx(10 * 79 / 20)
+    step.task.set_done(100)
+    assert step.estimate_left() is None

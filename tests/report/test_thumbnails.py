@@ -1,0 +1,77 @@
+"""Pictures of entities in the report."""
+
+import base64
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.report import Report
+from consilience.report.facts import MAX_THUMBNAILS
+
+GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # one pixel
+ADDRESS = f"data:image/gif;base64,{base64.b64encode(GIF).decode()}"
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    views, _ = cs.datasets.make_gaussian_views(60, separation=8, random_state=0)
+    return cs.MultiViewKMeans(3, random_state=0).fit(views), views
+
+
+def remove_date(page):
+    return page[: page.index("<footer>")] + page[page.index("</footer>") :]
+
+
+def test_pictures_are_shown_once_per_entity_and_escaped(fitted):
+    model, views = fitted
+    ids = [f'<b>"{i}"' for i in range(len(views))]
+    views = cs.Views({name: views[name] for name in views.names}, ids=ids)
+    called = []
+
+    def draw(row):
+        called.append(row)
+        return GIF if row % 2 else None
+
+    report = Report(model, views, thumbnails=draw)
+    page = report.to_html()
+    assert sorted(called) == list(range(60))  # few enough for the table of all entities
+    assert page.count(f'<img src="{ADDRESS}"') >= 3
+    assert page.count('alt="&lt;b&gt;&quot;1&quot;" class="thumbnail" data-row="1"') <= 2
+    assert page.count(ADDRESS) >= 30
+    assert "<b>&quot;" not in page
+    assert remove_date(report.to_html()) == remove_date(page)
+
+
+def test_sequence_of_pictures(fitted):
+    model, views = fitted
+    assert ADDRESS in Report(model, views, thumbnails=[GIF] * 60).to_html()
+    assert "<img" not in Report(model, views, thumbnails=[None] * 60).to_html()
+    with pytest.raises(ValueError, match="thumbnails: 2 entries for 60 entities; give one per entity"):
+        Report(model, views, thumbnails=[GIF, GIF])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<svg onload='alert(1)'>", "must be the content of a JPEG, PNG, GIF or WebP file"),
+        (GIF + bytes(30_000), r"has 30,042 bytes, more than 30,000: make it smaller"),
+    ],
+)
+def test_unsuitable_picture_is_refused(fitted, content, message):
+    model, views = fitted
+    with pytest.raises(ValueError, match=f"the thumbnail of entity '.*' {message}"):
+        Report(model, views, thumbnails=lambda row: content).to_html()
+
+
+def test_page_stays_small_with_many_entities():
+    n = 10_000
+    views, _ = cs.datasets.make_gaussian_views(n, separation=8, random_state=0)
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
+    picture = b"\xff\xd8\xff" + np.random.default_rng(0).bytes(2500)
+    called = []
+    page = Report(model, views, thumbnails=lambda row: called.append(row) or picture).to_html()
+    assert len(called) <= MAX_THUMBNAILS
+    assert len(page) < 5_000_000
+    large = b"\xff\xd8\xff" + np.random.default_rng(0).bytes(29_000)
+    assert len(Report(model, views, thumbnails=lambda row: large).to_html()) < 5_000_000
