@@ -116,7 +116,7 @@ def test_matrix_is_refused_as_links(tmp_path):
     path = write_csv(tmp_path / "links.csv", [f"c{j}" for j in range(20)], np.ones((5, 20)))
     ran = run_command("cluster", path, "--kind", "links=links", "-k", 2, "--out", tmp_path / "run")
     assert_refused(
-        ran, "links are two columns of ids and an optional weight, not 20 columns: a matrix with one row per"
+        ran, "links are two columns of ids and an optional weight, not 20 columns", "leave out --kind links=links"
     )
 
 
