@@ -4,8 +4,8 @@
 folder that CONSILIENCE_DATA names) and made-up papers by the default method with the true number of clusters. It prints
 the normalized mutual information with the classes per encoding, and `support`: how well plain views predict the
 clusters, in bits. Words and links count alike: support is the mean over the views of words, plus half of the mean over
-the rows of links and half of the graph's bits. It needs no classes. It can choose between `rows` and `smooth`, but not the other encodings: they let links count
-several times, so that their clusters are those of the links even if the links are random.
+the rows of links and half of the graph's bits. It needs no classes, so that an encoding can be chosen by it. Pages of
+WebKB link within their university, which words and links support better than the classes, the kinds of pages.
 
 The papers have words and links. `alike`: links join papers of a class; `random`: any papers; `unlike`: papers of
 different classes; `unrelated`: papers of groups that have nothing to do with the classes.
@@ -97,7 +97,7 @@ def find_similarities(encoded: EncodedData) -> dict[str, bool]:
 
 
 def measure_support(judges: EncodedData, predictors: SharedPredictors, labels: np.ndarray, k: int) -> float:
-    """Return the bits that left-out predictions share with the labels: words count as much as rows of links and graph."""
+    """Return the bits that left-out predictions share with the labels, with equal weight for words and for links."""
     by_source: dict[str, list[float]] = {}
     bits_by_view = predictors.build_ensemble(k).vote(labels).bits
     for kind, bits in zip(judges.kinds.values(), bits_by_view, strict=True):

@@ -28,8 +28,8 @@ CHUNK = 1000  # rows that are averaged at a time
 def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
     """Return the encodings of links to choose from.
 
-    `smooth` needs a view that can be averaged. `graph`, and `smooth` beside `rows`, are no candidates: they let links
-    count several times, so that links that mean nothing outvote the other views.
+    `smooth` needs a view that can be averaged. `graph`, and `smooth` beside `rows`, are no candidates: they are seldom
+    better, cost a fit each, and lead astray if the links mean nothing.
     """
     others = [content for content in contents if content.kind not in ("links", "similarities")]
     return ["rows", "smooth"] if others else ["rows"]
