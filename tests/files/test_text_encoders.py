@@ -461,9 +461,7 @@ def test_onnx_with_other_inputs_is_refused(tmp_path):
 def test_other_pooling_is_refused(tmp_path, settings):
     write_onnx(tmp_path)
     write_pooling(tmp_path, settings)
-    refuse(
-        tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text is used"
-    )
+    refuse(tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text")
 
 
 def test_pieces_outside_of_the_vectors_are_refused(tmp_path):

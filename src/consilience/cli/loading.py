@@ -79,13 +79,13 @@ class LoadedData:
         return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.encode).views
 
 
-def parse_pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Parse the values NAME=VALUE of an option that is given once per view."""
+def parse_pairs(option: str, form: str, texts: Sequence[str]) -> dict[str, str]:
+    """Parse the values of an option that is given once per view, in a form such as NAME=KIND."""
     pairs: dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not (name and separator and value):
-            raise ValueError(f"{option} needs the form NAME={option[2:].upper()}, got {text!r}")
+            raise ValueError(f"{option} needs the form {form}, got {text!r}")
         if pairs.setdefault(name, value) != value:
             raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
     return pairs
@@ -104,7 +104,8 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
 
 def load_data(options: argparse.Namespace, terminal: Terminal) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
-    kinds, encode = parse_pairs("--kind", options.kind), parse_pairs("--encode", options.encode)
+    kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
+    encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
     with InputFiles() as inputs:
         with terminal.step("reading the files", "read the files"):
             reading = read_files(
