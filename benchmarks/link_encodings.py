@@ -3,9 +3,9 @@
 ``python -m benchmarks.link_encodings`` clusters the word senses, Cora, Citeseer and WebKB (downloaded, or from the
 folder that CONSILIENCE_DATA names) and made-up papers by the default method with the true number of clusters. It prints
 the normalized mutual information with the classes per encoding, and `support`: how well plain views predict the
-clusters, in bits. Support is the mean over the views of words, plus the mean over the rows of links, plus the graph's.
-It needs no classes. It can choose between `rows` and `smooth`, but not the other encodings: they let links count
-several times, so that their clusters are those of the links even if the links are random.
+clusters, in bits. Words and links count alike: support is the mean over the views of words, plus half of the mean over
+the rows of links and half of the graph's bits. It needs no classes, so that an encoding can be chosen by it. Pages of
+WebKB link within their university, which words and links support better than the classes, the kinds of pages.
 
 The papers have words and links. `alike`: links join papers of a class; `random`: any papers; `unlike`: papers of
 different classes; `unrelated`: papers of groups that have nothing to do with the classes.
@@ -97,12 +97,13 @@ def find_similarities(encoded: EncodedData) -> dict[str, bool]:
 
 
 def measure_support(judges: EncodedData, predictors: SharedPredictors, labels: np.ndarray, k: int) -> float:
-    """Return the bits that left-out predictions share with the labels: words, rows of links and graph count alike."""
+    """Return the bits that left-out predictions share with the labels, with equal weight for words and for links."""
     by_source: dict[str, list[float]] = {}
     bits_by_view = predictors.build_ensemble(k).vote(labels).bits
     for kind, bits in zip(judges.kinds.values(), bits_by_view, strict=True):
         by_source.setdefault(kind, []).append(float(np.mean(bits)))
-    return sum(float(np.mean(bits)) for bits in by_source.values())
+    words, rows, graph = (float(np.mean(by_source[kind])) for kind in ("counts", "links", "similarities"))
+    return words + (rows + graph) / 2
 
 
 def compare_encodings(data: LinkedData, seeds: int) -> cs.Table:
@@ -114,7 +115,9 @@ def compare_encodings(data: LinkedData, seeds: int) -> cs.Table:
     for encoding in (None, *ENCODINGS):
         contents = data.contents if encoding else data.contents[:-1]
         encoded = fit_and_encode(contents, rare=True, encode={"links": encoding} if encoding else None)
-        affinity = {name: "precomputed" if fixed else "auto" for name, fixed in find_similarities(encoded).items()}
+        affinity = {
+            name: "precomputed" if is_square else "auto" for name, is_square in find_similarities(encoded).items()
+        }
         information, support = [], []
         for seed in range(seeds):
             labels = np.full(len(data.classes), -1)
