@@ -12,6 +12,7 @@ from .._version import __version__
 from ..explain import joint_embedding, joint_map
 from ..files import parse_view
 from ..files.annotate import SUFFIXES, check_write_back, collect_results, write_annotated
+from ..registry import DEFAULT_METHOD, find_estimator
 from .fitting import FittedRun
 from .loading import LoadedData
 from .terminal import Terminal, UsageError
@@ -52,7 +53,8 @@ def write_back(
     kinds, model = data.prepared.kinds, fitted.estimator
     affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in data.views.names}
     with terminal.step("computing the joint embedding", "computed the joint embedding"):
-        embedding = joint_embedding(data.views, affinity=affinity, random_state=options.seed)
+        views = data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
+        embedding = joint_embedding(views, affinity=affinity, random_state=options.seed)
         drawn = joint_map(embedding, random_state=options.seed)
     names = data.prepared.names
     if data.prepared.view_ids:  # the views have different ids: those of the file identify its cells
@@ -78,3 +80,4 @@ def write_back(
     target = Path(options.write_back)
     with terminal.step(f"writing {target}", f"wrote {target}"):
         write_annotated(source, target, results, facts, options.force)
+    terminal.print_result(f"\nThe clusters are in obs['consilience'] of {target}, a copy of {source}.")
