@@ -33,22 +33,22 @@ class Setting:
 
     depth: int = 3000
     markers: float = 0.025  # share of the genes that differ in a type
-    fold: float = 3.5  # by which they differ
+    fold: float = 3.0  # by which they differ
     n_types: int = 8
     batch: float = 0.0  # standard deviation of the logarithm of each gene's level between two batches
     library: float = 0.6  # standard deviation of the logarithm of library sizes: tenfold between 3% and 97%
-    n_cells: int = 700
+    n_cells: int = 600
     n_genes: int = 8000
 
 
 SETTINGS = {
     "usual": Setting(),
     "deep": Setting(depth=6000, markers=0.015),
-    "shallow": Setting(depth=1000, markers=0.03, fold=4.0),
-    "two batches": Setting(markers=0.03, fold=4.0, batch=0.2),
+    "shallow": Setting(depth=1000, markers=0.03, fold=3.5),
+    "two batches": Setting(batch=0.2),
     "equal libraries": Setting(library=0.1),
     "wide libraries": Setting(library=0.9),
-    "15 types": Setting(n_types=15, fold=4.0),
+    "15 types": Setting(n_types=15, fold=3.5),
 }
 
 
@@ -62,7 +62,7 @@ def simulate_cells(setting: Setting, seed: int) -> tuple[np.ndarray, dict[str, A
 
     def draw(n_features: int, spread: float, sizes: np.ndarray, dispersion: float) -> sp.csr_array:
         is_marker = rng.random((n_types, n_features)) < setting.markers
-        change = np.where(is_marker, rng.lognormal(np.log(setting.fold), 0.3), 1.0)
+        change = np.where(is_marker, rng.lognormal(np.log(setting.fold), 0.3, is_marker.shape), 1.0)
         base = rng.lognormal(0, spread, n_features)
         profile = base * change ** rng.choice([-1, 1], p=[0.25, 0.75], size=change.shape)
         profile = profile[types] * np.exp(setting.batch * rng.normal(size=(2, n_features)))[batches]
@@ -70,7 +70,7 @@ def simulate_cells(setting: Setting, seed: int) -> tuple[np.ndarray, dict[str, A
         return sp.csr_array(rng.poisson(mean * rng.gamma(1 / dispersion, dispersion, mean.shape)).astype(np.float64))
 
     rna = draw(setting.n_genes, 1.5, library, 0.3)
-    levels = np.where(rng.random((n_types, N_PROTEINS)) < 0.2, 5.0, 1.0) * rng.lognormal(1, 0.7, N_PROTEINS)
+    levels = np.where(rng.random((n_types, N_PROTEINS)) < 0.2, 3.0, 1.0) * rng.lognormal(1, 0.7, N_PROTEINS)
     scale = np.exp(0.6 * rng.normal(size=(n, 1)))
     protein = rng.poisson(scale * levels[types] * rng.gamma(2, 0.5, (n, N_PROTEINS))).astype(np.float64)
     return types, {"rna": rna, "protein": protein, "atac": draw(N_PEAKS, 1.0, 0.6 * library, 0.05)}
@@ -116,7 +116,7 @@ ENCODINGS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "tf-idf (before)": TF_IDF,
         "log, all genes": normalize_cells,
         "log, variable genes": lambda X: normalize_cells(X)[:, select_genes(X)],
-        "same, 50 components": lambda X: PCA(50, random_state=0).fit_transform(
+        "expression, 50 components": lambda X: PCA(50, random_state=0).fit_transform(
             ExpressionEncoder().fit((X, None)).transform((X, None))
         ),
         "pearson residuals": compute_pearson_residuals,

@@ -55,6 +55,7 @@ def test_clusters_are_written_back(counted, tmp_path):
     assert "rna: expression (raw counts of genes; scaled per cell, logged), 60 columns, present for all" in ran.out
     assert "adt: proteins (raw counts of proteins; centered log-ratio per cell), 9 columns, missing for 5" in ran.out
     assert "nmi 1.000" in ran.out
+    assert f"The clusters are in obs['consilience'] of {target}, a copy of {counted}." in ran.out
     labels = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
     data = read(target)
     assert data.obs["consilience"].to_dict() == labels
@@ -84,8 +85,14 @@ def test_new_cells_are_encoded_as_in_the_fit(counted, tmp_path):
 
 
 def test_co_em_gets_raw_counts(counted, tmp_path):
-    ran = run_successfully("cluster", "--view", counted, *FAST, "--method", "co-em", "--out", tmp_path / "out")
+    target = tmp_path / "done.h5mu"
+    arguments = "cluster", "--view", counted, *FAST, "--method", "co-em", "--out", tmp_path / "out"
+    ran = run_successfully(*arguments, "--write-back", target)
     assert "rna: counts (raw counts of genes), 60 columns" in ran.out
+    points = read(target).obsm["X_consilience"][:, :2]  # of normalized counts
+    classes = np.array(CLASSES)
+    means = np.stack([points[classes == label].mean(axis=0) for label in range(3)])
+    assert (((points[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == classes).all()
 
 
 def test_kind_can_be_set(counted, tmp_path):

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from consilience.pipeline.single_views import concatenate_views
 
 from consilience.data import Views
+from consilience.pipeline.single_views import concatenate_views
 from consilience.registry import find_estimator, join_kinds
 from stage import assert_refused, get_clusters, read_labels, run_command, run_successfully, write_csv
 

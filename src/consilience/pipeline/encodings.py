@@ -16,6 +16,7 @@ from ..files.link_encoders import list_link_candidates, list_link_ids, mark_node
 from ..selection import RepresentationChoice, compare_representations
 from ..selection.representations import grow_sample
 
+MAX_SIMILARITIES = 20_000  # entities up to which links may become a graph: methods never sample similarities
 MAX_COMPARED = 1_500  # entities on which encodings are compared
 OUTSIDE_KNOWLEDGE, SAME_DATA = 0.5, 0.98  # least_kept: for vectors of words, and for links used in different ways
 USES = {  # of a content, by its encoding
@@ -59,6 +60,8 @@ def select_encodings(
     for content in sorted(contents, key=lambda content: content.kind == "links"):
         is_links = content.kind == "links"
         candidates = list_link_candidates(contents) if is_links else list_text_candidates(content)
+        if len(entities) > MAX_SIMILARITIES:
+            candidates = [candidate for candidate in candidates if candidate != "graph"]
         if content.name in choices.encode or len(candidates) < 2:
             continue
         sample = draw_entities(entities, content if is_links else None, rng)

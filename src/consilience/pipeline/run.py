@@ -13,6 +13,7 @@ from ..data import Table
 from ..explain import confidence, contested, joint_embedding, name_clusters
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
+from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
 from .constraints import describe_satisfied
 from .fitting import FittedRun
@@ -54,7 +55,8 @@ class PipelineRun:
     @cached_property
     def joint_embedding(self) -> np.ndarray:
         """Coordinates of the entities in a space that all views share."""
-        kinds, views = self.data.prepared.kinds, self.data.views
+        kinds = self.data.prepared.kinds
+        views = self.data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
         affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
         return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
 

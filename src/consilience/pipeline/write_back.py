@@ -45,6 +45,7 @@ def write_back(source: Path, run: PipelineRun, target: Path, log: RunLog, overwr
         results = collect_cell_results(run, names)
     with log.step(f"writing {target}", f"wrote {target}"):
         write_annotated(source, target, results, describe_run(run), overwrite)
+    log.print_result(f"\nThe clusters are in obs['consilience'] of {target}, a copy of {source}.")
 
 
 def collect_cell_results(run: PipelineRun, names: np.ndarray) -> dict[str, np.ndarray]:
