@@ -114,7 +114,7 @@ def compare_encodings(data: LinkedData, seeds: int) -> cs.Table:
     for encoding in (None, *ENCODINGS):
         contents = data.contents if encoding else data.contents[:-1]
         encoded = fit_and_encode(contents, rare=True, encode={"links": encoding} if encoding else None)
-        affinity = {name: "precomputed" if given else "auto" for name, given in find_similarities(encoded).items()}
+        affinity = {name: "precomputed" if fixed else "auto" for name, fixed in find_similarities(encoded).items()}
         information, support = [], []
         for seed in range(seeds):
             labels = np.full(len(data.classes), -1)

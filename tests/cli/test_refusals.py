@@ -33,8 +33,8 @@ def folder_for_a_file(folder):
 
 
 def unknown_ending(folder):
-    (folder / "x.xlsx").write_bytes(b"PK\x03\x04")
-    return ["--view", f"x={folder / 'x.xlsx'}"], "the file type is taken from the suffix, which must be one of .csv"
+    (folder / "x.docx").write_bytes(b"PK\x03\x04")
+    return ["--view", f"x={folder / 'x.docx'}"], "the file type is taken from the suffix, which must be one of .csv"
 
 
 def empty_file(folder):
@@ -138,7 +138,7 @@ def objects_as_npy(folder):
 def empty_view(folder):
     first = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
     other = frame(folder, "y.csv", ["id", "p"], [(entity, "") for entity in IDS])
-    return ["--view", first, "--view", other], "view 'y' ({0}/y.csv): every cell is empty"
+    return ["--view", first, "--view", other], "{0}/y.csv has no column that can be used: 'p' (empty)"
 
 
 def view_of_ids_alone(folder):
@@ -172,13 +172,13 @@ def classes_among_several(folder):
 def formula_among_numbers(folder):
     rows = [(entity, "=A1+1" if entity == "e07" else i, i % 3) for i, entity in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
-    return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export"
+    return ["--view", f"x={file}"], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export"
 
 
 def columns_of_different_kinds(folder):
     rows = [(entity, i, f"a long text about many things, number {i}, and more") for i, entity in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
-    return ["--view", file], "view 'x' mixes numbers ('p') and text ('q'): make them separate views"
+    return ["--view", f"x={file}:p,q"], "view 'x' mixes numbers ('p') and text ('q'): make them separate views"
 
 
 def kind_of_no_view(folder):

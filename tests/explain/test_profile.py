@@ -158,3 +158,27 @@ def test_typical_equals_literal_loop(seed):
         for c in range(labels.max() + 1)
     ]
     assert [entities.tolist() for entities in typical(labels, sure)] == expected
+
+
+def test_words_describe_views_without_column_names():
+    texts = ["red apple", "red pear", "blue sky", "blue sea"] * 10
+    labels = np.array([0, 0, 1, 1] * 10)
+    embedding = np.random.default_rng(0).normal(size=(40, 3))
+    views = cs.Views({"text": embedding, "meaning": embedding, "x": embedding})
+    profiles = profile(views, labels, texts={"text": texts, "meaning": texts})
+    assert [marks[0].feature for marks in profiles["text"]] == ["red", "blue"]
+    assert list(profiles) == ["text", "x"]  # 'meaning' has the texts of 'text'
+    assert profiles["x"] == profile(views, labels)["x"]
+
+
+def test_names_of_columns_are_kept_beside_texts():
+    frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 5})
+    views = cs.Views({"x": frame})
+    labels = [0, 0, 1, 1] * 5
+    assert profile(views, labels, texts={"x": ["same words"] * 20}) == profile(views, labels)
+
+
+def test_texts_without_shared_words_describe_nothing():
+    texts = [f"word{i}" for i in range(30)]
+    views = cs.Views({"text": np.random.default_rng(0).normal(size=(30, 3))})
+    assert profile(views, [0, 1, 2] * 10, texts={"text": texts})["text"] == [[], [], []]

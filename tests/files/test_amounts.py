@@ -45,9 +45,9 @@ def convert(*cells):
     ],
 )
 def test_amounts_are_converted(text, value):
-    numbers, reading = convert(text)
+    numbers, example, *_ = convert(text)
     assert numbers.tolist() == [value]
-    assert reading == f"{text.strip()!r} read as {value:.15g}"
+    assert example == f"{text.strip()!r} read as {value:.15g}"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Raw counts of single cells are recognized and normalized, and new cells are encoded as those of the fit."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -169,14 +171,24 @@ def test_kind_of_raw_counts_can_be_set(kind):
     assert interpret(COUNTS, kind).kind == kind
 
 
-@pytest.mark.parametrize("kind", ["expression", "proteins"])
-@pytest.mark.parametrize(("value", "message"), [(0.5, "0.5, which is not a raw count"), (-1.0, "-1, which is not")])
+@pytest.mark.parametrize("build", [ExpressionEncoder, ProteinsEncoder])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_other_numbers_are_no_raw_counts(kind, value, message, make):
+@pytest.mark.parametrize("value", [0.5, 1e300])
+def test_other_numbers_are_no_raw_counts(build, make, value):
     X = COUNTS.copy()
     X[2, 2] = value
-    with pytest.raises(ValueError, match=rf"view 'v' holds {message}.*--kind v=numbers"):
-        interpret(make(X), kind)
+    encoder = build().fit((COUNTS, GENES))
+    for method in (build().fit, encoder.transform):
+        with pytest.raises(
+            ValueError, match=rf"^{re.escape(f'{value:g}')} is not a raw count .*\. Normalized data .* kind numbers"
+        ):
+            method((make(X), GENES))
+
+
+@pytest.mark.parametrize("kind", ["expression", "proteins"])
+def test_negative_numbers_are_no_counts(kind):
+    with pytest.raises(ValueError, match=r"view 'v' holds -1, which is not a count: --kind v=numbers"):
+        interpret(COUNTS - 1, kind)
 
 
 def test_methods_that_count_get_raw_counts():

@@ -3,6 +3,7 @@
 import colorsys
 import os
 import struct
+import sys
 import zlib
 from pathlib import Path
 
@@ -185,6 +186,12 @@ def test_picture_below_the_limit_raises_no_warning(tmp_path, photos):
 def test_column_without_any_path_is_refused(tmp_path):
     with pytest.raises(ValueError, match="every cell is empty: there is no picture"):
         compute_light_features(make_pictures(tmp_path, None, None))
+
+
+def test_missing_package_is_named(photos, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pictures need Pillow: pip install 'consilience\[images\]'"):
+        compute_light_features(find_pictures(photos))
 
 
 def test_number_of_threads_changes_nothing(photos, monkeypatch):
@@ -596,3 +603,12 @@ def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     find = find_thumbnails({"front": front, "back": back})
     assert [find(0), find(1)] == [draw_thumbnail(path) for path in back]
     assert find_thumbnails({}) is None
+
+
+def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
+    files = sorted(photos.iterdir())
+    rows = [(f"p{i}", i % 7 + 0.5, path.as_uri()) for i, path in enumerate(files)]
+    table = write_csv(photos.parent / "mixed.csv", ["id", "price", "file"], rows)
+    kinds = {content.kind: content for content in read(table).contents}
+    assert set(kinds) == {"numbers", "images"}
+    assert kinds["images"].data.paths.tolist() == files

@@ -100,11 +100,30 @@ def test_files_without_shared_ids_are_refused(put, read):
         fit_and_encode(contents, rare=False)
 
 
-def test_matrix_without_ids_beside_tables_with_ids_is_refused(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
-    message = r"view 'm' \(.*m\.npy\) has no ids, but other views have: add the column or, in an \.npz"
+def test_matrix_without_ids_is_matched_by_position(put, read, tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [5.0, 3.0]]))
+    reading = read(put("a.csv", "id,x\nu,1\nv,2\n"), put("b.csv", "id,y\nv,1\n"), tmp_path / "m.npy")
+    assert reading.notes[-1] == "View 'm' has no ids: its 2 rows are matched by position with those of view 'a'."
+    result = fit_and_encode(reading.contents, rare=False)
+    assert result.ids.tolist() == ["u", "v"]
+    np.testing.assert_allclose(result.views["m"], [[-1, -1], [1, 1]])
+
+
+def test_matrix_of_another_length_is_refused_with_both_lengths(put, read, tmp_path):
+    np.save(tmp_path / "m.npy", RNG.normal(size=(3, 3)))
+    message = (
+        r"view 'm' \(.*m\.npy\) has 3 rows without ids, but view 'a' \(.*a\.csv\) has 2 rows with ids: give one row "
+        r"per id in the same order, or add the ids \(a column of a table, or an array 'ids' in an \.npz file\)"
+    )
     with pytest.raises(ValueError, match=message):
-        fit_and_encode(read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy").contents, rare=False)
+        read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy")
+
+
+def test_matrix_beside_tables_in_different_orders_is_refused(put, read, tmp_path):
+    np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
+    message = r"view 'm' \(.*\) has no ids, and the views 'a' and 'b' have as many rows \(2\) in different orders: add"
+    with pytest.raises(ValueError, match=message):
+        read(put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,x\n2,1\n1,2\n"), tmp_path / "m.npy")
 
 
 def test_matrix_with_ids_is_joined(put, read, tmp_path):
@@ -152,7 +171,7 @@ def test_entities_without_any_view_are_left_out(put, read):
 
 
 def test_view_of_empty_cells_is_refused(put, read):
-    contents = read(put("a.jsonl", [{"id": i, "words": None} for i in range(3)])).contents
+    contents = read(put("a.jsonl", [{"id": i, "words": None} for i in range(3)]), kinds={"a": "counts"}).contents
     with pytest.raises(ValueError, match="no view describes any entity: check the files"):
         fit_and_encode(contents, rare=False)
 
@@ -256,7 +275,8 @@ def test_new_similarities_are_to_fitted_entities(read, tmp_path):
 
 
 def test_new_entities_are_encoded_as_in_fit(put, read):
-    model = fit_and_encode(read(put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))).contents, rare=False)
+    path = put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))
+    model = fit_and_encode(read(f"t={path}").contents, rare=False)
     new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
     result = encode(new, model.encodings, join_contents(new))
     np.testing.assert_allclose(result.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)

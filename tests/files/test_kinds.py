@@ -147,10 +147,10 @@ def test_kind_of_unknown_view_is_refused(put, read):
         ([SENTENCES, LEVELS], r"mixes categories \('c1'\) and text \('c0'\)"),
     ],
 )
-def test_mixed_columns_are_refused_with_remedy(put, content, columns, message):
+def test_selected_columns_that_mix_kinds_are_refused_with_remedy(put, content, columns, message):
     remedy = r"make them separate views \(--view NAME=FILE:COLUMN\), or name their kind \(--kind view=\.\.\.\)"
     with pytest.raises(ValueError, match=rf"view 'view' {message}: {remedy}"):
-        content(put("t.csv", table(*columns)))
+        content(f"{put('t.csv', table(*columns))}:c0,c1")
 
 
 @pytest.mark.parametrize("row", [0, 17, 39])

@@ -381,8 +381,8 @@ def test_links_alone_cannot_be_smoothed():
     with pytest.raises(ValueError, match="no view is there to be smoothed: encode the links as rows or graph"):
         fit_and_encode(contents, rare=True, encode={"cites": "smooth"})
     assert fit_and_encode(contents, rare=True, encode={"cites": "graph"}).views["cites"].shape == (20, 20)
-    assert list_link_candidates(contents) == ["rows"]
-    assert list_link_candidates(build_contents(links, texts)) == ["rows", "smooth"]
+    assert list_link_candidates(contents) == ["rows", "graph"]
+    assert list_link_candidates(build_contents(links, texts)) == ["rows", "graph", "rows+smooth", "smooth"]
 
 
 def test_view_named_like_a_smoothed_one_is_refused():

@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from consilience import persist
 from consilience.files.formats import FORMATS, InputFiles, inputs, read_file, read_input
+from workbooks import make_ods, make_xlsx
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
@@ -59,6 +60,8 @@ SAMPLES = {  # content of a file of each format
     ".svm": lambda _: to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.arange(4), file)),
     ".svm.gz": lambda _: gzip.compress(to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.zeros(4), file)), mtime=0),
     ".parquet": lambda _: to_parquet(),
+    ".xlsx": lambda _: make_xlsx({"S": [["id", "x"], ["a", 1], ["b", 2.5]]}),
+    ".ods": lambda _: make_ods({"S": [["id", "x"], ["a", 1], ["b", 2.5]]}),
     ".h5ad": lambda folder: to_single_cell(folder, ".h5ad"),
     ".h5mu": lambda folder: to_single_cell(folder, ".h5mu"),
 }

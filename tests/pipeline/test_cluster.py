@@ -70,6 +70,8 @@ def test_path_gives_the_same_labels(result, products, tmp_path):
     products.to_csv(path, index=False)
     again = cs.cluster(path, 3, labels="kind", assess=False)
     assert again.labels.tolist() == result.labels.tolist()
+    assert again.predict(path).tolist() == result.predict(products).tolist()
+    assert again.predict({"products": path}).tolist() == result.predict(products).tolist()
 
 
 def test_polars_frame_gives_the_same_labels_and_a_polars_frame(result, products):
@@ -163,7 +165,7 @@ def test_seeds_and_constraints_in_memory(products):
         ({"method": "best"}, "there is no method 'best'"),
         ({"options": {"eta": 1}}, "method=\"consilience\" has no option 'eta'"),
         ({"kinds": {"size": "text"}}, "kinds names 'size'"),
-        ({"encode": {"description": "wrds"}}, "did you mean 'words'"),
+        ({"encode": {"description": "wrds"}}, "Did you mean 'words'"),
         ({"labels": "brand"}, "'brand'"),
         ({"labels": [1, 2]}, "2 labels for 90 entities"),
         ({"labels": [[1]]}, "one class per row"),

@@ -57,7 +57,7 @@ def test_chooses_an_informative_encoding(data, n_clusters, other):
     choice = compare_representations(candidates, n_clusters=n_clusters)
     assert choice.name in ("meaning", "both")
     labels = {name: cs.Consilience(4, random_state=0).fit(candidates[name]).labels_ for name in ("words", choice.name)}
-    quality = {name: normalized_mutual_info_score(data.y, found) for name, found in labels.items()}
+    quality = {name: normalized_mutual_info_score(data.y, clusters) for name, clusters in labels.items()}
     assert quality[choice.name] > quality["words"] + 0.1
     assert choice.table["candidate"].tolist() == list(candidates)
     row = dict(zip(candidates, choice.table["score"], strict=True))
@@ -136,6 +136,19 @@ def test_similarities_are_compared(data):
     assert smaller.n_entities == 200
 
 
+def test_dependent_views_do_not_judge(data):
+    candidates = list_candidates(data, "words", "both")
+    judging = compare_representations(candidates, n_clusters=4, margin=0)
+    silent = compare_representations(candidates, n_clusters=4, margin=0, dependent=["text-meaning"])
+    assert silent.table["kept"][1] == judging.table["kept"][1]
+    assert silent.table["added"][1] == judging.table["added"][1]  # but must be worth adding
+    pool = prepare_different(candidates, (), ["text-meaning"], 4)
+    assert (pool.members, pool.judges) == ({"words": [0, 1], "both": [0, 2, 1]}, [0, 1])
+    shares = measure_shares(pool, pool.build_predictors(range(3), 4), "both", [4], 0)
+    assert shares[:2].mean() < shares.mean()
+    assert silent.table["score"][1] < judging.table["score"][1]
+
+
 def test_candidates_without_information_are_left_out(data):
     constant = cs.Views({"text": np.ones((300, 3)), "other": data.other})
     choice = compare_representations({**list_candidates(data, "words", "both"), "constant": constant}, n_clusters=4)
@@ -149,7 +162,7 @@ def test_candidates_without_information_are_left_out(data):
 def test_shares_are_those_of_the_estimator(data):
     """The judges' shares of one candidate's own views agree with what a refined fit reports of them."""
     candidates = list_candidates(data, "meaning", "both")
-    pool = prepare_different(candidates, (), 4)
+    pool = prepare_different(candidates, (), (), 4)
     assert pool.members == {"meaning": [0, 1], "both": [2, 0, 1]}  # the vectors have another name beside the words
     judges = pool.build_predictors([0, 1], 4)
     shares = measure_shares(pool, judges, "meaning", [4], 0)
@@ -160,7 +173,7 @@ def test_shares_are_those_of_the_estimator(data):
 
 def choose(shares, members=None, **options):
     members = members or {"a": [0, 1], "b": [0, 2], "c": [0, 1, 2]}
-    settings = {"least_kept": 0.6, "margin": 0.02, "n_entities": 10, **options}
+    settings = {"judges": [0, 1, 2], "least_kept": 0.6, "margin": 0.02, "n_entities": 10, **options}
     return choose_by_shares({name: np.array(values) for name, values in shares.items()}, members, **settings)
 
 
@@ -175,6 +188,7 @@ def test_rule_of_choice():
     weak = {**shares, "b": [0.9, 0.9, 0.2], "c": [0.9, 0.9, 0.2]}
     assert choose(weak).name == "a"  # the new view predicts less than half of what the default's views do
     assert choose(weak).table["eligible"].tolist() == [True, False, False]
+    assert choose(shares, judges=[0, 1]).name == "a"  # only the third view is predicted better
     unusable = {name: values for name, values in shares.items() if name != "b"}
     assert choose(unusable).name == "c"
 

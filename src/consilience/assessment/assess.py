@@ -114,8 +114,8 @@ def assess(
     n_splits : int, default=1
         Divisions into halves, two fits each.
     related : sequence of pairs of str, default=()
-        Pairs of views that were made from the same data, such as a text by its words and by its meaning. That they agree
-        proves nothing, so they do not confirm each other.
+        Pairs of views that were made from the same data, such as a text by its words and by its meaning. That they
+        agree proves nothing, so they do not confirm each other.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional

@@ -64,10 +64,13 @@ def convert_amounts(
         check_unread(column, "amounts", texts, sorted(others), lenient)
     units = {cell.unit for cell in cells} | ({reading.unit} if reading is not None else set())
     if len(units - {""}) > 1 or units == {"", "%"}:
-        mixture = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
-        origin = "mixes" if reading is None else "is not in the unit of the fit: with the fit there are"
+        names = [repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)]
+        problem = f"mixes {' and '.join(names[:2])}"
+        if reading is not None:
+            other = next(name for name in names if name.strip("'") != reading.unit)
+            problem = f"had {reading.unit!r} as its unit in the fit, and now has {other}"
         raise ValueError(
-            f"column {column!r} {origin} {mixture}: convert its numbers to one unit, or declare them as names (--kind)"
+            f"column {column!r} {problem}: convert its numbers to one unit, or declare them as names (--kind)"
         )
     if reading is None:
         unit = max(units)
@@ -115,13 +118,15 @@ def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient:
     ambiguous = [cell for cell in cells if len({_to_number(cell.digits, mark) for mark in marks}) > 1]
     if not ambiguous:
         return marks[0]
-    if unit in COMMA_THOUSANDS and all("." not in cell.digits for cell in ambiguous):
+    has_commas_only = all("." not in cell.digits for cell in ambiguous)
+    if unit in COMMA_THOUSANDS and has_commas_only:
         return "."
     first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
     raise AmbiguousColumnError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
         f"{second:.15g}: write its numbers with a decimal point and without thousands separators",
         [ColumnReading("amount", mark, unit, lenient) for mark in marks],
+        ColumnReading("amount", ".", unit, lenient) if has_commas_only else None,
     )
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from .formats.annotated import add_results, find_conflicts
+from .formats.annotated import insert_results, list_conflicts
 from .formats.base import InputFile
 from .formats.hdf5_child import BY_VIEW, RESULT_NAMES, select_results
 from .write import check_output_file, stage_file
@@ -103,7 +103,7 @@ def check_write_back(source: Path, target: Path, overwrite: bool = False) -> Non
     if target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the input file, which is never changed: choose another name for the copy")
     check_output_file(target, overwrite)
-    _refuse_conflicts(source, find_conflicts(InputFile(source, source)))
+    _refuse_conflicts(source, list_conflicts(InputFile(source, source)))
 
 
 def write_annotated(
@@ -137,7 +137,7 @@ def write_annotated(
         shutil.copyfile(source, temporary)
         stored = temporary.with_suffix(".npz")
         np.savez(stored, **results)  # type: ignore[arg-type]
-        if not add_results(InputFile(source, temporary), stored, dict(facts)):
+        if not insert_results(InputFile(source, temporary), stored, dict(facts)):
             raise ValueError(f"no cell of {source} has results: do the names of the cells match?")
 
 

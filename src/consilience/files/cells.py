@@ -21,6 +21,7 @@ MODALITY_WORDS = {
 }
 MODALITY_KINDS = {"genes": "expression", "proteins": "proteins", "peaks": "counts"}
 GENOMIC_INTERVAL = re.compile(r"[\w.]+[:_-]\d+[_-]\d+")  # as in chr1:10109-10357, the name of a peak
+LARGEST_COUNT = 2**53  # larger floating-point numbers do not count one by one
 N_GENES = 2000
 LARGEST_SCORE = 10.0  # standardized values beyond are cut off, as single-cell packages do
 OVERDISPERSION = 1 / 100  # of counts within a cell type, as in Lause, Berens & Kobak 2021
@@ -48,6 +49,23 @@ def detect_modality(hints: str, features: np.ndarray | None) -> tuple[str, str]:
     return MODALITY_KINDS[measured], f"raw counts of {measured}"
 
 
+def are_raw_counts(values: np.ndarray) -> np.ndarray:
+    """Return which values are empty, or whole numbers that can be counted."""
+    return np.isnan(values) | ((values == np.floor(values)) & (values <= LARGEST_COUNT))
+
+
+def prepare_raw_counts(X: Any) -> Any:
+    """Return counts in double precision, with 0 for empty cells; refuse normalized data."""
+    counts = fill_empty_counts(X)
+    values = counts.data if sp.issparse(counts) else counts
+    wrong = values[~are_raw_counts(values)]
+    if wrong.size:
+        raise ValueError(
+            f"{wrong[0]:g} is not a raw count of molecules: give raw counts. Normalized data are of the kind numbers"
+        )
+    return counts
+
+
 @save_as("encoder-expression")
 class ExpressionEncoder:
     """Encode raw counts of genes: scaled per cell, logged, and standardized, for the most variable genes.
@@ -64,7 +82,7 @@ class ExpressionEncoder:
         """Learn the median number of molecules per cell, the most variable genes, and their means and deviations."""
         X, self.genes = data
         self.n_columns = X.shape[1]
-        X = sp.csr_array(fill_empty_counts(X))
+        X = sp.csr_array(prepare_raw_counts(X))
         totals = np.asarray(X.sum(axis=1))
         if not totals.any():
             raise ValueError("every count is 0")
@@ -117,7 +135,7 @@ class ExpressionEncoder:
         """Put the columns into the order of the fit, with zeros for genes that are missing."""
         X, names = data
         if names is None or self.genes is None or np.array_equal(names, self.genes):
-            return sp.csr_array(fill_empty_counts(order_columns((X, None), None, self.n_columns)))
+            return sp.csr_array(prepare_raw_counts(order_columns((X, None), None, self.n_columns)))
         position = {name: i for i, name in enumerate(names.tolist())}
         columns = np.array([position.get(name, -1) for name in self.genes.tolist()])
         absent = np.flatnonzero(columns[self.selected] < 0)
@@ -130,7 +148,7 @@ class ExpressionEncoder:
         is_present = columns >= 0
         shape = (len(names), len(columns))
         pick = sp.csr_array((np.ones(is_present.sum()), (columns[is_present], np.flatnonzero(is_present))), shape=shape)
-        return sp.csr_array(sp.csr_array(fill_empty_counts(X)) @ pick)
+        return sp.csr_array(sp.csr_array(prepare_raw_counts(X)) @ pick)
 
 
 def score_variability(X: sp.csr_array, totals: np.ndarray) -> np.ndarray:
@@ -169,6 +187,6 @@ class ProteinsEncoder:
 
 def compute_log_ratios(X: Any) -> np.ndarray:
     """Return log(1 + count) minus its mean over the proteins of the cell; NaN for cells without any count."""
-    logged = np.log1p(fill_empty_counts(X.toarray() if sp.issparse(X) else X))
+    logged = np.log1p(prepare_raw_counts(X.toarray() if sp.issparse(X) else X))
     is_empty = ~logged.any(axis=1)
     return np.where(is_empty[:, None], np.nan, logged - logged.mean(axis=1, keepdims=True))

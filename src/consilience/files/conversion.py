@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -76,12 +76,12 @@ def convert_columns(
     readings: Mapping[str, ColumnReading] | None = None,
     *,
     lenient: bool = False,
-    forms: Collection[tuple[str, str]] = (),
+    has_decimal_points: bool = False,
 ) -> dict[str, Conversion]:
     """Convert the columns of a table that hold amounts, dates, times or truth values.
 
-    The other columns, or `forms` of the table that are known otherwise, decide how a column is read that could be read
-    in two ways: kinds and forms of readings, such as ('amount', ',').
+    The other columns decide how a column is read that could be read in two ways: by their orders of day and month, by
+    their decimal marks, or because plain numbers beside it have decimal points.
     """
     conversions: dict[str, Conversion] = {}
     ambiguous: dict[str, AmbiguousColumnError] = {}
@@ -93,9 +93,11 @@ def convert_columns(
             continue
         if conversion is not None:
             conversions[column] = conversion
-    forms = {*forms, *((conversion.reading.kind, conversion.reading.form) for conversion in conversions.values())}
+    forms = {(conversion.reading.kind, conversion.reading.form) for conversion in conversions.values()}
     for column, refusal in ambiguous.items():
         fitting = [reading for reading in refusal.readings if (reading.kind, reading.form) in forms]
+        if not fitting and has_decimal_points and refusal.thousands_reading is not None:
+            fitting = [refusal.thousands_reading]
         if len(fitting) != 1:
             raise refusal
         conversion = convert_column(column, columns[column], fitting[0])
@@ -111,6 +113,8 @@ def describe_unread(origin: str, columns: Mapping[str, np.ndarray], conversions:
         if conversion.unread:
             row, n_more = conversion.unread[0], len(conversion.unread) - 1
             others = f" and {n_more} more cell{'s' * (n_more > 1)}" if n_more else ""
+            if columns[column][row].startswith("="):
+                others += " (a formula: export the file with its values)"
             notes.append(
                 f"{origin}: column {column!r} holds {conversion.reading.kind}s; {columns[column][row][:40]!r} in row "
                 f"{row + 1}{others} cannot be read, and {'count' if n_more else 'counts'} as empty."

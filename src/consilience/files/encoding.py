@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from .joining import Entities, join_contents
 from .kinds import ViewContent
 from .link_encoders import HOPS, SmoothEncoder, fit_links, list_link_ids
 from .read import KnownClasses
+from .spec import suggest
 from .text_encoders import EmbeddingEncoder, LSAEncoder
 from .text_models import SEMANTIC
 
@@ -131,9 +131,9 @@ def choose_encodings(contents: Sequence[ViewContent], encode: Mapping[str, Encod
     """Return the encodings of each content: those that `encode` names, or the default of its kind."""
     names = [content.name for content in contents]
     if unknown := [name for name in encode if name not in names]:
-        hint = suggest(unknown[0], names)
         raise ValueError(
-            f"--encode names the view {unknown[0]!r}{hint}, but the views are {', '.join(map(repr, names))}"
+            f"--encode names the view {unknown[0]!r}, but the views are {', '.join(map(repr, names))}"
+            f"{suggest(unknown[0], names)}"
         )
     chosen = {}
     for content in contents:
@@ -164,18 +164,12 @@ def _parse_encoding(content: ViewContent, encoding: Encoding, choices: KindEncod
             if choices.takes_models:
                 remedy += ", or give the path of a local model, which does not exist here"
             raise ValueError(
-                f"view {content.name!r}: there is no encoding {part!r} of {content.kind}"
-                f"{suggest(part, choices.names)}: {remedy}"
+                f"view {content.name!r}: there is no encoding {part!r} of {content.kind}: {remedy}"
+                f"{suggest(part, choices.names)}"
             )
         if parts.count(part) > 1:
             raise ValueError(f"view {content.name!r}: the encoding {part!r} is named twice in {text!r}: name it once")
     return parts
-
-
-def suggest(name: str, choices: Sequence[str]) -> str:
-    """Return ' (did you mean ...?)' with the most similar choice, '' if none is similar."""
-    similar = difflib.get_close_matches(name, choices, n=1)
-    return f" (did you mean {similar[0]!r}?)" if similar else ""
 
 
 def _call(content: ViewContent, method: Callable[..., Any], *arguments: Any) -> Any:

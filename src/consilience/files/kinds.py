@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .cells import detect_modality, find_modality
+from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.columns import format_cell, is_missing, is_number
@@ -32,14 +32,12 @@ KINDS = (
     "proteins",
 )
 MATRIX_KINDS = ("numbers", "counts", "similarities", "expression", "proteins")
-RAW_KINDS = ("expression", "proteins")  # raw counts of molecules
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
-LARGEST_COUNT = 2**53  # larger floating-point numbers do not count one by one
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
@@ -111,19 +109,8 @@ def check_matrix(name: str, kind: str, X: Any) -> None:
         raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
     _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
-    if kind in ("counts", *RAW_KINDS) and least < 0:
+    if kind in ("counts", "expression", "proteins") and least < 0:
         raise ValueError(f"view {name!r} holds {least:g}, which is not a count: --kind {name}=numbers")
-    wrong = values[~_are_raw_counts(values)] if kind in RAW_KINDS else values[:0]
-    if wrong.size:
-        raise ValueError(
-            f"view {name!r} holds {wrong.ravel()[0]:g}, which is not a raw count of molecules: give the raw counts, or "
-            f"use --kind {name}=numbers for normalized data"
-        )
-
-
-def _are_raw_counts(values: np.ndarray) -> np.ndarray:
-    """Whether values are empty, or whole numbers that can be counted."""
-    return np.isnan(values) | ((values == np.floor(values)) & (values <= LARGEST_COUNT))
 
 
 def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> None:
@@ -146,7 +133,7 @@ def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> No
 def _detect_cell_kind(name: str, matrix: FileMatrix) -> tuple[str, str]:
     """Tell raw counts in a single-cell file, however they are stored, from normalized data, and give the reason."""
     values = matrix.values.data if sp.issparse(matrix.values) else matrix.values
-    if values.size and np.nanmin(values) >= 0 and _are_raw_counts(values).all():
+    if values.size and np.nanmin(values) >= 0 and are_raw_counts(values).all():
         return detect_modality(f"{matrix.modality} {name}", matrix.features)
     hint = f"; the raw counts are in the block {matrix.raw_block!r}" if matrix.raw_block else ""
     return "numbers", f"not raw counts, taken as they are{hint}"
@@ -396,7 +383,10 @@ def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced:
         remedy = f"name them, as in {origin}:source,target"
         cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
         if len(columns) > 3 and all(map(is_number, cells)):
-            remedy = f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts"
+            remedy = (
+                f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts; for other numbers, "
+                f"leave out --kind {name}=links"
+            )
         raise ValueError(
             f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} "
             f"column{'s' if len(columns) > 1 else ''}: {remedy}"

@@ -26,13 +26,13 @@ CHUNK = 1000  # rows that are averaged at a time
 
 
 def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
-    """Return the encodings of links to choose from.
+    """List the encodings among which an automatic choice should choose, the default first.
 
-    `smooth` needs a view that can be averaged. `graph`, and `smooth` beside `rows`, are no candidates: they let links
-    count several times, so that links that mean nothing outvote the other views.
+    `smooth` needs a view that can be averaged. All but `rows` let links count several times, so that meaningless links
+    could outvote the other views: they are for a choice that keeps `rows` unless the other views confirm them.
     """
     others = [content for content in contents if content.kind not in ("links", "similarities")]
-    return ["rows", "smooth"] if others else ["rows"]
+    return ["rows", "graph", "rows+smooth", "smooth"] if others else ["rows", "graph"]
 
 
 def fit_links(content: ViewContent, encodings: Sequence[str], rare: bool, entities: Entities) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
 TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
+LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files that should list links
 PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal mark
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
@@ -294,6 +295,11 @@ class _ViewReader:
             spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
         )
         contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
+        if spec.view_name.lower() in LINK_NAMES:
+            notes.append(
+                f"{spec.path} is read as one row per entity. A list of links has two columns of ids, called source and "
+                f"target or selected by their names ({spec.path}:COLUMN,COLUMN with --kind {spec.view_name}=links)."
+            )
         self.split_columns |= set(columns)
         self.notes += notes
         return contents

@@ -39,11 +39,17 @@ class Conversion(NamedTuple):
 
 
 class AmbiguousColumnError(ValueError):
-    """A column that can be read in several ways, which give different numbers."""
+    """A column that can be read in several ways, which give different numbers.
 
-    def __init__(self, message: str, readings: Sequence[ColumnReading]) -> None:
+    `thousands_reading` is the reading if the table is known to have decimal points, None if that does not decide.
+    """
+
+    def __init__(
+        self, message: str, readings: Sequence[ColumnReading], thousands_reading: ColumnReading | None = None
+    ) -> None:
         super().__init__(message)
         self.readings = readings
+        self.thousands_reading = thousands_reading
 
 
 def list_texts(values: np.ndarray) -> dict[int, str]:

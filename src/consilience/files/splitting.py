@@ -12,6 +12,7 @@ import numpy as np
 from .conversion import convert_columns, describe_unread
 from .formats.columns import is_number
 from .identifiers import CODE, has_id_name
+from .images.reading import looks_like_images
 from .kinds import BUILDERS, ViewContent, detect_column_kind, interpret_columns, is_repetitive
 from .readings import MIN_SHARE, Conversion
 from .spec import list_names
@@ -63,9 +64,9 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns = dict(table.columns)
     forced = {column: kind for column, kind in table.kinds.items() if column in columns}
     free = {column: values for column, values in columns.items() if forced.get(column) in (None, "numbers")}
-    forms = {("amount", ".")} if table.is_plain_text and any(map(_has_fractions, free.values())) else set()
+    has_decimal_points = table.is_plain_text and any(map(_has_fractions, free.values()))
     try:
-        conversions = convert_columns(free, lenient=True, forms=forms)
+        conversions = convert_columns(free, lenient=True, has_decimal_points=has_decimal_points)
     except ValueError as error:
         raise ValueError(f"{table.path}: {error}. Or leave the column out ({table.path}:-COLUMN)") from error
     columns |= {column: conversion.numbers for column, conversion in conversions.items()}
@@ -130,7 +131,7 @@ def classify_column(column: str, values: np.ndarray, folder: Path) -> str:
     if len(distinct) == 1 and MIN_ROWS <= len(texts) == len(values):
         return "constant"
     if _holds(IMAGE, texts):
-        return "images" if any((folder / text).is_file() for text in texts[:100]) else "absent-images"
+        return "images" if looks_like_images(values, folder) else "absent-images"
     if kind == "categories":
         return kind
     if _holds(ADDRESS, texts):
@@ -169,12 +170,14 @@ def _classify_numbers(column: str, values: np.ndarray) -> str:
 
 def _check_kinds(path: Path, columns: Mapping[str, np.ndarray], forced: Mapping[str, str]) -> None:
     """Refuse kinds that the user has set for columns which cannot have them."""
-    for column, kind in forced.items():
-        if kind not in COLUMN_KINDS:
-            raise ValueError(f"{path}: a column such as {column!r} can be {', '.join(COLUMN_KINDS)}, not {kind}")
-        if kind == "numbers" and columns[column].dtype == object:
-            cell = next((cell for cell in columns[column] if cell is not None), None)
-            raise ValueError(f"{path}: column {column!r} holds {str(cell)[:40]!r}, which is not a number")
+    wrong = next((column for column, kind in forced.items() if kind not in COLUMN_KINDS), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: a column such as {wrong!r} can be {', '.join(COLUMN_KINDS)}, not {forced[wrong]}")
+    numbers = [column for column, kind in forced.items() if kind == "numbers"]
+    words = next((column for column in numbers if columns[column].dtype == object), None)
+    if words is not None:
+        cell = next((cell for cell in columns[words] if cell is not None), None)
+        raise ValueError(f"{path}: column {words!r} holds {str(cell)[:40]!r}, which is not a number")
 
 
 def _mixes(columns: Mapping[str, np.ndarray], roles: Mapping[str, str], has_blocks: bool) -> bool:

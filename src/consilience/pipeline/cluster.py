@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ..data import Constraints
 from .log import RunLog
-from .memory import collect_memory, is_mapping, is_path
+from .memory import collect_memory, is_path, list_files
 from .options import RunOptions
 from .result import Result
 from .steps import run_pipeline
@@ -100,7 +100,7 @@ def cluster(
     """
     with raise_in_python_terms():
         run_options = RunOptions(
-            view=_list_files(data),
+            view=list_files(data),
             id=id_column,
             mapping=[str(path) for path in mapping],
             kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
@@ -119,15 +119,6 @@ def cluster(
         log = RunLog(verbose)
         memory = collect_memory(data, labels, seeds, constraints)
         return Result(run_pipeline(run_options, log, memory), data)
-
-
-def _list_files(data: Any) -> list[str]:
-    """Return the files that hold the data as --view names them; none if data is in memory."""
-    if is_path(data):
-        return [str(data)]
-    if is_mapping(data) and all(is_path(value) for value in data.values()):
-        return [f"{name}={path}" for name, path in data.items()]
-    return []
 
 
 def _write_n_clusters(n_clusters: int | str) -> str:

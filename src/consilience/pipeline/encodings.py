@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from ..arrays import Seed, make_generator
 from ..data import Table, Views
-from ..files import EncodedData, Entities, ViewContent, fit_and_encode, list_text_candidates
-from ..files.link_encoders import mark_nodes, number_nodes, sum_links
+from ..files import EncodedData, Entities, ViewContent, ViewEncoding, fit_and_encode, list_text_candidates
+from ..files.link_encoders import list_link_candidates, list_link_ids, mark_nodes, number_nodes, sum_links
 from ..selection import RepresentationChoice, compare_representations
 from ..selection.representations import grow_sample
 
@@ -28,12 +28,6 @@ USES = {  # of a content, by its encoding
     "rows+smooth": "as rows of linked ids, and to average the other views along them",
     "graph+smooth": "as a graph, and to average the other views along them",
 }
-
-
-def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
-    """List the encodings of links to choose from, the default first; smoothing needs a view that is not of links."""
-    has_others = any(content.kind not in ("links", "similarities") for content in contents)
-    return ["rows", "graph", "rows+smooth", "smooth"] if has_others else ["rows", "graph"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +76,8 @@ def select_encodings(
             choice = compare_representations(
                 take_common_entities(encoded),
                 n_clusters=n_clusters,
-                precomputed={
-                    name for data in encoded.values() for name, kind in data.kinds.items() if kind == "similarities"
-                },
+                precomputed=find_views(encoded, lambda encoding: encoding.encoder.kind == "similarities"),
+                dependent=find_views(encoded, lambda encoding: encoding.smoothed is not None),
                 least_kept=SAME_DATA if is_links else OUTSIDE_KNOWLEDGE,
                 max_entities=MAX_COMPARED,
                 random_state=rng,
@@ -106,12 +99,11 @@ def draw_entities(entities: Entities, links: ViewContent | None, rng: np.random.
         return np.arange(n_entities)
     if links is None:
         return np.sort(rng.choice(n_entities, MAX_COMPARED, replace=False))
-    ids = np.append(entities.row_ids[links.name], [None])[entities.rows[links.name]]
+    ids = list_link_ids(entities, links.name)
     number = number_nodes(links.data, ids)
     touched = sum_links(links.data, ids, number) + mark_nodes(ids, number)  # (entities, nodes)
-    return grow_sample(
-        sp.csr_array(sp.block_array([[None, touched], [touched.T, None]])), n_entities, MAX_COMPARED, rng
-    )
+    graph = sp.csr_array(sp.block_array([[None, touched], [touched.T, None]]))
+    return grow_sample(graph, n_entities, MAX_COMPARED, rng)
 
 
 def take_entities(
@@ -144,6 +136,11 @@ def take_common_entities(encoded: Mapping[str, EncodedData]) -> dict[str, Views]
     """Return the views of each candidate, with the entities that all candidates describe."""
     is_common = np.logical_and.reduce([data.kept for data in encoded.values()])
     return {name: data.views[is_common[data.kept]] for name, data in encoded.items()}
+
+
+def find_views(encoded: Mapping[str, EncodedData], is_wanted: Callable[[ViewEncoding], bool]) -> set[str]:
+    """Return the names of the views of any candidate whose encoding is of a kind."""
+    return {name for data in encoded.values() for name, encoding in data.encodings.items() if is_wanted(encoding)}
 
 
 def describe_use(content: ViewContent, encoding: str) -> str:

@@ -82,15 +82,15 @@ class LoadedData:
         return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.choices.encode).views
 
 
-def parse_pairs(option: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Parse the values NAME=VALUE of an option that is given once per view; a mapping is returned as it is."""
+def parse_pairs(option: str, form: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Parse the values of an option that is given once per view, such as NAME=KIND; a mapping stays as it is."""
     if isinstance(texts, Mapping):
         return dict(texts)
     pairs: dict[str, Any] = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not (name and separator and value):
-            raise ValueError(f"{option} needs the form NAME={option[2:].upper()}, got {text!r}")
+            raise ValueError(f"{option} needs the form {form}, got {text!r}")
         if pairs.setdefault(name, value) != value:
             raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
     return pairs
@@ -110,7 +110,8 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
 
 def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing."""
-    kinds, encode = parse_pairs("--kind", options.kind), parse_pairs("--encode", options.encode)
+    kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
+    encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
     with InputFiles({} if memory is None else memory.objects) as inputs:
         with log.step("reading the files", "read the files"):
             reading = read_files(

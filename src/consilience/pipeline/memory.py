@@ -69,6 +69,15 @@ def _build_readers(objects: Mapping[Path, Any]) -> dict[Path, Callable[[frozense
     return {path: lambda as_text, name=str(path): read_all(as_text)[name] for path in objects}  # type: ignore[misc]
 
 
+def list_files(data: Any) -> list[str]:
+    """Return the files that hold the data as --view names them; none if data is in memory."""
+    if is_path(data):
+        return [str(data)]
+    if is_mapping(data) and all(is_path(value) for value in data.values()):
+        return [f"{name}={path}" for name, path in data.items()]
+    return []
+
+
 def is_path(value: Any) -> bool:
     """Whether a value is the path of a file or a folder."""
     return type(value) is str or hasattr(value, "__fspath__")

@@ -17,7 +17,7 @@ from ..files.objects import add_columns
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .log import RunLog, count_noun
-from .memory import collect_memory
+from .memory import collect_memory, list_files
 from .options import RunOptions
 from .outputs import spread_columns
 from .prediction import Prediction, predict_clusters
@@ -78,12 +78,12 @@ class Result:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
             memory = None if self._data is None else collect_memory(self._data)
-            if memory is None and not self.summary["inputs"]["view"]:
+            if self._data is None and not self.summary["inputs"]["view"]:
                 raise ValueError(
                     f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
                     "cs.load_run(folder, data)"
                 )
-            return restore_run(self.summary, self._saved, RunOptions(), RunLog(), memory)
+            return restore_run(self.summary, self._saved, RunOptions(view=list_files(self._data)), RunLog(), memory)
 
     @property
     def labels(self) -> np.ndarray:
@@ -166,7 +166,7 @@ class Result:
 
     def _predict(self, data: Any) -> Prediction:
         with raise_in_python_terms():
-            return predict_clusters(self._saved, RunOptions(), RunLog(), collect_memory(data))
+            return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write labels, summary, model, report and settings to a folder, completely or not at all.

@@ -61,7 +61,12 @@ class PipelineRun:
     @cached_property
     def cluster_names(self) -> list[str]:
         """A short name for each cluster, from what marks it."""
-        return name_clusters(self.labels, self.data.views, self.texts)
+        prepared = self.data.prepared
+        features = {name: getattr(prepared.encodings[name].encoder, "feature", None) for name in prepared.views.names}
+        readable = [name for name, feature in features.items() if feature in (None, "color")]  # not edges of pictures
+        if not readable:
+            return [f"cluster {number}" for number in range(self.labels.max(initial=-1) + 1)]
+        return name_clusters(self.labels, prepared.views[readable], self.texts)
 
     @property
     def texts(self) -> dict[str, Any]:

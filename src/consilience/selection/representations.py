@@ -38,10 +38,11 @@ class RepresentationChoice:
         The chosen candidate.
     table : Table
         Per candidate: ``score``, the share of the information about its clusters that left-out predictions carry, mean
-        over all encodings of all candidates; ``kept``, the share that the first candidate's views carry, relative to
-        what they carry about its clusters; ``added``, the share that the weakest view carries that the first candidate
-        does not have, relative to the mean of the first candidate's views about its clusters, NaN without such a view;
-        ``eligible``, whether both are large enough. A candidate that cannot be clustered has NaN everywhere.
+        over the different views of all candidates; ``kept``, the share that the first candidate's views carry, relative
+        to what they carry about its clusters; ``added``, the share that the weakest view carries that the first
+        candidate does not have, relative to the mean of the first candidate's views about its clusters, NaN without
+        such a view; ``eligible``, whether both are large enough. A candidate that cannot be clustered has NaN
+        everywhere.
     sentence : str
         The choice and its reason.
     n_entities : int
@@ -62,6 +63,7 @@ class RepresentationChoice:
         "candidates": [Mapping],
         "n_clusters": [Interval(Integral, 2, None, closed="left"), None],
         "precomputed": ["array-like", set, frozenset],
+        "dependent": ["array-like", set, frozenset],
         "least_kept": [Interval(Real, 0, None, closed="left")],
         "margin": [Interval(Real, 0, None, closed="left")],
         "max_entities": [Interval(Integral, 20, None, closed="left")],
@@ -75,6 +77,7 @@ def compare_representations(
     *,
     n_clusters: int | None = None,
     precomputed: Collection[str] = (),
+    dependent: Collection[str] = (),
     least_kept: float = 0.5,
     margin: float = 0.02,
     max_entities: int = 1_500,
@@ -84,7 +87,7 @@ def compare_representations(
     """Choose among encodings of the same data, such as a text by its words, by its meaning or by both.
 
     Each candidate is clustered by a quick version of `Consilience`. All clusterings are then judged by the same
-    predictors, those of every different view of any candidate: how much of the information about the clusters do they
+    predictors, those of all different views of all candidates: how much of the information about the clusters do they
     predict for entities that were left out? A candidate is only chosen instead of the first, the default, if its score
     is higher by a margin, if the default's views still predict its clusters, and if each view that it adds predicts
     them at least half as well as the default's views predict the default's. So an encoding that has nothing to do with
@@ -100,10 +103,13 @@ def compare_representations(
         Number of clusters. None: scores are averaged over 4, 8 and 16 clusters.
     precomputed : collection of str, default=()
         Names of views that are square matrices of similarities.
+    dependent : collection of str, default=()
+        Names of views whose rows are made of the rows of several entities, such as texts averaged over links. They do
+        not count in the score, because no entity can be left out of them.
     least_kept : float, default=0.5
         Share of what the default's views predict of the default's clusters that they must predict of another
         candidate's. The default suits encodings with knowledge from outside, such as word vectors. For encodings made
-        of the same data, such as texts averaged over links, 0.98 is better: they predict their own clusters too well.
+        of the same data, such as links used in another way, 0.98 is better: they agree with each other too easily.
     margin : float, default=0.02
         By how much, relative to the default's score, the score of another candidate must be higher.
     max_entities : int, default=1500
@@ -139,7 +145,8 @@ def compare_representations(
     rows = draw_rows(candidates, precomputed, max_entities, rng)
     numbers, seed = choose_numbers(n_clusters, len(rows)), int(rng.integers(2**31))
     with use_threads(n_jobs):
-        pool = prepare_different({name: candidates[name][rows] for name in names}, precomputed, numbers[-1])
+        sampled = {name: candidates[name][rows] for name in names}
+        pool = prepare_different(sampled, precomputed, dependent, numbers[-1])
         if pool.lacks_view(names[0]):
             raise ValueError(
                 f"a view of the default candidate {names[0]!r} is constant, or hardly any entity has it: leave the "
@@ -149,7 +156,7 @@ def compare_representations(
         shares = {
             name: measure_shares(pool, judges, name, numbers, seed) for name in names if not pool.lacks_view(name)
         }
-    return choose_by_shares(shares, pool.members, least_kept, margin, len(rows))
+    return choose_by_shares(shares, pool.members, pool.judges, least_kept, margin, len(rows))
 
 
 def check_candidate_views(candidates: Mapping[str, Views]) -> None:
@@ -229,6 +236,7 @@ class ViewPool:
 
     prepared: Sequence[PreparedView | None]  # None: the view is constant, or hardly an entity has it
     members: Mapping[str, Sequence[int]]  # positions of the views of each candidate
+    judges: Sequence[int]  # positions of the views that count in the score
     n_entities: int
 
     def lacks_view(self, candidate: str) -> bool:
@@ -241,11 +249,14 @@ class ViewPool:
         return SharedPredictors.from_prepared(views, self.n_entities, {}, most_clusters)
 
 
-def prepare_different(candidates: Mapping[str, Views], precomputed: Collection[str], most_clusters: int) -> ViewPool:
+def prepare_different(
+    candidates: Mapping[str, Views], precomputed: Collection[str], dependent: Collection[str], most_clusters: int
+) -> ViewPool:
     """Prepare each different view of the candidates once; views are equal if all values are, whatever their names."""
     positions: dict[tuple[bool, tuple[bytes, ...]], int] = {}
     prepared: list[PreparedView | None] = []
     members: dict[str, list[int]] = {}
+    judges: list[int] = []
     for candidate, views in candidates.items():
         members[candidate] = []
         is_given = {name: name in precomputed for name in views.names}
@@ -256,8 +267,10 @@ def prepare_different(candidates: Mapping[str, Views], precomputed: Collection[s
                 (view,) = prepare_apart(views[[name]], is_given, min(most_clusters, MOST_FEATURES // 2))
                 # Different views of two candidates may have the same name: the pool numbers them.
                 prepared.append(None if view is None else replace(view, name=str(positions[key])))
+                if view is not None and name not in dependent:
+                    judges.append(positions[key])
             members[candidate].append(positions[key])
-    return ViewPool(prepared, members, len(next(iter(candidates.values()))))
+    return ViewPool(prepared, members, judges, len(next(iter(candidates.values()))))
 
 
 def measure_shares(
@@ -284,6 +297,7 @@ def measure_shares(
 def choose_by_shares(
     shares: Mapping[str, np.ndarray],
     members: Mapping[str, Sequence[int]],
+    judges: Sequence[int],
     least_kept: float,
     margin: float,
     n_entities: int,
@@ -291,8 +305,8 @@ def choose_by_shares(
     """Choose the candidate with the highest score among those that the default's views and the new views confirm.
 
     `shares` has the share of the information about the clusters of each usable candidate that each view predicts,
-    `members` the views of every candidate by position. The first candidate, the default, is chosen unless another
-    score is higher by a margin.
+    `members` the views of every candidate by position; `judges` are the views whose mean share is the score. The first
+    candidate, the default, is chosen unless another score is higher by a margin.
     """
     default = next(iter(members))
     before = list(members[default])
@@ -300,7 +314,7 @@ def choose_by_shares(
     score, kept, added = (dict.fromkeys(members, np.nan) for _ in range(3))
     eligible = [default]
     for name, values in shares.items():
-        score[name], kept[name] = float(np.nanmean(values)), float(values[before].mean()) / reference
+        score[name], kept[name] = float(values[list(judges)].mean()), float(values[before].mean()) / reference
         if new := sorted(set(members[name]) - set(before)):
             added[name] = float(values[new].min()) / reference
         if name != default and kept[name] >= least_kept and not added[name] < LEAST_ADDED:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import consilience as cs
 from consilience.arrays import CSR, as_rows
 from consilience.methods.agreement.geometry import (
     LARGEST_EXACT,
@@ -151,3 +152,14 @@ def test_geometries_of_array_libraries(to_kind):
         points, expected = np.asarray(geometry.transform(to_kind(X))), reference.transform(X)
         np.testing.assert_allclose(points @ points.T, expected @ expected.T, atol=1e-8)
         np.testing.assert_allclose(np.asarray(reference.transform(to_kind(X))), expected, atol=1e-10)
+
+
+def test_similarities_with_many_equal_eigenvalues():
+    """Links of a sample fall into many small parts, for which ARPACK fails unless its subspace is enlarged."""
+    links = sp.csr_array(cs.datasets.load_word_senses().views["links"]).astype(float)
+    rows = np.sort(np.random.default_rng(3).choice(links.shape[0], 1100, replace=False))
+    similarities = sp.csr_array(links[rows][:, rows] + sp.eye_array(1100))
+    geometry = SimilarityGeometry.fit(as_rows(similarities), np.random.default_rng(0))
+    values = np.linalg.eigvalsh(similarities.toarray())[-200:]
+    # The columns of `into` are eigenvectors over the roots of their values.
+    np.testing.assert_allclose(np.sort(1 / np.sum(geometry.into**2, axis=0)), values, rtol=1e-6)

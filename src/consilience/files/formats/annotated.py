@@ -59,12 +59,12 @@ def _read_in_child(path: InputFile, package: str, block: str | None = None) -> F
     return _run_child(path, package, {"task": "read", "block": block}, build)
 
 
-def find_conflicts(path: InputFile) -> list[str]:
+def list_conflicts(path: InputFile) -> list[str]:
     """List what a single-cell file has under the names of results, unless it was written as such."""
     return _run_child(path, "anndata", {"task": "find-conflicts"}, lambda header, _: header["conflicts"])
 
 
-def add_results(path: InputFile, results: Path, facts: dict[str, Any]) -> int:
+def insert_results(path: InputFile, results: Path, facts: dict[str, Any]) -> int:
     """Let a child process add results to a single-cell file; return how many of its cells have any.
 
     `results` is an .npz file with the arrays that `select_results` takes, and the `ids` of the cells.

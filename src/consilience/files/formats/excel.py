@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -79,13 +80,15 @@ def _read_sheet(path: InputFile) -> list[list[Any]]:
                 if sheet.visible == calamine.SheetVisibleEnum.Visible and sheet.typ == calamine.SheetTypeEnum.WorkSheet
             ]
             names = [path.sheet] if path.sheet is not None else visible
-            sheets = (book.get_sheet_by_name(name).to_python() for name in names)
-            return next((rows for rows in sheets if any(value != "" for row in rows for value in row)), [])
+            for name in names:
+                if rows := [row for row in book.get_sheet_by_name(name).iter_rows() if any(cell != "" for cell in row)]:
+                    return rows
+            return []
     except calamine.PasswordError as error:
         raise ValueError(f"{path} is protected by a password: save it without one") from error
     except ValueError:
         raise
-    except (Exception, BaseException) as error:  # a panic of the library is no Exception
+    except BaseException as error:  # a panic of the library is no Exception
         if type(error).__name__ in ("KeyboardInterrupt", "SystemExit", "MemoryError"):
             raise
         raise ValueError(f"{path} cannot be read as a workbook, and is probably damaged: {str(error)[:200]}") from error
@@ -93,6 +96,7 @@ def _read_sheet(path: InputFile) -> list[list[Any]]:
 
 def _check_archive(path: InputFile) -> None:
     """Refuse a damaged archive, and one that would take up far more memory than the file has bytes."""
+    damages = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
     try:
         with zipfile.ZipFile(path.location) as archive:
             n_bytes = sum(member.file_size for member in archive.infolist())
@@ -103,9 +107,7 @@ def _check_archive(path: InputFile) -> None:
                 )
             for member in archive.infolist():
                 _check_area(path, archive, member)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{path} cannot be read as a workbook, and is probably damaged: {error}") from error
-    except zipfile.zlib.error as error:  # type: ignore[attr-defined]
+    except damages as error:
         raise ValueError(f"{path} cannot be read as a workbook, and is probably damaged: {error}") from error
 
 

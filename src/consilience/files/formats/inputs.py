@@ -96,9 +96,9 @@ def detect_suffix(start: bytes) -> str:
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:
     """Split FILE#SHEET into the file and the sheet, unless that is the name of a file."""
-    name, mark, sheet = path.name.partition("#")
+    name, _, sheet = path.name.partition("#")
     file_format = FORMATS.get(Path(name).suffix.lower())
-    if not mark or not sheet or file_format is None or not file_format.has_sheets or path.exists():
+    if not sheet or ":" in sheet or file_format is None or not file_format.has_sheets or path.exists():
         return path, None
     return path.with_name(name), sheet
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import warnings
@@ -16,6 +15,7 @@ from urllib.request import url2pathname
 
 import numpy as np
 
+from ..._progress import open_task
 from ...arrays.parallel import map_chunks, use_threads
 
 if TYPE_CHECKING:
@@ -28,14 +28,12 @@ SUFFIXES = frozenset(
 # Pillow's decoders that are tried. The others include Encapsulated PostScript, which runs a program.
 FORMATS = ("JPEG", "MPO", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "PPM", "JPEG2000", "TGA")
 BATCH = 32  # pictures that one thread decodes before it takes the next ones
-BATCHES_PER_MESSAGE = 32  # between two messages about the progress
 LARGE = 20_000_000  # pixels from which pictures are decoded one at a time, to limit the memory
 WHITE_LEVELS = (255, 4095, 65535)  # of 8, 12 and 16 bits
 SAMPLED = 50  # cells of a column whose files are looked for
 ALPHA_MODES = ("RGBA", "LA", "PA", "La", "RGBa")
 
 _one_large_picture = threading.Lock()
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +89,7 @@ class Pictures:
         """
         if key in self.computed:
             return self.computed[key]
+        import_pillow()
         rows = [row for row, name in enumerate(self.names.tolist()) if name is not None]
         batches = [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
 
@@ -105,14 +104,14 @@ class Pictures:
 
         encoded: dict[int, np.ndarray] = {}
         problems: dict[int, str] = {}
-        with use_threads(None), warnings.catch_warnings():
+        with use_threads(None), warnings.catch_warnings(), open_task(len(rows)) as task:
             warnings.simplefilter("ignore")  # of Pillow, about the size of a picture and damaged metadata
-            for i, (decoded, prepared, batch_problems) in enumerate(map_chunks(decode, batches), 1):
+            task.detail = "decoding the pictures"
+            for decoded, prepared, batch_problems in map_chunks(decode, batches):
                 problems |= batch_problems
                 if decoded:
                     encoded |= zip(decoded, conclude(prepared), strict=True)
-                if i % BATCHES_PER_MESSAGE == 0 or i == len(batches):
-                    logger.info("encoded %s of %s pictures", f"{min(i * BATCH, len(rows)):,}", f"{len(rows):,}")
+                task.advance(len(decoded) + len(batch_problems))
         self._report(problems, len(rows))
         values = np.full((len(self), len(next(iter(encoded.values())))), np.nan, dtype=np.float32)
         values[list(encoded)] = np.stack(list(encoded.values()))

@@ -28,6 +28,7 @@ from ...arrays import (
     to_host,
     to_numpy,
 )
+from .predictors import compute_leading_eigenvectors
 
 FEW_COLUMNS = 10  # measurements in fewer columns are not compared by direction
 MOST_COMPONENTS = 200
@@ -158,10 +159,10 @@ class SimilarityGeometry:
         number = min(count_components(X.shape[0]), X.shape[0])
         plain = to_host(X)
         plain = (plain + plain.T) / 2  # rounding errors may have made it asymmetric
-        if sp.issparse(plain) and number < X.shape[0] - 1:
-            values, vectors = sp.linalg.eigsh(plain, number, which="LA", v0=rng.standard_normal(X.shape[0]))
+        if sp.issparse(plain):
+            values, vectors = compute_leading_eigenvectors(plain, number, rng)
         else:
-            values, vectors = np.linalg.eigh(plain.toarray() if sp.issparse(plain) else plain)
+            values, vectors = np.linalg.eigh(plain)
             values, vectors = values[-number:], vectors[:, -number:]
         real = values > 1e-10 * np.abs(values).max()
         into = vectors[:, real] / np.sqrt(values[real])

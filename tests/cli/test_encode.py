@@ -1,0 +1,146 @@
+"""`--encode`: views by meaning from files to the report and to new entities."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from consilience.pipeline.single_views import concatenate_views
+
+from consilience.data import Views
+from consilience.registry import find_estimator, join_kinds
+from stage import assert_refused, get_clusters, read_labels, run_command, run_successfully, write_csv
+
+pytest.importorskip("wordllama")
+
+THINGS = {
+    "animal": ["dog", "cat", "horse", "wolf"],
+    "vehicle": ["car", "truck", "bus", "train"],
+    "food": ["bread", "cheese", "soup", "apple"],
+}
+PHRASES = ["a young {}", "the {} of a farmer", "an old {} that is big", "any {}", "{} from the city", "my first {}"]
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory):
+    """A table of short texts, which share few words within their class, and of numbers that tell classes apart."""
+    path = tmp_path_factory.mktemp("things") / "things.csv"
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"{word}{i}", phrase.format(word), *np.round(rng.normal(size=2) + 4 * number, 3), name)
+        for number, (name, words) in enumerate(THINGS.items())
+        for word in words
+        for i, phrase in enumerate(PHRASES)
+    ]
+    write_csv(path, ["id", "text", "x", "y", "class"], rows)
+    return path
+
+
+def name_views(path):
+    return "--view", f"text={path}:text", "--view", f"size={path}:x,y"
+
+
+@pytest.fixture(scope="module")
+def runs(things, tmp_path_factory):
+    """Folders of runs, by encoding."""
+    folders = {}
+    for encoding in ("semantic", "words+semantic", "lsa"):
+        folders[encoding] = tmp_path_factory.mktemp("runs") / encoding
+        options = ("--labels", "class", "-k", 3, "--encode", f"text={encoding}", "--out", folders[encoding])
+        run_successfully("cluster", *name_views(things), *options)
+    return folders
+
+
+@pytest.mark.parametrize("encoding", ["semantic", "words+semantic", "lsa"])
+def test_new_entities_are_encoded_as_in_the_fit(runs, things, tmp_path, encoding):
+    run_successfully("predict", runs[encoding], *name_views(things), "--out", tmp_path / "new.csv")
+    fitted, new = read_labels(runs[encoding] / "labels.csv"), read_labels(tmp_path / "new.csv")
+    assert np.mean(np.array(get_clusters(fitted)) == np.array(get_clusters(new))) > 0.9
+
+
+@pytest.mark.parametrize("encoding", ["semantic", "words+semantic", "lsa"])
+def test_report_can_be_written_again(runs, tmp_path, encoding):
+    run_successfully("report", runs[encoding], "--out", tmp_path / "report.html")
+    pages = [(folder / "report.html").read_text(encoding="utf-8") for folder in (tmp_path, runs[encoding])]
+    first, second = (re.sub(r"<time.*?</time>", "", page) for page in pages)
+    assert first == second
+
+
+def test_summary_records_encodings_and_kinds(runs):
+    facts = json.loads((runs["words+semantic"] / "summary.json").read_text())
+    assert facts["inputs"]["encode"] == ["text=words+semantic"]
+    assert {name: view["kind"] for name, view in facts["views"].items()} == {
+        "text": "text",
+        "text-meaning": "embedding",
+        "size": "numbers",
+    }
+
+
+@pytest.mark.parametrize("encoding", ["semantic", "words+semantic", "lsa"])
+def test_report_describes_clusters_by_words(runs, encoding):
+    page = (runs[encoding] / "report.html").read_text(encoding="utf-8")
+    blocks = page[page.index('id="cluster-list"') :]
+    headings = re.findall(r"<h4><bdi>([^<]*)", blocks)
+    assert {"text", "size"} <= set(headings)
+    assert "text-meaning" not in headings  # it has the texts of the view 'text'
+    assert "<small>column </small>" not in blocks  # no dimension without a name
+    terms = re.findall(r'<span class="term"><bdi>([^<]*)', blocks)
+    assert {"dog", "bread", "car"} & set(terms)
+
+
+def test_methods_take_embeddings(things, tmp_path):
+    for method in ("co-em", "spherical", "agglomerative", "convex"):
+        options = ("-k", 3, "--method", method, "--no-assess", "--encode", "text=words+semantic")
+        run_successfully("cluster", *name_views(things), *options, "--out", tmp_path / method)
+
+
+@pytest.mark.parametrize(
+    ("encodings", "message"),
+    [
+        (["text"], "--encode needs the form NAME=ENCODING, got 'text'"),
+        (["text=words", "text=lsa"], "--encode is given twice for the view 'text': words and lsa"),
+        (["size=words"], "view 'size' (things.csv:x,y) holds numbers, which have one encoding"),
+        (["tekst=words"], "--encode names the view 'tekst', but the views are 'text', 'size'. Did you mean 'text'?"),
+        (["text=semantc"], "Did you mean 'semantic'?"),
+        (["text=models/none"], "there is no model at"),
+    ],
+)
+def test_unsuitable_encodings_are_refused(things, tmp_path, monkeypatch, encodings, message):
+    monkeypatch.chdir(things.parent)
+    options = [word for encoding in encodings for word in ("--encode", encoding)]
+    ran = run_command("cluster", *name_views("things.csv"), "-k", 3, *options, "--out", tmp_path / "out")
+    assert_refused(ran, message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_compare_takes_encodings(things):
+    printed = run_successfully("compare", *name_views(things), "-k", 3, "--refits", 0, "--encode", "text=semantic").out
+    assert "embedding" in printed
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ({"a": "text", "b": "links"}, "counts"),
+        ({"a": "text", "b": "embedding"}, "embedding"),
+        ({"a": "embedding", "b": "numbers"}, "numbers"),
+    ],
+)
+def test_kind_of_views_side_by_side(kinds, expected):
+    assert join_kinds(kinds) == expected
+
+
+def test_embeddings_keep_their_length_side_by_side():
+    rows = np.eye(4)
+    joined, kinds = concatenate_views(
+        Views({"a": rows, "b": rows}), {"a": "embedding", "b": "numbers"}, raw_counts=False
+    )
+    np.testing.assert_allclose(joined["all"], np.hstack([rows, rows / 2]))
+    assert kinds == {"all": "numbers"}
+
+
+def test_options_for_embeddings():
+    kinds = {"a": "embedding", "b": "numbers"}
+    assert find_estimator("co-em").choose_options(kinds)["families"] == {"a": "von-mises-fisher", "b": "gaussian"}
+    assert find_estimator("agglomerative").choose_options(kinds)["metric"] == {"a": "cosine", "b": "euclidean"}
+    assert find_estimator("convex").choose_options(kinds)["divergence"] == {"a": "cosine", "b": "squared-euclidean"}

@@ -1,0 +1,135 @@
+"""Sheets of workbooks are read like CSV files."""
+
+import datetime as dt
+import io
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience.files import read_file
+from workbooks import make_archive, make_ods, make_xlsx
+
+pytest.importorskip("python_calamine")
+
+HEADER = ["sku", "price", "sold", "ok", "at", "code", None, "sum"]
+BODY = [
+    [
+        f"S{i}",
+        1.5 * i,
+        dt.datetime(2020, 1, 1 + i, 12 * (i == 2)),
+        i % 2 == 0,
+        dt.time(8 + i, 30),
+        "007",
+        None,
+        f"=A1+1->{i}",
+    ]
+    for i in range(4)
+]
+TITLED = [["Report of the month"], [], [None, *HEADER], *([None, *row] for row in BODY), []]
+
+
+def test_sheet_is_read_like_a_csv_file(put):
+    columns = read_file(put("t.xlsx", make_xlsx({"Sheet": TITLED}))).columns
+    assert list(columns) == ["sku", "price", "sold", "ok", "at", "code", "sum"]
+    assert columns["sku"].tolist() == ["S0", "S1", "S2", "S3"]
+    assert columns["price"].tolist() == [0, 1.5, 3, 4.5]
+    assert columns["sold"].tolist() == ["2020-01-01", "2020-01-02", "2020-01-03 12:00:00", "2020-01-04"]
+    assert columns["ok"].tolist() == ["true", "false", "true", "false"]
+    assert columns["at"].tolist() == ["08:30:00", "09:30:00", "10:30:00", "11:30:00"]
+    assert columns["code"].tolist() == [7, 7, 7, 7]
+    assert columns["sum"].tolist() == [0, 1, 2, 3]  # the saved values of the formulas
+
+
+def test_ids_stay_text(put):
+    path = put("t.xlsx", make_xlsx({"Sheet": [["id", "x"], [7, 1], ["007", 2]]}))
+    assert read_file(path, frozenset({"id"})).columns["id"].tolist() == ["7", "007"]
+
+
+def test_errors_are_empty_cells(put):
+    path = put("t.xlsx", make_xlsx({"Sheet": [["x", "y"], [1, "#N/A"], ["#DIV/0!", "a"], [3, "b"]]}))
+    columns = read_file(path).columns
+    np.testing.assert_array_equal(columns["x"], [1, np.nan, 3])
+    assert columns["y"].tolist() == [None, "a", "b"]
+
+
+@pytest.mark.parametrize("make", [make_xlsx, make_ods])
+def test_first_sheet_with_data_or_a_named_one_is_read(put, make):
+    path = put("t.ods", make({"Cover": [], "Data": [["a", "b"], ["x", 1]], "My data": [["c"], ["y"]]}))
+    assert list(read_file(path).columns) == ["a", "b"]
+    assert list(read_file(Path(f"{path}#My data")).columns) == ["c"]
+    with pytest.raises(ValueError, match=r"there is no sheet 'Dat'; there are 'Cover', .*Did you mean 'Data'\?"):
+        read_file(Path(f"{path}#Dat"))
+
+
+def test_hidden_sheet_is_skipped(put):
+    sheets = {"Secret": [["a"], [1]], "Data": [["b"], ["x"]]}
+    assert list(read_file(put("t.xlsx", make_xlsx(sheets, hidden=["Secret"]))).columns) == ["b"]
+
+
+def test_sheets_are_views(put, read):
+    path = put("t.xlsx", make_xlsx({"A": [["id", "x"], ["u", 1], ["v", 2]], "B": [["id", "y"], ["v", 1], ["u", 5]]}))
+    contents = read(f"{path}#A", f"b={path}#B:y").contents
+    assert [(content.name, content.columns) for content in contents] == [("A", ("x",)), ("b", ("y",))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "is empty: it must hold a row that names the columns"),
+        ([["a", "b"]], "has a header, but no rows"),
+        ([[1, 2], [3, 4]], "row 1 holds numbers, not the names of the columns: add a header"),
+        ([["a", "a"], [1, 2]], "has two columns called 'a': rename one"),
+    ],
+)
+def test_sheet_without_table_is_refused(put, rows, message):
+    with pytest.raises(ValueError, match=rf"t\.xlsx.*{message}"):
+        read_file(put("t.xlsx", make_xlsx({"Sheet": rows})))
+
+
+def test_damaged_workbooks_are_refused(put):
+    whole = make_xlsx({"Sheet": TITLED})
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        damaged = np.frombuffer(whole, np.uint8).copy()
+        damaged[rng.integers(len(damaged), size=3)] = rng.integers(256, size=3)
+        content = damaged.tobytes()[: len(whole) if seed % 2 else rng.integers(1, len(whole))]
+        refusal = read_and_catch(put("t.xlsx", content))
+        assert refusal is None or (issubclass(refusal[0], ValueError) and "t.xlsx" in refusal[1]), refusal
+
+
+def read_and_catch(path):
+    """Return the type and message of the error; None if the file is read, such as with damage in unused bytes."""
+    try:
+        read_file(path)
+    except BaseException as error:
+        return type(error), str(error)
+    return None
+
+
+def test_archive_that_unpacks_to_too_much_is_refused(put, monkeypatch):
+    monkeypatch.setattr("consilience.files.formats.excel.MIN_ALLOWED_BYTES", 10**5)
+    path = put("t.xlsx", make_xlsx({"Sheet": TITLED}, extra={"xl/x.xml": "0" * 10**7}))
+    with pytest.raises(ValueError, match=r"t\.xlsx would unpack to 10,\d+,\d+ bytes, which is not plausible"):
+        read_file(path)
+
+
+def test_stray_cell_at_the_end_of_a_sheet_is_refused(put):
+    with zipfile.ZipFile(io.BytesIO(make_xlsx({"Sheet": [["a", "b"], [1, 2]]}))) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    stray = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    members[sheet] = members[sheet].replace("</sheetData>", stray)
+    message = r"a sheet has 5 cells, but extends over 1,048,576 rows and 16,384 columns: delete the stray cells"
+    with pytest.raises(ValueError, match=message):
+        read_file(put("t.xlsx", make_archive(members)))
+
+
+def test_missing_package_is_named(put, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(
+        ImportError, match=r"t\.xlsx: workbooks need python-calamine: pip install 'consilience\[excel\]'"
+    ):
+        read_file(put("t.xlsx", make_xlsx({"Sheet": TITLED})))

@@ -1,0 +1,206 @@
+"""A mixed table becomes views by the kinds of its columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from consilience.files import InputFiles, ModelViews, encode, fit_and_encode, join_contents, parse_view, read_files
+from consilience.files.splitting import find_blocks
+from stage import write_csv
+
+N = 60
+RNG = np.random.default_rng(0)
+WORDS = ["apples", "boats", "clouds", "doors", "engines", "forests", "gardens"]
+TEXTS = [f"a long story about {WORDS[i % 7]} and about {WORDS[i % 5]} and {WORDS[i % 3]}" for i in range(N)]
+COLUMNS = {
+    "sku": [f"SKU-{i:03}" for i in range(N)],
+    "title": [f"Thing Number{i}" for i in range(N)],
+    "brand": ["Acme", "Nord", "Volt"] * (N // 3),
+    "price": [f"${1000 + i:,}.50" for i in range(N)],
+    "listed": [f"{1 + i % 28:02}.{1 + i % 12:02}.2020" for i in range(N)],
+    "stock": ["yes", "no"] * (N // 2),
+    "story": TEXTS,
+    "url": [f"https://a.example/{i}" for i in range(N)],
+    "empty": [""] * N,
+    "currency": ["USD"] * N,
+    **{f"img_{j}": RNG.normal(size=N).round(3) for j in range(8)},
+}
+
+
+@pytest.fixture
+def products(tmp_path):
+    def write(name="products.csv", rows=slice(None), **changes):
+        columns = {name: values for name, values in (COLUMNS | changes).items() if values is not None}
+        cells = zip(*(list(values)[rows] for values in columns.values()), strict=True)
+        return write_csv(tmp_path / name, list(columns), cells)
+
+    return write
+
+
+def test_mixed_table_is_split_by_kinds(products, read):
+    reading = read(products())
+    views = {content.name: (content.kind, content.columns) for content in reading.contents}
+    assert views == {
+        "products": ("categories", ("brand", "price", "listed", "stock")),
+        "title": ("names", ("title",)),
+        "story": ("text", ("story",)),
+        "img": ("numbers", tuple(f"img_{j}" for j in range(8))),
+    }
+    data = reading.contents[0].data
+    assert data["price"][:2].tolist() == [1000.5, 1001.5]
+    assert data["stock"][:2].tolist() == [1, 0]
+    assert data["brand"][:2].tolist() == ["Acme", "Nord"]
+    assert reading.id_column == "sku"
+    assert reading.contents[0].ids[:2].tolist() == ["SKU-000", "SKU-001"]
+
+
+def test_notes_say_what_became_of_the_columns(products, read):
+    prices = COLUMNS["price"].copy()
+    prices[5] = "call us"
+    reading = read(path := products(price=prices))
+    id_note, split_note, left_out, unread = reading.notes
+    assert id_note == "Rows are identified by the column 'sku' (--id sku)."
+    assert split_note.startswith(f"{path} is split into the views 'products', 'title', 'story', 'img'.")
+    assert (
+        "left out 'empty' (empty); 'currency' (the same value in all rows); 'url' (web or mail addresses)." in left_out
+    )
+    assert unread.endswith("column 'price' holds amounts; 'call us' in row 6 cannot be read, and counts as empty.")
+    reasons = [content.reason for content in reading.contents]
+    assert reasons[0].startswith(
+        "'brand', 'price', 'listed', 'stock'; price: '$1,000.50' read as 1000.5; listed: '01.01"
+    )
+    assert reasons[3] == "'img_0' to 'img_7'"
+
+
+def test_named_table_is_split_only_if_it_mixes_kinds(products, read, put):
+    reading = read(f"shop={products()}")
+    assert [content.name for content in reading.contents] == ["shop", "title", "story", "img"]
+    path = put("t.csv", "x,y\n" + "".join(f"{i % 3},5\n" for i in range(20)))
+    (content,) = read(f"t={path}").contents
+    assert content.columns == ("x", "y")
+    assert [content.columns for content in read(path).contents] == [("x",)]
+
+
+def test_text_column_called_like_the_file(products, read):
+    contents = read(products("story.csv")).contents
+    assert [content.name for content in contents] == ["columns", "title", "story", "img"]
+
+
+def test_views_of_two_tables_with_a_common_column(products, read):
+    names = [content.name for content in read(products("a.csv"), products("b.csv")).contents]
+    assert names == ["a", "title", "story", "img", "b", "b-title", "b-story", "b-img"]
+
+
+def test_kind_of_a_column_can_be_set(products, read):
+    path = products(code=["007", "7"] * (N // 2))
+    contents = {c.name: c for c in read(path, kinds={"title": "categories", "code": "categories"}).contents}
+    assert contents["products"].columns == ("title", "brand", "price", "listed", "stock", "code")
+    assert contents["products"].data["code"][:2].tolist() == ["007", "7"]
+    with pytest.raises(ValueError, match=r"column 'brand' holds 'Acme', which is not a number"):
+        read(path, kinds={"brand": "numbers"})
+    with pytest.raises(ValueError, match=r"a column such as 'brand' can be numbers, counts, .*, not links"):
+        read(path, kinds={"brand": "links"})
+    with pytest.raises(ValueError, match=r"--kind names 'brnd'; the views are .*Did you mean 'brand'\?"):
+        read(path, kinds={"brnd": "categories"})
+
+
+def test_columns_can_be_left_out(products, read):
+    contents = read(f"{products()}:-img_*,-story").contents
+    assert [content.name for content in contents] == ["products", "title"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([""] * N, "'empty', 'extra' (empty)"),
+        (range(N), "'extra' (numbers of rows, or other ids)"),
+        ([f"A{i}" for i in range(N)], "'extra' (codes that do not repeat)"),
+        (
+            [f"{i}" if i % 2 else "abcdefghij"[i % 10] * (1 + i % 13) for i in range(N)],
+            "'extra' (numbers mixed with words)",
+        ),
+        ([f"{i}.png" for i in range(N)], "'extra' (names of image files that are not in the folder of the table)"),
+    ],
+)
+def test_columns_that_carry_nothing_are_left_out(products, read, cells, reason):
+    reading = read(products(extra=cells))
+    assert "extra" not in {name for content in reading.contents for name in content.columns}
+    assert any(reason in note for note in reading.notes), reading.notes
+
+
+def test_table_without_usable_column_is_refused(put, read):
+    path = put("t.csv", "sku,same\n" + "".join(f"a{i},7\n" for i in range(20)))
+    with pytest.raises(
+        ValueError, match=r"t\.csv has no column that can be used: 'same' \(the same value in all rows\)"
+    ):
+        read(path)
+
+
+def test_table_with_one_usable_column_is_noted(put, read):
+    reading = read(put("t.csv", "sku,same,x\n" + "".join(f"a{i},7,{i % 3}\n" for i in range(20))))
+    assert any("only the column 'x' can be used. Add columns or files" in note for note in reading.notes)
+
+
+def test_ambiguous_column_of_a_split_table_is_refused_with_remedy(products, read):
+    message = r"column 'price': .* may be 1\.2 or 1200: .*Or leave the column out \(.*products\.csv:-COLUMN\)"
+    with pytest.raises(ValueError, match=message):
+        read(products(price=["1.200 €", "900 €"] * (N // 2)))
+
+
+def test_decimal_points_of_other_columns_decide(products, read):
+    contents = read(products(price=["1,200", "900"] * (N // 2))).contents
+    assert contents[0].data["price"][:2].tolist() == [1200, 900]
+
+
+def test_many_columns_of_text_are_one_view(put, read):
+    header = ",".join(f"answer {chr(97 + j)}" for j in range(12))
+    rows = "".join(",".join(f"this is what {i % 9} said of {j} and more" for j in range(12)) + "\n" for i in range(30))
+    (content,) = read(put("t.csv", f"{header}\n{rows}")).contents
+    assert (content.kind, len(content.columns)) == ("text", 12)
+
+
+def test_numbered_columns_are_blocks():
+    numbers = np.zeros(3)
+    columns = dict.fromkeys([*(f"img_{i}" for i in range(9)), *(f"e[{i}]" for i in range(5, 13))], numbers)
+    columns |= dict.fromkeys([*(f"few{i}" for i in range(7)), *(f"gap{i}" for i in range(0, 20, 2))], numbers)
+    blocks = find_blocks(columns | {str(year): numbers for year in range(2000, 2012)}, ())
+    assert {prefix: len(names) for prefix, names in blocks.items()} == {"img": 9, "e": 8}
+    assert blocks["img"] == [f"img_{i}" for i in range(9)]
+
+
+def test_wide_table_is_one_view(put, read):
+    header = ",".join(f"gene{j}x" for j in range(10_000))
+    path = put(
+        "t.csv", f"sample,{header}\n" + "".join(f"s{i},{','.join([str(i * 7 % 5)] * 10_000)}\n" for i in range(12))
+    )
+    (content,) = read(path).contents
+    assert (content.kind, len(content.columns)) == ("numbers", 10_000)
+
+
+def test_new_rows_are_read_as_in_the_fit(products, read):
+    reading = read(products(listed=[f"{1 + i % 28}/{1 + i % 12}/2020" for i in range(N)]))
+    fitted = fit_and_encode(reading.contents, rare=False)
+    model = ModelViews.from_contents(reading.contents)
+    few = slice(0, 2)  # whose dates alone are ambiguous
+    path = products("new.csv", few, listed=[f"{1 + i % 28}/{1 + i % 12}/2020" for i in range(N)])
+    with InputFiles() as inputs:
+        specs = model.find_views(parse_view(str(path)), inputs)
+        assert [spec.name for spec in specs] == ["products", "title", "story", "img"]
+        new = read_files(
+            specs, kinds=model.kinds, usual_ids=("sku",), guess_id=False, readings=model.readings, inputs=inputs
+        )
+    result = encode(new.contents, fitted.encodings, join_contents(new.contents))
+    for name in result.views.names:
+        blocks = (views[name][:2] for views in (result.views, fitted.views))
+        np.testing.assert_allclose(*(X.toarray() if sp.issparse(X) else X for X in blocks))
+    assert result.ids.tolist() == ["SKU-000", "SKU-001"]
+
+
+def test_new_file_without_columns_of_the_model_is_refused(products, read, put):
+    model = ModelViews.from_contents(read(products()).contents)
+    with InputFiles() as inputs:
+        assert [s.name for s in model.find_views(parse_view(str(put("n.csv", "sku,story\na,b\n"))), inputs)] == [
+            "story"
+        ]
+        with pytest.raises(ValueError, match=r"n\.csv has none of the columns 'brand', .* of the model; it has 'x'"):
+            model.find_views(parse_view(str(put("n.csv", "x\n1\n"))), inputs)
