@@ -1,13 +1,16 @@
 """The log of a run."""
 
+import io
 import logging
 import time
 import warnings
 
 import pytest
+from rich.console import Console
 
 from consilience._progress import open_task
 from consilience.pipeline import log as log_module
+from consilience.pipeline.bar import draw_progress
 from consilience.pipeline.log import RunLog, RunningStep, Task, format_progress, format_seconds
 
 
@@ -107,3 +110,28 @@ def test_time_left_goes_by_the_speed_since_the_first_progress(monkeypatch):
     assert step.estimate_left() == pytest.approx(10 * 79 / 20)
     step.task.set_done(100)
     assert step.estimate_left() is None
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_bar_keeps_share_and_times_on_a_narrow_terminal(width, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(log_module.time, "perf_counter", lambda: now[0])
+    step = RunningStep("clustering by cross-fitted agreement of the views", Task(10))
+    step.task.detail = "start 3 of 14, round 5"
+    console = Console(width=width, file=io.StringIO())
+    for done in (1, 5):
+        now[0] += 20.0
+        step.task.set_done(done)
+        console.print(draw_progress([step]))
+    first, second = console.file.getvalue().splitlines()
+    assert first.startswith("clustering by ")
+    assert first.rstrip().endswith("10% 20 s")
+    assert second.rstrip().endswith("50% 40 s, about 25 s left")
+    assert ("round 5" in second) == (width == 200)
+
+
+def test_bar_has_no_share_while_nothing_is_known():
+    console = Console(width=80, file=io.StringIO())
+    console.print(draw_progress([RunningStep("reading the files", Task())]))
+    assert "%" not in console.file.getvalue()
+    console.print(draw_progress([]))

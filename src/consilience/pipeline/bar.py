@@ -35,14 +35,15 @@ def draw_progress(started: Sequence[RunningStep]) -> Table | Text:
         return Text()
     step, share = steps[0], steps[0].task.share
     left, detail = step.estimate_left(), step.task.describe()
-    line = Table.grid(padding=(0, 1))
-    line.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for width in (WIDTH, 4, None):
-        line.add_column(no_wrap=True, min_width=width)
+    times = format_seconds(step.seconds) + ("" if left is None else f", about {format_seconds(left)} left")
+    line = Table.grid(padding=(0, 1), expand=True)
+    line.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # what a narrow terminal shortens
+    for width in (WIDTH, 4, len(times)):
+        line.add_column(no_wrap=True, width=width)
     line.add_row(
         Text(steps[-1].doing + (f": {detail}" if detail else "")),
         ProgressBar(total=1.0, completed=share, width=WIDTH, pulse=not share),
         Text(format_progress(share).rjust(4) if share else ""),
-        Text(format_seconds(step.seconds) + ("" if left is None else f", about {format_seconds(left)} left")),
+        Text(times),
     )
     return line
