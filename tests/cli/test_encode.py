@@ -61,7 +61,11 @@ def test_new_entities_are_encoded_as_in_the_fit(runs, things, tmp_path, encoding
 @pytest.mark.parametrize("encoding", ["semantic", "words+semantic", "lsa"])
 def test_report_can_be_written_again(runs, tmp_path, encoding):
     run_successfully("report", runs[encoding], "--out", tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_bytes() == (runs[encoding] / "report.html").read_bytes()
+    first, second = (
+        re.sub(r"<time.*?</time>", "", (folder / "report.html").read_text(encoding="utf-8"))
+        for folder in (runs[encoding], tmp_path)
+    )
+    assert first == second
 
 
 def test_summary_records_encodings_and_kinds(runs):
