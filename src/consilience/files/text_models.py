@@ -42,7 +42,7 @@ def open_text_model(source: str) -> TextModel:
         return _open_wordllama()
     path = Path(source)
     if not path.exists():
-        raise ValueError(f"there is no model at {path}: put it there, or name its new path in --encode")
+        raise ValueError(f"there is no model at {path}: check the path in --encode")
     if path.is_file():
         if path.suffix.lower() != ".onnx":
             raise ValueError(f"{path} is not a model: give an .onnx file, or a folder with a model and tokenizer.json")
