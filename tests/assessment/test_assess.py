@@ -876,3 +876,26 @@ def test_outliers_do_not_count_in_the_similarity_of_the_alternative():
     views = cs.Views({**dict(views.items()), "noise": noise})
     model = cs.Consilience(3, outliers=0.1, random_state=0).fit(views)
     assert cs.assess(model, views, refit=True).alternative.similarity > 0.99
+
+
+def test_views_of_the_same_data_do_not_confirm_each_other():
+    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    model = cs.Consilience(3, random_state=0).fit(views)
+    first, second = views.names
+    plain, related = cs.assess(model, views), cs.assess(model, views, related=[(first, second)])
+    assert plain.verdict == "stable"
+    assert plain.impurity is not None
+    assert related.compared == []
+    assert related.verdict == "mixed"
+    assert related.impurity is None
+    assert "there are no two views that could confirm each other" in related.headline
+
+
+def test_averaged_rows_leave_no_estimate():
+    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    model = cs.Consilience(3, random_state=0).fit(views)
+    averaged = cs.assess(model, views, averaged=[views.names[1]])
+    assert averaged.verdict == "mixed"
+    assert averaged.impurity is None
+    assert f"rows of view {views.names[1]!r} are averages" in averaged.headline
+    assert "averages over several entities, so that these figures are too good" in averaged.estimate

@@ -118,7 +118,7 @@ def test_kinds_of_encoded_views():
         ({"note": "rows"}, "view 'note': there is no encoding 'rows' of text: choose from words, lsa, semantic,"),
         ({"note": "words+"}, "there is no encoding '' of text"),
         ({"note": "words+words"}, "the encoding 'words' is named twice in 'words\\+words'"),
-        ({"note": "./nowhere/model"}, r"view 'note' \(a.csv\): there is no model at .*nowhere.model: put it there"),
+        ({"note": "./nowhere/model"}, r"view 'note' \(a.csv\): there is no model at .*nowhere.model: check the path"),
     ],
 )
 def test_unsuitable_encodings_are_refused(encode, message):
@@ -390,7 +390,9 @@ def test_missing_model_is_refused(tmp_path):
     write_onnx(tmp_path / "model")
     parts = save_and_load(encode_texts(tmp_path / "model"), tmp_path)
     (tmp_path / "model").rename(tmp_path / "elsewhere")
-    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): there is no model at .*model: put it there"):
+    with pytest.raises(
+        ValueError, match=r"view 'note' \(a.csv\): there is no model at .*model, which encoded the texts of"
+    ):
         encode_new(parts, ["a truck"])
 
 

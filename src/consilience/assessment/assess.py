@@ -66,6 +66,7 @@ VIEW_NAMES = ("embedding", "view")  # parameters that may be the name of a view
         "max_entities": [Interval(Integral, 10, None, closed="left")],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "related": ["array-like"],
+        "averaged": ["array-like"],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose"],
@@ -82,6 +83,7 @@ def assess(
     max_entities: int = 5_000,
     n_splits: int = 1,
     related: Sequence[tuple[str, str]] = (),
+    averaged: Sequence[str] = (),
     random_state: Seed = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
@@ -116,6 +118,10 @@ def assess(
     related : sequence of pairs of str, default=()
         Pairs of views that were made from the same data, such as a text by its words and by its meaning. That they
         agree proves nothing, so they do not confirm each other.
+    averaged : sequence of str, default=()
+        Views whose rows are averages over several entities, such as texts averaged along links. No entity can be left
+        out of them, so that the figures are optimistic: there is no estimate of the impurity, and the verdict is not
+        "stable".
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional
@@ -148,7 +154,7 @@ def assess(
         )
     check_is_fitted(model)
     pairs = [(str(first), str(second)) for first, second in related]
-    options = Options(refit, max_entities, n_splits, verbose, pairs)
+    options = Options(refit, max_entities, n_splits, verbose, pairs, [str(name) for name in averaged])
     classes = None if y is None else np.asarray(y)
     with open_task(options.n_units) as task:
         return run_assessment(
@@ -164,6 +170,7 @@ class Options(NamedTuple):
     n_splits: int
     verbose: bool
     related: Sequence[tuple[str, str]]
+    averaged: Sequence[str]
 
     @property
     def n_units(self) -> float:
@@ -247,6 +254,7 @@ def run_assessment(
         },
         n_missing_clusters=n_missing,
         related=options.related,
+        averaged=[name for name in options.averaged if name in views.names],
     )
     if not options.refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment

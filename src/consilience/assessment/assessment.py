@@ -85,6 +85,8 @@ class Assessment:
         Number of requested clusters that have no entities.
     related : list of pairs of str
         Views that were made from the same data, which do not confirm each other.
+    averaged : list of str
+        Views whose rows are averages over several entities, which make all figures optimistic.
     """
 
     disagreement: float
@@ -102,6 +104,7 @@ class Assessment:
     unjudged: Mapping[str, str] = field(default_factory=dict)
     n_missing_clusters: int = 0
     related: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    averaged: Sequence[str] = field(default_factory=tuple)
 
     @property
     def doubt(self) -> float:
@@ -112,7 +115,8 @@ class Assessment:
     def impurity(self) -> float | None:
         """Estimated share of the entities whose cluster consists mostly of entities of another kind.
 
-        None if the clusters follow a view that no other confirms, or if no two views confirm each other.
+        None if the clusters follow a view that no other confirms, if no two views confirm each other, or if rows are
+        averages over several entities.
         """
         return estimate_impurity(self.doubt)[0] if self._can_estimate else None
 
@@ -123,7 +127,7 @@ class Assessment:
 
     @property
     def _can_estimate(self) -> bool:
-        return self.leading is None and self._n_confirmed >= 2
+        return self.leading is None and self._n_confirmed >= 2 and not self.averaged
 
     @property
     def _n_confirmed(self) -> int:
@@ -192,7 +196,8 @@ class Assessment:
             return "do not rely"
         repeatable = self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT
         confirmed = self._n_confirmed >= 2 and not self.dissenting
-        return "stable" if repeatable and confirmed and not self.n_missing_clusters else "mixed"
+        is_biased = self.n_missing_clusters > 0 or len(self.averaged) > 0
+        return "stable" if repeatable and confirmed and not is_biased else "mixed"
 
     @property
     def reason(self) -> str:
@@ -215,6 +220,8 @@ class Assessment:
             return (
                 f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these clusters."
             )
+        if self.averaged and self.disagreement <= STABLE_DISAGREEMENT:
+            return f"{repeated}, but rows of {list_views(self.averaged)} are averages that contain the other half."
         if self.disagreement <= STABLE_DISAGREEMENT:
             return f"{repeated}, but many entities lie between clusters."
         return f"{repeated}."
@@ -238,6 +245,11 @@ class Assessment:
             reason = "no two views confirm each other" if self.views.n_rows > 1 else "there is no second view"
             if self.leading is not None:
                 reason = f"the clusters follow view {self.leading!r}, which no other view confirms"
+            elif self.averaged and self._n_confirmed >= 2:
+                reason = (
+                    f"rows of {list_views(self.averaged)} are averages over several entities, so that these figures "
+                    "are too good"
+                )
             return f"There is no estimate of the impurity, because {reason}."
         low, high = self.impurity_range
         return (

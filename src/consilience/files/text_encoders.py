@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,10 @@ class EmbeddingEncoder:
             raise ValueError(
                 f"the texts were encoded by the Python function {self.source}, which no file contains: predict in the "
                 "session of the fit, or cluster the vectors as a view of numbers"
+            )
+        if self.source != SEMANTIC and not Path(self.source).exists():
+            raise ValueError(
+                f"there is no model at {self.source}, which encoded the texts of the fit: put it there again"
             )
         model = open_text_model(self.source)
         if model.fingerprint != self.fingerprint:

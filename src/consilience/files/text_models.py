@@ -42,7 +42,7 @@ def open_text_model(source: str) -> TextModel:
         return _open_wordllama()
     path = Path(source)
     if not path.exists():
-        raise ValueError(f"there is no model at {path}: put it there, or name its new path in --encode")
+        raise ValueError(f"there is no model at {path}: check the path in --encode")
     if path.is_file():
         if path.suffix.lower() != ".onnx":
             raise ValueError(f"{path} is not a model: give an .onnx file, or a folder with a model and tokenizer.json")
@@ -77,7 +77,7 @@ def _open_wordllama() -> TextModel:
     tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
     weights = folder / "weights" / "l2_supercat_256.safetensors"
     if not (tokenizer.is_file() and weights.is_file()):
-        raise ImportError(f"the package wordllama in {folder} has no {weights.name}: install wordllama 0.4")
+        raise ImportError(f"the package wordllama in {folder} has no {weights.name}: install it again")
     vectors = _read_vectors(weights)
     if vectors is None:
         raise ValueError(f"{weights} holds no table of word-piece vectors: install wordllama again")

@@ -11,7 +11,15 @@ import scipy.sparse as sp
 
 from ..arrays import Seed, make_generator
 from ..data import Table, Views
-from ..files import EncodedData, Entities, ViewContent, ViewEncoding, fit_and_encode, list_text_candidates
+from ..files import (
+    EncodedData,
+    Entities,
+    ViewContent,
+    ViewEncoding,
+    advise_semantic,
+    fit_and_encode,
+    list_text_candidates,
+)
 from ..files.link_encoders import list_link_candidates, list_link_ids, mark_nodes, number_nodes, sum_links
 from ..selection import RepresentationChoice, compare_representations
 from ..selection.representations import grow_sample
@@ -57,6 +65,9 @@ def select_encodings(
     """
     rng = make_generator(random_state)
     choices = EncodingChoices(dict(encode or {}))
+    advice = advise_semantic(content for content in contents if content.name not in choices.encode)
+    if advice is not None:
+        choices.notes.append(advice)
     for content in sorted(contents, key=lambda content: content.kind == "links"):
         is_links = content.kind == "links"
         candidates = list_link_candidates(contents) if is_links else list_text_candidates(content)

@@ -32,6 +32,7 @@ def assess_fit(data: LoadedData, fitted: FittedRun, options: RunOptions, log: Ru
                 **data.fit_arguments,
                 refit=True,
                 related=list_related_views(data),
+                averaged=[name for name in data.views.names if data.prepared.encodings[name].smoothed is not None],
                 random_state=options.seed,
             )
         except (ValueError, MemoryError) as error:
