@@ -131,4 +131,4 @@ def test_existing_folder_needs_force(tmp_path):
 def test_unknown_names_are_wrong_usage():
     ran = run_command("datasets", "iris")
     assert ran.code == 2
-    assert "invalid choice: 'iris'" in ran.err
+    assert "there is no data set 'iris': choose from word-senses, digits" in ran.err

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import consilience
+from consilience.cli.terminal import Terminal
 from consilience.files import reserve_folder
 from consilience.registry import list_estimators
 from stage import get_clusters, list_folder, read_labels, read_summary, run_command, run_successfully, write_csv
@@ -203,6 +204,39 @@ def test_folder_that_cannot_be_written(ab, tmp_path, monkeypatch):
     tmp_path.chmod(0o700)
     assert ran.code == 1
     assert f"cannot write into {tmp_path}: Permission denied; choose --out" in ran.error_line
+
+
+# Notes.
+
+
+@pytest.mark.parametrize(
+    ("warning", "note"),
+    [
+        (
+            "1 constraint contradicts others: nothing is inferred from it. See Constraints.conflicts",
+            "1 constraint contradicts others: nothing is inferred from it",
+        ),
+        ("no convergence in 5 rounds: raise max_iter, or tol (now 0.01)",
+         "no convergence in 5 rounds: raise --set max_iter, or --set tol (now 0.01)"),
+        ("1 of 3 clusters are empty: lower n_clusters=3", "1 of 3 clusters are empty: lower -k"),
+        ("more components than n_clusters=3: increase n_neighbors",
+         "more components than -k 3: increase --set n_neighbors"),
+        ("View 'a': a note without parameters.", "View 'a': a note without parameters."),
+    ],
+)  # fmt: skip
+def test_notes_name_options_in_place_of_parameters(warning, note):
+    terminal = Terminal(quiet=True)
+    terminal.note(warning)
+    assert terminal.notes == [note]
+
+
+def test_conflicting_constraints_are_noted_in_terms_of_the_command(data, ab, tmp_path):
+    rows = [("e00", "e01", "must"), ("e01", "e02", "must"), ("e00", "e02", "cannot")]
+    file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], rows)
+    ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
+    assert "note: " in ran.err
+    assert "contradict" in ran.err
+    assert "Constraints." not in ran.err
 
 
 # Lines about finished steps.

@@ -166,7 +166,18 @@ def test_ignored_signals_stay_ignored(run_with_signal, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["--help"], 0), (["cluster", "--help"], 0), (["cluster"], 2), (["predict", "--nonsense"], 2)],
+    [
+        ([], 0),
+        (["--help"], 0),
+        (["--version"], 0),
+        (["cluster", "--help"], 0),
+        (["help", "datasets"], 0),
+        (["cluster"], 2),
+        (["clutser"], 2),
+        (["predict", "--nonsense"], 2),
+        (["cluster", "x.csv", "--method", "magic"], 2),
+        (["datasets", "magic"], 2),
+    ],
 )
 def test_help_and_wrong_arguments_import_no_numpy(arguments, code):
     program = (

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
+from .wording import put_in_command_terms
 
 __all__ = [
     "Terminal", "UsageError", "check_standard_output", "count_noun", "make_encodable", "open_standard_output",
@@ -98,6 +99,10 @@ class Terminal(RunLog):
         if sys.stdout is not None:
             with open_standard_output():
                 pass
+
+    def note(self, text: str) -> None:
+        """Record and print a note once, in the terms of the command line."""
+        super().note(put_in_command_terms(text))
 
     def print_line(self, text: str) -> None:
         """Print a note or a line of progress to standard error, if that can be written."""
