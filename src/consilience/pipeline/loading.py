@@ -139,7 +139,7 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
-            if method == DEFAULT_METHOD:
+            if method == DEFAULT_METHOD and options.k != SMALL_GROUPS:  # few entities cannot be predicted from others
                 n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
                 choices = select_encodings(
                     reading.contents,
@@ -347,12 +347,11 @@ def check_seeds(options: RunOptions) -> None:
 
 
 def check_small_groups(options: RunOptions) -> None:
-    """Refuse small groups with constraints, and by methods that cannot start from groups."""
+    """Refuse small groups with seeds, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return
-    for name in ("constraints", "seeds"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"-k {SMALL_GROUPS} takes no --{name}: give -k N")
+    if options.seeds is not None:
+        raise UsageError(f"-k {SMALL_GROUPS} takes no --seeds: give -k N, or known pairs as --constraints")
     if options.method not in ("auto", DEFAULT_METHOD):
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")
 
