@@ -74,7 +74,8 @@ def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
     if selection is not None and selection.labels is not None:
         estimator.set_params(init=selection.labels)
         links = link_groups(selection.labels)  # otherwise the refinement would split small groups
-        arguments = {"constraints": links if data.constraints is None else links | data.constraints}
+        joint = None if data.file_constraints is None else data.file_constraints.joint
+        arguments = {"constraints": links if joint is None else links | joint}
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     sample_size = getattr(estimator, "sample_size", None)  # similarities are never sampled
