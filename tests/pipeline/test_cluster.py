@@ -200,6 +200,14 @@ def test_steps_and_notes_are_logged(caplog):
     assert any(message.startswith("fitted the model (") for message in caplog.messages)
 
 
+def test_notes_name_arguments_of_python(products):
+    notes = cs.cluster(products.assign(url="https://shop.example/" + products["sku"]), 3, assess=False).notes
+    assert any(
+        note.endswith('To choose columns yourself, use data={"NAME": frame[["COLUMN", "COLUMN"]]}.') for note in notes
+    )
+    assert any(note.endswith('Use a column anyway with kinds={"COLUMN": "KIND"}.') for note in notes)
+
+
 def test_representations(result):
     lines = repr(result).splitlines()
     assert lines[0].startswith("90 entities in 3 clusters; views: ")
@@ -255,3 +263,48 @@ def test_frame_of_a_loaded_run_has_the_columns_of_its_files(products, tmp_path):
     assert frame["description"].tolist() == products["description"].tolist()
     assert frame["price"].tolist() == products["price"].tolist()
     assert [str(label) for label in frame["cluster"]] == [row["cluster"] for row in read_labels(tmp_path / "out")]
+
+
+def test_loaded_run_has_the_clusters_without_unconfirmed_views(products, tmp_path):
+    noise = np.random.default_rng(0).normal(size=(90, 5))
+    data = {"shop": products.drop(columns="kind"), "noise": noise}
+    result = cs.cluster(data, 3)
+    assert "without noise" in result.frame
+    folder = result.save(tmp_path / "run")
+    loaded = cs.load_run(folder, data)
+    pd.testing.assert_frame_equal(loaded.frame, result.frame)
+    again = loaded.save(tmp_path / "again")
+    assert (again / "labels.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+
+
+# --- names of pictures ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of 24 blue and 24 red pictures, with a table of captions."""
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for i in range(48):
+        color = np.array([[40, 60, 200], [200, 50, 40]])[i % 2]
+        pixels = np.clip(color + rng.normal(scale=12, size=(40, 40, 3)), 0, 255)
+        image.fromarray(pixels.astype(np.uint8)).save(folder / f"{i:02}.png")
+    words = [["waves", "sea", "boat"], ["evening", "dusk", "clouds"]]
+    captions = [f"{' '.join(rng.choice(words[i % 2], 2))} on day {i}" for i in range(48)]
+    return folder, pd.DataFrame({"file": [f"{i:02}.png" for i in range(48)], "caption": captions})
+
+
+def test_clusters_of_pictures_are_named_by_their_captions(photos):
+    folder, captions = photos
+    result = cs.cluster({"caption": captions, "photo": folder}, 2, assess=False)
+    assert {"sea", "boat", "waves"} & set(result.names[result.labels[0]].split(", "))
+    assert not any("blue" in name or "red" in name for name in result.names)
+
+
+def test_clusters_of_pictures_alone_are_named_by_colors(photos):
+    result = cs.cluster(photos[0], 2, assess=False)
+    assert "blue" in result.names[result.labels[0]]
+    assert "red" in result.names[result.labels[1]]
+    assert not any("top" in name or "bottom" in name for name in result.names)

@@ -66,6 +66,11 @@ class LoadedData:
         return self.seeds.add_to(constraints, self.views)
 
     @property
+    def pairs(self) -> Constraints:
+        """The constraints of the file, between the entities in all views."""
+        return Constraints() if self.file_constraints is None else self.file_constraints.joint
+
+    @property
     def fit_arguments(self) -> dict[str, Any]:
         """Arguments of `fit` after the views."""
         arguments: dict[str, Any] = {"constraints": self.constraints}
@@ -284,8 +289,9 @@ def describe_views(data: LoadedData) -> list[str]:
         n_missing = int((~views.present[:, v]).sum())
         encoding = prepared.encodings[name]
         note = getattr(encoding.encoder, "note", "")  # what was done with the data
+        kind = "numbers and categories" if getattr(encoding.encoder, "numeric", None) else prepared.kinds[name]
         lines.append(
-            f"{name}: {prepared.kinds[name]} ({reasons[encoding.content]}{note and f'; {note}'}), "
+            f"{name}: {kind} ({reasons[encoding.content]}{note and f'; {note}'}), "
             f"{count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {n_missing:,}" if n_missing else "present for all")
         )

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 # option of the command line -> argument of `cluster`; the first that matches is used
 ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--view NAME=FILE:COLUMN\b", 'data={"NAME": frame[["COLUMN"]]}'),
-    (r"--view (\S+)=(\S+):(\S+)", r'data={"\1": ...}'),
+    (r"--view NAME=FILE:COLUMNS\b", 'data={"NAME": frame[["COLUMN", "COLUMN"]]}'),
+    (r"--view (\S+)=(\S+):(\S+\b)", r'data={"\1": ...}'),
     (r"--view NAME=FILE\b", 'data={"NAME": ...}'),
     (r"--view\b", "data"),
-    (r"--kind NAME=KIND\b", 'kinds={"NAME": "KIND"}'),
-    (r"--kind (\S+)=([\w.]+)", r'kinds={"\1": "\2"}'),
+    (r"--kind (\S+)=(\w+)", r'kinds={"\1": "\2"}'),
     (r"--kind\b", "kinds"),
     (r"--encode (\S+)=([\w.+/]+)", r'encode={"\1": "\2"}'),
     (r"--encode\b", "encode"),
