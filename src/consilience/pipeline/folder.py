@@ -82,7 +82,7 @@ def restore_run(
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
     options = replace(options, **unset, method=saved["method"], command_line=facts.get("command"))
     try:
-        data = replace(load_data(options, log, memory), reason=facts.get("method_chosen", ""))
+        data = replace(load_data(options, log, memory, chooses_encodings=False), reason=facts.get("method_chosen", ""))
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error}. Run the command from the folder of the first run, or give --view again"

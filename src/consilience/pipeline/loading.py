@@ -66,11 +66,6 @@ class LoadedData:
         return self.seeds.add_to(constraints, self.views)
 
     @property
-    def pairs(self) -> Constraints:
-        """The constraints of the file, between the entities in all views."""
-        return Constraints() if self.file_constraints is None else self.file_constraints.joint
-
-    @property
     def fit_arguments(self) -> dict[str, Any]:
         """Arguments of `fit` after the views."""
         arguments: dict[str, Any] = {"constraints": self.constraints}
@@ -113,8 +108,13 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 
-def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> LoadedData:
-    """Read and prepare the files that the options name, and note what is missing."""
+def load_data(
+    options: RunOptions, log: RunLog, memory: MemoryInputs | None = None, *, chooses_encodings: bool = True
+) -> LoadedData:
+    """Read and prepare the files that the options name, and note what is missing.
+
+    Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind.
+    """
     kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
     encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
     with InputFiles({} if memory is None else memory.objects) as inputs:
@@ -144,7 +144,8 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
-            if method == DEFAULT_METHOD and options.k != SMALL_GROUPS:  # few entities cannot be predicted from others
+            # the entities of small groups cannot be predicted from others
+            if chooses_encodings and method == DEFAULT_METHOD and options.k != SMALL_GROUPS:
                 n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
                 choices = select_encodings(
                     reading.contents,

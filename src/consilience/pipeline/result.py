@@ -69,8 +69,10 @@ class Result:
             check_complete(folder)
             self._saved, self.summary = open_model(folder), read_summary(folder / SUMMARY)
             self.notes = [put_in_python_terms(note) for note in self.summary.get("notes", [])]
-        self.names: list[str] = self._saved.get("names") or []
         self.model = self._saved["estimator"]
+        is_kept = np.ones(len(self.model.labels_), bool)
+        self._saved = {"names": [], "ids": None, "kept": is_kept, **self._saved}  # runs of earlier versions lack these
+        self.names: list[str] = self._saved["names"]
         self.assessment = self._saved["assessment"]
 
     @cached_property
