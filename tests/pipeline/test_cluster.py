@@ -171,6 +171,13 @@ def test_seeds_and_constraints_in_memory(products):
         ({"labels": [[1]]}, "one class per row"),
         ({"id_column": "code"}, "has no column 'code'"),
         ({"outliers": 0.1, "method": "agglomerative"}, "takes no outliers"),
+        ({"method": "kmeans"}, "there is no method 'kmeans': did you mean 'k-means'"),
+        ({"n_clusters": 91}, "n_clusters=91 is more than the number of entities, 90: give a smaller one"),
+        ({"outliers": 0.9}, "outliers must be a number between 0 and 0.5, 'auto' or None, got 0.9"),
+        ({"random_state": -1}, "random_state must be an integer of 0 or more, got -1"),
+        ({"n_clusters": "small-groups", "seeds": ["a"] * 90}, 'n_clusters="small-groups" takes no seeds'),
+        ({"method": "agglomerative", "seeds": ["a"] * 90}, 'method="agglomerative" takes no seeds'),
+        ({"encode": {"descriptoin": "words"}}, "encode names the view 'descriptoin'.*Did you mean 'description'"),
     ],
 )
 def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, products):
@@ -180,10 +187,36 @@ def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, prod
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kinds": "text"}, "kinds must be a mapping, such as {'title': 'text'}, got 'text'"),
+        ({"encode": "semantic"}, "encode must be a mapping, such as {'title': 'semantic'}"),
+        ({"options": "eta=1"}, "options must be a mapping"),
+        ({"constraints": [(0, 1)]}, r"constraints must be Constraints\(must_link"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(options, message, products):
+    with pytest.raises(TypeError, match=message):
+        cs.cluster(products, **options)
+
+
+def test_mapping_may_be_a_single_path(products):
+    with pytest.raises(FileNotFoundError, match=r"there is no file same\.csv"):
+        cs.cluster({"a": products[["sku", "price"]], "b": products[["sku", "description"]]}, 3, mapping="same.csv")
+
+
+def test_ids_that_do_not_match_are_refused(products):
+    others = products.assign(sku=[f"Z{i}" for i in range(90)])
+    message = r"shares no id.* is the id column right \(id_column\)\? .* give mapping=\[FILE\]"
+    with pytest.raises(ValueError, match=message):
+        cs.cluster({"a": products[["sku", "price"]], "b": others[["sku", "description"]]}, 3, id_column="sku")
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         ({}, "empty mapping"),
-        (None, "None"),
+        (None, "data is None: give a frame"),
         ("missing.csv", r"there is no file missing\.csv"),
         ({"a": np.zeros((3, 2)), "b": np.zeros((4, 2))}, "3|4"),
     ],

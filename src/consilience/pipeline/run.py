@@ -85,8 +85,9 @@ class PipelineRun:
         texts = {name: prepared.texts.get(prepared.encodings[name].content) for name in self.data.views.names}
         return {name: text for name, text in texts.items() if text is not None}
 
-    def tabulate_entities(self) -> dict[str, list[Any]]:
-        """Return the columns of labels.csv after the id, as cells."""
+    @cached_property
+    def entity_columns(self) -> dict[str, list[Any]]:
+        """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
         names = np.array([*self.cluster_names, None], dtype=object)  # None at index -1
         columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": names[labels].tolist()}

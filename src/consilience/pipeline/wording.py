@@ -26,6 +26,8 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"-k small-groups\b", 'n_clusters="small-groups"'),
     (r"-k (N|\d+)", r"n_clusters=\1"),
     (r"-k\b", "n_clusters"),
+    (r"--mapping FILE\b", "mapping=[FILE]"),
+    (r"\(--delimiter\)", "(if not, read it with pandas.read_csv(path, sep=...))"),
     (r"--outliers (\w+)", r"outliers=\1"),
     (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
     (r"--seed\b", "random_state"),
