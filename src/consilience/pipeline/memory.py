@@ -14,6 +14,7 @@ from ..data import Constraints, Table
 from ..files import KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent
 from ..files.objects import read_objects
+from ..methods.common.constraint_checks import check_constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class MemoryInputs:
 
 def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None) -> MemoryInputs | None:
     """Return what is in memory in place of files; None if everything is in files."""
+    if data is None:
+        raise TypeError("data is None: give a frame, an array, a path, or a mapping of view names to these")
     specs: list[ViewSpec] = []
     objects: dict[Path, Any] = {}
     if is_path(data):
@@ -51,7 +54,7 @@ def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints
         for name, values in (("labels", labels), ("seeds", seeds))
         if values is not None and type(values) is not str
     }
-    constraints = None if is_path(constraints) else constraints
+    constraints = None if constraints is None or is_path(constraints) else check_constraints(constraints)
     if not objects and not classes and constraints is None:
         return None
     return MemoryInputs(
