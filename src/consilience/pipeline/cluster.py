@@ -102,11 +102,12 @@ def cluster(
     [40, 40]
     """
     _check_arguments(outliers, random_state, kinds=kinds, encode=encode, options=options)
+    mappings: Any = [mapping] if is_path(mapping) else mapping
     with raise_in_python_terms():
         run_options = RunOptions(
             view=list_files(data),
             id=id_column,
-            mapping=[str(path) for path in ([mapping] if is_path(mapping) else mapping)],
+            mapping=[str(path) for path in mappings],
             kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
             encode=encode or {},
             labels=labels if type(labels) is str else None,
