@@ -101,12 +101,13 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
+    paths: Any = [mapping] if is_path(mapping) else mapping
     _check_arguments(outliers, random_state, kinds=kinds, encode=encode, options=options)
     with raise_in_python_terms():
         run_options = RunOptions(
             view=list_files(data),
             id=id_column,
-            mapping=[str(path) for path in ([mapping] if is_path(mapping) else mapping)],
+            mapping=[str(path) for path in paths],
             kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
             encode=encode or {},
             labels=labels if type(labels) is str else None,
