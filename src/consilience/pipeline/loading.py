@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -330,28 +330,37 @@ def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_c
 
 
 def check_outliers(options: RunOptions) -> None:
-    """Refuse `--outliers` for a method that puts every entity into a cluster."""
+    """Refuse `--outliers` that are no share, and for a method that puts every entity into a cluster."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
-    if options.outliers is not None and not find_estimator(name).finds_outliers:
+    match options.outliers:
+        case None:
+            return
+        case "auto":
+            pass
+        case float(share) if 0 < share < 0.5:
+            pass
+        case outliers:
+            raise UsageError(f"--outliers must be a share between 0 and 0.5, or 'auto', got {outliers!r}")
+    if not find_estimator(name).finds_outliers:
         raise UsageError(
             f"--method {name} takes no --outliers, because it puts every entity into a cluster: use "
             f"{_list_methods('finds_outliers')}"
         )
 
 
-def check_seeds(options: RunOptions) -> None:
-    """Refuse `--seeds` for a method that cannot use them."""
+def check_seeds(options: RunOptions, knowledge: Collection[str]) -> None:
+    """Refuse `--seeds` for a method that cannot use them; `knowledge` are the inputs beside the views."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
-    if options.seeds is not None and not find_estimator(name).uses_seeds:
+    if "seeds" in knowledge and not find_estimator(name).uses_seeds:
         raise UsageError(f"--method {name} takes no --seeds: use {_list_methods('uses_seeds')}")
 
 
-def check_small_groups(options: RunOptions) -> None:
+def check_small_groups(options: RunOptions, knowledge: Collection[str]) -> None:
     """Refuse small groups with constraints, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return
     for name in ("constraints", "seeds"):
-        if getattr(options, name) is not None:
+        if name in knowledge:
             raise UsageError(f"-k {SMALL_GROUPS} takes no --{name}: give -k N")
     if options.method not in ("auto", DEFAULT_METHOD):
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 
 # option of the command line -> argument of `cluster`; the first that matches is used
 ARGUMENTS: tuple[tuple[str, str], ...] = (
-    (r"--view NAME=FILE:COLUMN\b", 'data={"NAME": frame[["COLUMN"]]}'),
+    (r"--view NAME=FILE:COLUMNS?\b", 'data={"NAME": frame[["COLUMN"]]}'),
     (r"--view (\S+)=(\S+):(\S+)", r'data={"\1": ...}'),
     (r"--view NAME=FILE\b", 'data={"NAME": ...}'),
     (r"--view\b", "data"),
-    (r"--kind NAME=KIND\b", 'kinds={"NAME": "KIND"}'),
-    (r"--kind (\S+)=([\w.]+)", r'kinds={"\1": "\2"}'),
+    (r"--kind (\S+)=(\w+)", r'kinds={"\1": "\2"}'),
     (r"--kind\b", "kinds"),
     (r"--encode (\S+)=([\w.+/]+)", r'encode={"\1": "\2"}'),
     (r"--encode\b", "encode"),
@@ -26,7 +25,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"-k small-groups\b", 'n_clusters="small-groups"'),
     (r"-k (N|\d+)", r"n_clusters=\1"),
     (r"-k\b", "n_clusters"),
-    (r"--outliers (\w+)", r"outliers=\1"),
+    (r"--outliers (auto|[\d.]+)", r"outliers=\1"),
     (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
     (r"--seed\b", "random_state"),
     (r"write over with --force\b", "pass overwrite=True"),
