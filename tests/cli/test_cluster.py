@@ -357,6 +357,29 @@ def test_small_groups_are_duplicates(duplicates, tmp_path):
     assert "contested" not in page.partition('<section id="summary"')[2].partition("</section>")[0]
 
 
+def test_known_pairs_hold_in_small_groups(duplicates, tmp_path):
+    (tmp_path / "pairs.csv").write_text("a,b,type\n0,59,must\n2,3,cannot\n")
+    pairs = ["--constraints", tmp_path / "pairs.csv"]
+    ran = run_successfully("cluster", *duplicates, "-k", "small-groups", *pairs, "--out", tmp_path / "out")
+    assert "2 of 2 constraints are satisfied." in ran.out
+    with (tmp_path / "out" / "labels.csv").open() as file:
+        labels = [row["cluster"] for row in csv.DictReader(file)]
+    assert labels[0] == labels[1] == labels[58] == labels[59]
+    assert labels[2] != labels[3]
+    assert labels[4] == labels[5]
+
+
+def test_texts_of_small_groups_are_used_by_their_words(tmp_path):
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}" for a in ("ha", "mo", "lu", "ki", "te") for b in ("ner", "san", "bel", "rik", "dor")]
+    people = [[" ".join(rng.choice(words, 2)), f"0{rng.integers(10**8)}"] for _ in range(40) for _ in range(2)]
+    people[1::2] = people[::2]
+    write_csv(tmp_path / "people.csv", ["no", "name", "phone"], [[f"C{i}", *row] for i, row in enumerate(people)])
+    ran = run_successfully("cluster", tmp_path / "people.csv", "-k", "small-groups", "--out", tmp_path / "out")
+    assert "name-meaning" not in ran.out  # two encodings of the same name would confirm each other
+    assert "40 groups, 0 of them single entities" in ran.out
+
+
 def test_small_groups_need_the_default_method(duplicates, tmp_path):
     ran = run_command("cluster", *duplicates, "-k", "small-groups", "--method", "k-means", "--out", tmp_path / "out")
     assert_refused(ran, "-k small-groups works with --method consilience, not with k-means", code=2)

@@ -184,7 +184,7 @@ def test_next_cluster_needs_a_probability_above_zero():
             return np.array([[0.99996, 0.00004], [0.99994, 0.00006], [0.5, 0.5], [0.3, 0.7]])
 
     columns = tabulate_probabilities(Model, None, np.array([0, 0, 1, -1]))
-    assert columns == {"probability": ["1.0000", "0.9999", "0.5000", ""], "second": ["", 1, 0, ""]}
+    assert columns == {"probability": [1.0, 0.9999, 0.5, None], "second": [None, 1, 0, None]}
 
 
 def test_method_that_cannot_predict_is_not_assessed(clustered):

@@ -166,7 +166,7 @@ def test_other_methods_take_no_seeds(method, views, tmp_path):
 
 def test_small_groups_take_no_seeds(views, tmp_path):
     ran = run_command("cluster", *views, "-k", "small-groups", "--seeds", "seed", "--out", tmp_path / "out")
-    assert_refused(ran, "-k small-groups takes no --seeds: give -k N", code=2)
+    assert_refused(ran, "-k small-groups takes no --seeds: give -k N, or known pairs as --constraints", code=2)
 
 
 @pytest.mark.parametrize("method", ["auto", "co-em", "k-means"])

@@ -178,6 +178,12 @@ def test_words_of_texts_replace_features_without_meaning():
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
+def test_texts_without_words_name_no_cluster():
+    views = cs.Views({"phone": sp.csr_array(np.eye(4))})
+    phones = ["0171-1", "0171-2", None, "the 99"]
+    assert name_clusters([0, 0, 1, 1], views, {"phone": phones}) == ["cluster 0", "cluster 1"]
+
+
 def test_clusters_with_the_same_terms_get_further_terms():
     labels = np.repeat(np.arange(6), 50)
     values = np.zeros((300, 4))

@@ -240,7 +240,6 @@ def test_seeds_and_constraints_in_memory(products):
         ({"outliers": "many"}, "outliers must be a share between 0 and 0.5"),
         ({"seeds": ["a", "b"] * 45, "method": "spectral"}, 'method="spectral" takes no seeds'),
         ({"seeds": ["a", "b"] * 45, "n_clusters": "small-groups"}, "takes no seeds"),
-        ({"constraints": cs.Constraints([(0, 1)]), "n_clusters": "small-groups"}, "takes no constraints"),
     ],
 )
 def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, products):
@@ -282,3 +281,51 @@ def test_representations(result):
     html = result._repr_html_()
     assert "<table>" in html
     assert html.count("<tr>") == 4
+
+
+# --- the frame of several tables --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "files"])
+def test_frame_of_several_tables_has_the_columns_of_all(library, products, tmp_path):
+    shop = products[["sku", "price", "color"]].sample(80, random_state=0)
+    texts = products[["sku", "description"]].assign(color="as described")
+    data = {"shop": shop, "texts": texts}
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        data = {name: polars.from_pandas(frame) for name, frame in data.items()}
+    if library == "files":
+        for name, frame in data.items():
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        data = {name: tmp_path / f"{name}.csv" for name in data}
+    result = cs.cluster(data, 3, id_column="sku", assess=False)
+    frame = result.frame
+    assert type(frame).__module__.partition(".")[0] == {"files": "consilience"}.get(library, library)
+    table = pd.DataFrame({name: list(frame[name]) for name in list(frame if library == "files" else frame.columns)})
+    assert list(table)[:6] == ["sku", "price", "color", "description", "color_2", "cluster"]
+    assert table["sku"].tolist() == result.ids.tolist()
+    assert table["cluster"].tolist() == result.labels.tolist()
+    expected = products.set_index("sku").loc[table["sku"]].reset_index()
+    is_sold = expected["sku"].isin(shop["sku"])
+    assert table["description"].tolist() == expected["description"].tolist()
+    np.testing.assert_array_equal(table["price"].astype(float), expected["price"].where(is_sold))
+    assert table["color"][is_sold].tolist() == expected["color"][is_sold].tolist()
+    assert table["color"][~is_sold].isna().all()
+    new = result.predict_frame({"shop": data["shop"]})
+    assert list(new if library == "files" else new.columns)[:4] == ["sku", "price", "color", "cluster"]
+
+
+def test_frame_leaves_out_matrices_and_repeats_no_id(products):
+    photos = np.random.default_rng(0).normal(size=(90, 4))
+    frame = cs.cluster({"shop": products.drop(columns="kind"), "photos": photos}, 3, assess=False).frame
+    assert list(frame)[:5] == ["sku", "price", "color", "description", "cluster"]
+    assert "id" not in cs.cluster(products.drop(columns="kind"), 3, assess=False).frame
+
+
+def test_frame_of_a_loaded_run_has_the_columns_of_its_files(products, tmp_path):
+    products.to_csv(tmp_path / "products.csv", index=False)
+    run_successfully("cluster", tmp_path / "products.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    frame = cs.load_run(tmp_path / "out").frame
+    assert frame["description"].tolist() == products["description"].tolist()
+    assert frame["price"].tolist() == products["price"].tolist()
+    assert [str(label) for label in frame["cluster"]] == [row["cluster"] for row in read_labels(tmp_path / "out")]

@@ -427,6 +427,23 @@ def test_unrelated_entities_stay_single(n_views):
     assert selection.n_clusters >= 198
 
 
+def test_known_pairs_hold_in_small_groups():
+    views, groups = make_duplicates(np.full(40, 2))
+    known = cs.Constraints(must_link=[(0, 79), (4, 6)], cannot_link=[(10, 11), (20, 30), (4, 7)])
+    labels = cs.select_n_clusters(cs.Consilience(), views, small_groups=True, constraints=known).labels
+    assert labels[0] == labels[1] == labels[78] == labels[79]  # the pairs of both ends
+    assert labels[10] != labels[11]
+    assert labels[4] == labels[5] == labels[6] != labels[7]  # 7 would be joined to 4 through 6
+    others = np.setdiff1d(np.arange(80), [0, 1, 4, 5, 6, 7, 10, 11, 78, 79])
+    assert cs.metrics.adjusted_rand_score(groups[others], labels[others]) == 1
+
+
+def test_constraints_need_small_groups():
+    views, _ = make_duplicates(np.full(40, 2))
+    with pytest.raises(ValueError, match="constraints are used with small_groups=True only: leave them out"):
+        cs.select_n_clusters(cs.Consilience(), views, constraints=cs.Constraints([(0, 1)]))
+
+
 def test_small_groups_need_two_views():
     with pytest.raises(ValueError, match="small groups need at least two views"):
         cs.select_n_clusters(cs.Consilience(), np.random.default_rng(0).normal(size=(50, 3)), small_groups=True)

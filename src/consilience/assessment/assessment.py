@@ -36,7 +36,11 @@ WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
 
-@save_as("assessment")
+@save_as(
+    "assessment",
+    version=2,
+    upgrade=lambda attributes, _: {"related": (), "averaged": (), **attributes},  # 1 had neither
+)
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """How far a clustering can be relied on, judged by entities that the models have not seen.

@@ -11,7 +11,7 @@ from ..pipeline.folder import FILES, REPORT, write_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
 from ..pipeline.steps import run_pipeline
-from ..pipeline.write_back import find_annotated_input, write_back
+from ..pipeline.write_back import find_cells
 from .terminal import Terminal
 
 DEFAULT_FOLDER = "consilience-out"
@@ -24,15 +24,14 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     if not is_numbered:
         check_output_folder(first, FILES, options.force)
     run_options = RunOptions.select(vars(options))
-    target = None if options.write_back is None else Path(options.write_back)
-    cells = None if target is None else find_annotated_input(options.view, target, options.force)
+    cells = None
+    if options.write_back is not None:
+        cells = find_cells(options.view, Path(options.write_back), options.force)
     with reserve_folder(first) if is_numbered else nullcontext(first) as out:
         check_inputs_stay([out / name for name in FILES], run_options)
         run = run_pipeline(run_options, terminal)
         with terminal.step("writing the results", "wrote the results"):
-            write_run(run, out, terminal, overwrite=options.force)
-    if cells is not None and target is not None:
-        write_back(cells, run, target, terminal, options.force)
+            write_run(run, out, terminal, overwrite=options.force, cells=cells)
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"\nWritten to {out}: {', '.join(FILES)}. Open {out / REPORT} to see the report.")
     terminal.print_json({"folder": str(out), **run.facts, "notes": terminal.notes})

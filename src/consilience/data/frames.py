@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _is_null(value: Any) -> bool:
     return kind in NULL_TYPES or (kind.startswith("float") and bool(value != value))
 
 
-def find_free_name(name: str, names: Sequence[str]) -> str:
+def find_free_name(name: str, names: Collection[str]) -> str:
     """Return the name, with the suffix _2, _3, ... if it is among `names`."""
     candidates = (name if i == 1 else f"{name}_{i}" for i in range(1, len(names) + 2))
     return next(candidate for candidate in candidates if candidate not in names)

@@ -109,7 +109,10 @@ def _collect_terms(views: Views, texts: Mapping[str, Sequence[str | None]]) -> I
     for name, strings in texts.items():
         if not len(readable.get(name, ())):
             counter = CountVectorizer(binary=True, stop_words=list(STOP_WORDS), token_pattern=WORD_PATTERN)
-            counts = counter.fit_transform(["" if text is None else text for text in strings])
+            try:
+                counts = counter.fit_transform(["" if text is None else text for text in strings])
+            except ValueError:  # there are no words, as in phone numbers
+                continue
             yield EntityTerms(sp.csr_array(counts, dtype=np.float64), counter.get_feature_names_out(), SOME)
 
 

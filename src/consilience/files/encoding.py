@@ -28,7 +28,7 @@ from .text_encoders import EmbeddingEncoder, LSAEncoder
 from .text_models import SEMANTIC
 
 
-@save_as("encoded-view")
+@save_as("encoded-view", version=2, upgrade=lambda attributes, _: {"smoothed": None, **attributes})  # 1 had no averages
 @dataclass(frozen=True, eq=False)
 class ViewEncoding:
     """The content that a view of the model comes from, by name, and the encoder that turns it into numbers."""

@@ -47,6 +47,14 @@ class KnownClasses:
 
 
 @dataclass(frozen=True, eq=False)
+class SourceTable:
+    """The columns of a table as they were read, without the ids of its rows."""
+
+    content: str  # a content of the table, whose rows are those of the table
+    columns: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
 class InputData:
     """Everything that was read."""
 
@@ -56,6 +64,7 @@ class InputData:
     seed_classes: list[KnownClasses] = field(default_factory=list)  # --seeds: for the fit
     mappings: list[IdMapping] = field(default_factory=list)  # if the views have different ids
     notes: list[str] = field(default_factory=list)
+    tables: list[SourceTable] = field(default_factory=list)
 
 
 def read_files(
@@ -105,7 +114,9 @@ def read_files(
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
     contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
-    return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, [*notes, *mapping_notes])
+    tables = reader.list_tables(views, [content.name for content in contents if content.kind != "links"])
+    notes += mapping_notes
+    return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables)
 
 
 def parse_delimiter(text: str | None) -> str | None:
@@ -195,13 +206,13 @@ class _ViewReader:
                         f"{path} has no column {self.id_column!r} (--id); it has {list_names(list(columns))}{similar}"
                     )
             return ""
-        if indexes and None not in indexes:
-            self.id_column = ",".join(map(str, indexes))
-            return ""
         for usual in self.usual_ids:
             if tables and all(find_id_column(usual, columns) for columns in tables.values()):
                 self.id_column = usual
                 return f"Entities are joined by the column {usual!r} (--id)."
+        if indexes and None not in indexes:
+            self.id_column = ",".join(map(str, indexes))
+            return ""
         guessed = self._guess_id(tables, ids_elsewhere) if guess else None
         if guessed is None or not all(find_id_column(guessed, columns) for columns in tables.values()):
             self._check_usual_ids(tables)
@@ -371,6 +382,16 @@ class _ViewReader:
                 + suggest(text, self._list_columns(views))
             )
         return sources
+
+    def list_tables(self, views: Mapping[Path, tuple[str, ...]], names: Sequence[str]) -> list[SourceTable]:
+        """List the columns of the files, each with the first of the named views that the file contains."""
+        tables = []
+        for path, of_file in views.items():
+            columns = getattr(self.read(path), "columns", {})
+            ids = (find_id_column(self.id_column, columns), getattr(self.read(path), "id_column", None))
+            others = {name: values for name, values in columns.items() if name not in ids}
+            tables += [SourceTable(name, others) for name in of_file if name in names and others][:1]
+        return tables
 
     def _list_columns(self, paths: Iterable[Path]) -> list[str]:
         """List the columns of files, without those of matrices, which have none."""

@@ -73,7 +73,9 @@ def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
     arguments = data.fit_arguments
     if selection is not None and selection.labels is not None:
         estimator.set_params(init=selection.labels)
-        arguments = {"constraints": link_groups(selection.labels)}  # otherwise the refinement would split small groups
+        links = link_groups(selection.labels)  # otherwise the refinement would split small groups
+        joint = None if data.file_constraints is None else data.file_constraints.joint
+        arguments = {"constraints": links if joint is None else links | joint}
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     sample_size = getattr(estimator, "sample_size", None)  # similarities are never sampled
@@ -142,8 +144,11 @@ def choose_k(data: LoadedData, seed: int, log: RunLog, small_groups: bool = Fals
     if not small_groups and limit_clusters(len(views)) < 2:
         raise ValueError(f"{len(views)} entities are too few to choose the number of clusters: give -k N")
     estimator = declaration.build(2, data.prepared.kinds, seed=seed)
+    constraints = data.constraints if small_groups else None
     with log.step("choosing the number of clusters", "chose the number of clusters"):
-        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed)
+        return select_n_clusters(
+            estimator, views, small_groups=small_groups, constraints=constraints, random_state=seed
+        )
 
 
 def describe_selection(selection: Selection) -> str:

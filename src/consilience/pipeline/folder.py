@@ -22,12 +22,15 @@ from .options import RunOptions
 from .outputs import note_guarded, write_json, write_label_table
 from .run import PipelineRun
 from .summary import INPUTS
+from .write_back import CellFiles, write_back
 
 LABELS, SUMMARY, MODEL, REPORT, CONFIG = FILES = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
 
 
-def write_run(run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False) -> None:
-    """Write labels, summary, model, report and settings of a run to a folder."""
+def write_run(
+    run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False, cells: CellFiles | None = None
+) -> None:
+    """Write labels, summary, model, report and settings of a run to a folder, and clusters to a copy of its cells."""
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
         with (folder / LABELS).open("w", newline="", encoding="utf-8", errors="replace") as file:
@@ -37,6 +40,8 @@ def write_run(run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = Fal
         save(run.collect_saved(), folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)
+        if cells is not None:
+            write_back(cells, run, log, overwrite)
 
 
 def find_model_file(path: Path) -> Path:
@@ -82,7 +87,7 @@ def restore_run(
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     try:
-        data = replace(load_data(options, log, memory), reason=facts.get("method_chosen", ""))
+        data = replace(load_data(options, log, memory, chooses_encodings=False), reason=facts.get("method_chosen", ""))
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error}. Run the command from the folder of the first run, or give --view again"

@@ -108,8 +108,13 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 
-def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> LoadedData:
-    """Read and prepare the files that the options name, and note what is missing."""
+def load_data(
+    options: RunOptions, log: RunLog, memory: MemoryInputs | None = None, *, chooses_encodings: bool = True
+) -> LoadedData:
+    """Read and prepare the files that the options name, and note what is missing.
+
+    Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind.
+    """
     kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
     encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
     with InputFiles({} if memory is None else memory.objects) as inputs:
@@ -139,7 +144,8 @@ def load_data(options: RunOptions, log: RunLog, memory: MemoryInputs | None = No
             entities = join_contents(reading.contents, reading.mappings)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
-            if method == DEFAULT_METHOD:
+            # the entities of small groups cannot be predicted from others
+            if chooses_encodings and method == DEFAULT_METHOD and options.k != SMALL_GROUPS:
                 n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
                 choices = select_encodings(
                     reading.contents,
@@ -356,12 +362,11 @@ def check_seeds(options: RunOptions, knowledge: Collection[str]) -> None:
 
 
 def check_small_groups(options: RunOptions, knowledge: Collection[str]) -> None:
-    """Refuse small groups with constraints, and by methods that cannot start from groups."""
+    """Refuse small groups with seeds, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return
-    for name in ("constraints", "seeds"):
-        if name in knowledge:
-            raise UsageError(f"-k {SMALL_GROUPS} takes no --{name}: give -k N")
+    if "seeds" in knowledge:
+        raise UsageError(f"-k {SMALL_GROUPS} takes no --seeds: give -k N, or known pairs as --constraints")
     if options.method not in ("auto", DEFAULT_METHOD):
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")
 

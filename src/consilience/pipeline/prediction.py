@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import betabinom
 
 from ..data import Views
-from ..files import EncodedData, InputFiles, ModelViews, encode, join_contents, parse_view, read_files
+from ..files import EncodedData, InputData, InputFiles, ModelViews, encode, join_contents, parse_view, read_files
 from .fitting import reduce_views
 from .loading import note_left_out
 from .log import RunLog
@@ -24,6 +24,7 @@ SIGNIFICANCE = 0.001  # probability below which a number of rows without a clust
 class Prediction:
     """The clusters of new entities."""
 
+    reading: InputData
     prepared: EncodedData
     labels: np.ndarray  # of the entities with data
     columns: dict[str, list[Any]]  # of the table of labels, after the id
@@ -44,7 +45,7 @@ def predict_clusters(
     if not hasattr(estimator, "predict"):
         raise ValueError(f"--method {saved['method']} cannot predict the clusters of new entities")
     with log.step("reading the files", "read the files"):
-        prepared = read_new_views(saved, options, log, memory)
+        reading, prepared = read_new_views(saved, options, log, memory)
         views = reduce_views(prepared.views, saved["features"])
     with log.step("predicting the clusters", "predicted the clusters"):
         labels = np.asarray(estimator.predict(views))
@@ -58,7 +59,7 @@ def predict_clusters(
             columns |= tabulate_probabilities(estimator, views, fitting_labels)
         if fits_none is not None:
             columns["fits"] = np.where(~fits_none & (labels >= 0), "yes", "no").tolist()
-    return Prediction(prepared, labels, columns)
+    return Prediction(reading, prepared, labels, columns)
 
 
 def find_unfitting(estimator: Any, views: Views, log: RunLog) -> np.ndarray | None:
@@ -88,7 +89,9 @@ def is_beyond_chance(n_unfitting: int, n_rows: int, limit: float, n_fitted: int)
     return bool(betabinom.sf(n_unfitting - 1, n_rows, below, max(1.0, n_fitted + 1 - below)) <= SIGNIFICANCE)
 
 
-def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None) -> EncodedData:
+def read_new_views(
+    saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None
+) -> tuple[InputData, EncodedData]:
     """Return new data as the model's views, before wide ones are reduced."""
     usual_ids = () if saved["id"] is None else (saved["id"],)
     model_views = ModelViews.from_saved(saved)
@@ -119,4 +122,4 @@ def read_new_views(saved: dict[str, Any], options: RunOptions, log: RunLog, memo
         raise ValueError(f"the model has no view {unknown!r}: its views are {', '.join(map(repr, saved['kinds']))}")
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, log)
-    return prepared
+    return reading, prepared

@@ -14,13 +14,12 @@ import numpy as np
 from ..data import Constraints, Table, Views
 from ..files import check_complete
 from ..files.annotate import annotate_mudata
-from ..files.objects import add_columns
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
+from .frame import build_frame
 from .log import RunLog, count_noun
 from .memory import collect_memory, is_path, list_files
 from .options import RunOptions
-from .outputs import spread_columns
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
 from .wording import put_in_python_terms, raise_in_python_terms
@@ -43,8 +42,9 @@ class Result:
     names : list of str
         A name for each cluster, from what marks it.
     frame : DataFrame or Table
-        The data with cluster, name, confidence, second choice and the clusters by each view. It is a frame of the
-        library that the data came from, and a `Table` if the data was not a frame.
+        The data with cluster, name, confidence, second choice and the clusters by each view. Columns of several
+        frames and files are joined like the views; matrices are left out. It is a frame of the library of the first
+        frame in the data, and a `Table` if there is none (``frame.to_pandas()`` converts it).
     views : Views
         The data as numbers, of the entities with data.
     model : estimator
@@ -77,8 +77,10 @@ class Result:
             check_complete(folder)
             self._saved, self.summary = open_model(folder), read_summary(folder / SUMMARY)
             self.notes = [put_in_python_terms(note) for note in self.summary.get("notes", [])]
-        self.names: list[str] = self._saved.get("names") or []
         self.model = self._saved["estimator"]
+        is_kept = np.ones(len(self.model.labels_), bool)
+        self._saved = {"names": [], "ids": None, "kept": is_kept, **self._saved}  # runs of earlier versions lack these
+        self.names: list[str] = self._saved["names"]
         self.assessment = self._saved["assessment"]
 
     @cached_property
@@ -138,8 +140,8 @@ class Result:
     @cached_property
     def frame(self) -> Any:
         """The data with cluster, name, confidence, second choice, and the clusters by each view."""
-        columns = {} if self._saved["ids"] is None else {"id": self.ids.tolist()}
-        return add_columns(self._data, columns | spread_columns(self._run.tabulate_entities(), self._saved["kept"]))
+        run = self._run
+        return build_frame(self._data, run.data.reading, run.data.prepared, run.tabulate_entities())
 
     @property
     def clusters(self) -> Table:
@@ -177,9 +179,7 @@ class Result:
             The data with columns added. ``fits`` says whether an entity is like those of the fit.
         """
         prediction = self._predict(data)
-        prepared = prediction.prepared
-        columns = {} if prepared.ids is None else {"id": prepared.ids.tolist()}
-        return add_columns(data, columns | spread_columns(prediction.columns, prepared.kept))
+        return build_frame(data, prediction.reading, prediction.prepared, prediction.columns)
 
     def _predict(self, data: Any) -> Prediction:
         with raise_in_python_terms():

@@ -29,6 +29,8 @@ INPUTS = (
     *("method", "settings", "k", "seed", "outliers", "assess", "title"),
 )
 
+
+MAX_NAMES = 20  # clusters whose names are printed
 UNSEEN = "entities it was not trained on (share: 0 is chance, 1 is perfect)"
 
 
@@ -138,6 +140,8 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
     n_outliers = facts["outliers"]
     outliers = f"; {count_noun(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
     lines.append(f"{count_noun(facts['clusters'], noun)} by {title} ({facts['method_chosen']}), {sizes}{outliers}")
+    if shows_views:
+        lines += list_clusters(facts["names"], facts["sizes"])
     if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
@@ -171,6 +175,15 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)
+
+
+def list_clusters(names: list[str], sizes: list[int]) -> list[str]:
+    """Return a line per cluster with its name, for the first 20; none if no cluster has a name of its own."""
+    if all(name == f"cluster {number}" for number, name in enumerate(names)):
+        return []
+    width = len(f"{max(sizes):,}")
+    lines = [f"  {number:2}  {sizes[number]:{width},}  {name}" for number, name in enumerate(names[:MAX_NAMES])]
+    return [*lines, *(["  ..."] if len(names) > MAX_NAMES else [])]
 
 
 def list_sizes(sizes: list[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,15 @@ from .log import RunLog, UsageError
 from .run import PipelineRun
 
 
-def find_annotated_input(views: Sequence[str], target: Path, overwrite: bool = False) -> Path:
-    """Return the single-cell file among the views, which is copied; refuse a target that cannot be written."""
+class CellFiles(NamedTuple):
+    """The single-cell file of a run, and its copy with the clusters."""
+
+    source: Path
+    target: Path
+
+
+def find_cells(views: Sequence[str], target: Path, overwrite: bool = False) -> CellFiles:
+    """Find the single-cell file among the views, which is copied; refuse a target that cannot be written."""
     paths = dict.fromkeys(parse_view(text).path for text in views)
     sources = [path for path in paths if path.suffix.lower() in SUFFIXES]
     if not sources:
@@ -31,11 +38,12 @@ def find_annotated_input(views: Sequence[str], target: Path, overwrite: bool = F
     if target.exists() and any(path.is_file() and path.samefile(target) for path in paths):
         raise ValueError(f"--write-back {target} is an input file, which is never changed: choose another name")
     check_write_back(sources[0], target, overwrite)
-    return sources[0]
+    return CellFiles(sources[0], target)
 
 
-def write_back(source: Path, run: PipelineRun, target: Path, log: RunLog, overwrite: bool = False) -> None:
+def write_back(cells: CellFiles, run: PipelineRun, log: RunLog, overwrite: bool = False) -> None:
     """Write the copy of the single-cell file with clusters, confidence and joint embedding."""
+    source, target = cells
     prepared = run.data.prepared
     names = prepared.names
     if prepared.view_ids:  # the views have different ids: those of the file identify its cells

@@ -15,8 +15,9 @@ from .._progress import open_task
 from ..arrays import Seed, make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
-from ..data import Table, Views
+from ..data import Constraints, Table, Views
 from ..methods import Consilience
+from ..methods.common.constraint_checks import check_constraints, resolve_constraints
 from ..methods.common.halves import HalfFit, ModelData, group_identical, last_step
 from ..methods.common.input_checks import holds_views
 from ..methods.common.run import announce
@@ -43,6 +44,7 @@ HIGH, MIDDLE = 0.7, 0.35  # values of an index from which it is called high or m
         "estimator": [HasMethods(["fit", "get_params", "set_params"]), type],
         "candidates": [StrOptions({"auto"}), "array-like"],
         "small_groups": ["boolean"],
+        "constraints": [Constraints, None],
         "max_entities": [Interval(Integral, 16, None, closed="left")],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "random_state": RANDOM_STATE,
@@ -56,6 +58,7 @@ def select_n_clusters(
     candidates: Sequence[int] | str = "auto",
     *,
     small_groups: bool = False,
+    constraints: Constraints | None = None,
     max_entities: int = 1_200,
     n_splits: int = 2,
     random_state: Seed = 0,
@@ -81,6 +84,8 @@ def select_n_clusters(
     small_groups : bool, default=False
         Look for many small groups instead, such as duplicates: entities that are among each other's nearest in at least
         two views belong together. `candidates` are then not used, and the groups are in ``labels``.
+    constraints : Constraints, optional
+        With ``small_groups=True``: pairs that are known to belong together or apart, which always hold.
     max_entities : int, default=1200
         If there are more entities, a random sample of this size is used, which bounds the cost.
     n_splits : int, default=2
@@ -114,7 +119,10 @@ def select_n_clusters(
     with use_threads(getattr(clusterer, "n_jobs", None)):
         if small_groups:
             views = source.read()
-            return find_small_groups(views, find_precomputed(clusterer, views.names))
+            links = resolve_constraints(check_constraints(constraints), views, views.ids, None)
+            return find_small_groups(views, find_precomputed(clusterer, views.names), links)
+        if constraints is not None:
+            raise ValueError("constraints are used with small_groups=True only: leave them out")
         return search_numbers(source, candidates, max_entities, n_splits, make_generator(random_state), verbose)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import to_numpy
-from ..data import Table, Views
+from ..data import Constraints, Table, Views
+from ..data.links import label_components
 from ..methods.agreement.inputs import find_similarity_columns, prepare_views
 from ..methods.agreement.predictors import search_neighbors
 from ..methods.common.similarities import restrict_columns
@@ -21,12 +21,12 @@ ROUNDING = 1e-6  # of the median distance, below which two entities are the same
 LEAST_CONFIRMED = 2  # views that must show a pair
 
 
-def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selection:
+def find_small_groups(views: Views, precomputed: Mapping[str, bool], constraints: Constraints) -> Selection:
     """Join pairs of entities that are near to each other in at least two views, and in half of the views they share.
 
     Two entities are near to each other in a view if each is among the nearest of the other before the first clear gap
     in the distances. Independent views hardly ever show the same pair by chance. An entity in no pair is a group of
-    its own.
+    its own. Constraints, by position, always hold.
     """
     if views.n_views < LEAST_CONFIRMED:
         raise ValueError(
@@ -44,13 +44,29 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
     pairs = sp.coo_array(shown)
     n_shared = (has_view[pairs.row] & has_view[pairs.col]).sum(axis=1)
     confirmed = (pairs.data >= LEAST_CONFIRMED) & (2 * pairs.data >= n_shared)
-    joined = sp.csr_array((np.ones(confirmed.sum()), (pairs.row[confirmed], pairs.col[confirmed])), shape=(n, n))
-    n_groups, labels = connected_components(joined, directed=False)
+    by_views = np.argsort(-pairs.data[confirmed], kind="stable")
+    candidates = np.column_stack([pairs.row, pairs.col])[confirmed][by_views]
+    labels = join_pairs(n, candidates, constraints)
+    n_groups = int(labels.max()) + 1
     sizes = np.bincount(labels)
     largest = f"the largest has {sizes.max():,} entities" if sizes.max() > 1 else "no two entities belong together"
     reason = f"{n_groups:,} groups, {int((sizes == 1).sum()):,} of them single entities; {largest}."
     table = Table(dict(zip(("size", "groups"), np.unique(sizes, return_counts=True), strict=True)))
-    return Selection(int(n_groups), reason, table, (int(n_groups),), labels=labels.astype(np.int64))
+    return Selection(n_groups, reason, table, (n_groups,), labels=labels)
+
+
+def join_pairs(n_entities: int, pairs: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """Return the groups that must-links and pairs make; a pair whose groups a cannot-link separates is left out.
+
+    The surest pairs come first. Where must-links contradict a cannot-link, the must-links hold.
+    """
+    groups = label_components(constraints.must_link, n_entities)
+    apart = constraints.cannot_link
+    for pair in pairs:
+        kept, dropped = sorted(groups[pair].tolist())
+        if kept != dropped and not (np.sort(groups[apart], axis=1) == (kept, dropped)).all(axis=1).any():
+            groups[groups == dropped] = kept
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
 def find_mutual_neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

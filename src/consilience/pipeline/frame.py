@@ -1,0 +1,54 @@
+"""The user's data with results beside it, as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..data import Table
+from ..data.frames import find_free_name, open_frame
+from ..files import EncodedData, InputData
+from ..files.objects import add_columns
+from .memory import is_mapping
+from .outputs import name_view_ids, spread_columns
+
+
+def build_frame(data: Any, reading: InputData, prepared: EncodedData, results: Mapping[str, Sequence[Any]]) -> Any:
+    """Return the data with results: a frame of the library of the first frame in the data, a `Table` without frames.
+
+    A single frame keeps its rows and columns. Of several tables and files the columns are joined as the views are:
+    `results` have a cell for each entity with data, other entities have empty ones.
+    """
+    columns = spread_columns(results, prepared.kept)
+    frames = [open_frame(str(name), item) for name, item in (data.items() if is_mapping(data) else [("data", data)])]
+    if not is_mapping(data) and (frames[0] is not None or type(data) is Table):
+        return add_columns(data, columns)
+    joined = join_tables(reading, prepared)
+    first = next((frame for frame in frames if frame is not None), None)
+    if first is None or not joined:
+        return add_columns(joined, columns)
+    import narwhals as nw
+
+    return add_columns(nw.from_dict(joined, backend=first.implementation).to_native(), columns)
+
+
+def join_tables(reading: InputData, prepared: EncodedData) -> Table:
+    """Return the ids of the entities and their rows in all tables; cells of rows that an entity lacks are empty."""
+    entities = prepared.entities
+    joined = Table()
+    if entities.ids is not None:
+        name = reading.id_column
+        joined["id" if name is None or "," in name or entities.is_mapped else name] = entities.ids
+    joined |= name_view_ids(entities.view_ids)
+    for table in reading.tables:
+        rows = entities.rows[table.content]
+        for name, values in table.columns.items():
+            if values.ndim > 1:  # vectors
+                continue
+            cells = values
+            if not np.array_equal(rows, np.arange(len(values))):
+                cells = np.append(values, np.array([None], dtype=object if values.dtype == object else float))[rows]
+            joined[find_free_name(name, joined)] = cells
+    return joined
