@@ -262,6 +262,14 @@ def test_bad_data_is_refused(data, message):
         cs.cluster(data, 2)
 
 
+def test_large_table_of_all_columns_is_not_compared(products, monkeypatch):
+    monkeypatch.setattr("consilience.pipeline.single_views.MAX_CELLS", 1000)
+    result = cs.cluster(products, 3, labels="kind", assess=False)
+    assert any(note.startswith("Not compared with views side by side: sparse and dense") for note in result.notes)
+    assert "views side by side" not in [row["method"] for row in result.summary["comparison"].rows()]
+    assert "description alone" in [row["method"] for row in result.summary["comparison"].rows()]
+
+
 def test_constraints_of_another_type_are_refused(products):
     with pytest.raises(TypeError, match="constraints must be Constraints or a path, got list"):
         cs.cluster(products, 3, constraints=[(0, 1)])
