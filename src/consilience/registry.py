@@ -14,6 +14,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from ._suggest import suggest_name
+
 COUNT_KINDS = ("counts", "text", "names", "links")  # kinds of views whose values are 0 or more and mostly 0
 DIRECTION_KINDS = (*COUNT_KINDS, "embedding")  # kinds of views in which the direction of a row matters
 DEFAULT_METHOD = "consilience"
@@ -121,7 +123,7 @@ def list_estimators() -> dict[str, EstimatorDeclaration]:
 def find_estimator(name: str) -> EstimatorDeclaration:
     """Return the declaration of a name."""
     if name not in _DECLARATIONS:
-        raise ValueError(f"there is no method {name!r}: choose from {', '.join(_DECLARATIONS)}")
+        raise ValueError(f"there is no method {name!r}: {suggest_name(name, _DECLARATIONS)}")
     return _DECLARATIONS[name]
 
 

@@ -129,8 +129,13 @@ def test_tables_joined_by_id_with_missing_views(method, clustered, data):
 
 def test_text_and_links_of_the_included_data_set(tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / "senses").out
-    line = next(line for line in told.splitlines() if line.startswith("  consilience cluster"))
-    run_successfully(*line.split()[1:-1], tmp_path / "out", "--no-assess")
+    assert f"consilience cluster {tmp_path}/senses/senses.csv {tmp_path}/senses/links.csv --labels kind -k 8" in told
+    table = tmp_path / "senses" / "senses.csv"
+    views = {"gloss": f"{table}:gloss", "lemmas": f"{table}:lemmas", "links": tmp_path / "senses" / "links.csv"}
+    options = [word for name, file in views.items() for word in ("--view", f"{name}={file}")]
+    for encoding in ("gloss=words", "lemmas=words", "links=rows"):
+        options += ["--encode", encoding]
+    run_successfully("cluster", *options, "--labels", "kind", "-k", 8, "--out", tmp_path / "out", "--no-assess")
 
     senses = read_table(tmp_path / "senses" / "senses.csv")
     links = read_table(tmp_path / "senses" / "links.csv")

@@ -232,7 +232,7 @@ def broken_gzip(folder):
 
 def more_clusters_than_entities(folder):
     np.save(folder / "x.npy", np.random.default_rng(0).normal(size=(2, 2)))
-    return ["--view", folder / "x.npy"], "n_clusters=3 is more than the 2 entities"
+    return ["--view", folder / "x.npy"], "-k 3 is more than the number of entities, 2: give a smaller one"
 
 
 WRONG = [
@@ -539,8 +539,8 @@ def test_wrong_arguments_exit_with_2(arguments, words):
 def test_more_clusters_than_entities_are_refused(ab, tmp_path):
     assert_refused(
         run_command("cluster", *ab, "-k", 500, "--out", tmp_path / "out"),
-        "n_clusters=500 is more than the",
-        "ask for fewer",
+        "-k 500 is more than the number of entities",
+        "give a smaller one",
     )
 
 
@@ -572,3 +572,17 @@ def test_memory_error_is_one_sentence(ab, tmp_path, monkeypatch):
 
     monkeypatch.setattr("consilience.pipeline.steps.fit_model", too_much)
     assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: use fewer entities, or another --method")
+
+
+def test_missing_constraints_are_refused_before_the_views_are_prepared(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(30, 2)))
+    arguments = "--view", tmp_path / "x.npy", "-k", 2, "--constraints", tmp_path / "none.csv"
+    ran = run_command("cluster", *arguments, "--out", tmp_path / "out")
+    assert_refused(ran, f"there is no file {tmp_path / 'none.csv'}")
+    assert "prepared the views" not in ran.err
+
+
+def test_table_of_empty_columns_is_refused(tmp_path):
+    (tmp_path / "empty.csv").write_text("id,a,b\n" + "".join(f"{i},,\n" for i in range(20)))
+    ran = run_command("cluster", tmp_path / "empty.csv", "--out", tmp_path / "out")
+    assert_refused(ran, "has no column that can be used: 'a', 'b' (empty). Give another table")

@@ -236,10 +236,13 @@ def test_seeds_and_constraints_in_memory(products):
         ({"labels": [[1]]}, "one class per row"),
         ({"id_column": "code"}, "has no column 'code'"),
         ({"outliers": 0.1, "method": "agglomerative"}, "takes no outliers"),
-        ({"outliers": 0.7}, "outliers must be a share between 0 and 0.5"),
-        ({"outliers": "many"}, "outliers must be a share between 0 and 0.5"),
-        ({"seeds": ["a", "b"] * 45, "method": "spectral"}, 'method="spectral" takes no seeds'),
-        ({"seeds": ["a", "b"] * 45, "n_clusters": "small-groups"}, "takes no seeds"),
+        ({"method": "kmeans"}, "there is no method 'kmeans': did you mean 'k-means'"),
+        ({"n_clusters": 91}, "n_clusters=91 is more than the number of entities, 90: give a smaller one"),
+        ({"outliers": 0.9}, "outliers must be a number between 0 and 0.5, 'auto' or None, got 0.9"),
+        ({"random_state": -1}, "random_state must be an integer of 0 or more, got -1"),
+        ({"n_clusters": "small-groups", "seeds": ["a"] * 90}, 'n_clusters="small-groups" takes no seeds'),
+        ({"method": "agglomerative", "seeds": ["a"] * 90}, 'method="agglomerative" takes no seeds'),
+        ({"encode": {"descriptoin": "words"}}, "encode names the view 'descriptoin'.*Did you mean 'description'"),
     ],
 )
 def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, products):
@@ -249,10 +252,36 @@ def test_bad_arguments_are_refused_in_the_terms_of_python(options, message, prod
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kinds": "text"}, "kinds must be a mapping, such as {'title': 'text'}, got 'text'"),
+        ({"encode": "semantic"}, "encode must be a mapping, such as {'title': 'semantic'}"),
+        ({"options": "eta=1"}, "options must be a mapping"),
+        ({"constraints": [(0, 1)]}, r"constraints must be Constraints\(must_link"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(options, message, products):
+    with pytest.raises(TypeError, match=message):
+        cs.cluster(products, **options)
+
+
+def test_mapping_may_be_a_single_path(products):
+    with pytest.raises(FileNotFoundError, match=r"there is no file same\.csv"):
+        cs.cluster({"a": products[["sku", "price"]], "b": products[["sku", "description"]]}, 3, mapping="same.csv")
+
+
+def test_ids_that_do_not_match_are_refused(products):
+    others = products.assign(sku=[f"Z{i}" for i in range(90)])
+    message = r"shares no id.* is the id column right \(id_column\)\? .* give mapping=\[FILE\]"
+    with pytest.raises(ValueError, match=message):
+        cs.cluster({"a": products[["sku", "price"]], "b": others[["sku", "description"]]}, 3, id_column="sku")
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         ({}, "empty mapping"),
-        (None, "None"),
+        (None, "data is None: give a frame"),
         ("missing.csv", r"there is no file missing\.csv"),
         ({"a": np.zeros((3, 2)), "b": np.zeros((4, 2))}, "3|4"),
     ],
@@ -270,16 +299,19 @@ def test_large_table_of_all_columns_is_not_compared(products, monkeypatch):
     assert "description alone" in [row["method"] for row in result.summary["comparison"].rows()]
 
 
-def test_constraints_of_another_type_are_refused(products):
-    with pytest.raises(TypeError, match="constraints must be Constraints or a path, got list"):
-        cs.cluster(products, 3, constraints=[(0, 1)])
-
-
 def test_steps_and_notes_are_logged(caplog):
     views, _ = cs.datasets.make_gaussian_views(30, random_state=0)
     with caplog.at_level(logging.INFO, logger="consilience"):
         cs.cluster(views, 2, assess=False)
     assert any(message.startswith("fitted the model (") for message in caplog.messages)
+
+
+def test_notes_name_arguments_of_python(products):
+    notes = cs.cluster(products.assign(url="https://shop.example/" + products["sku"]), 3, assess=False).notes
+    assert any(
+        note.endswith('To choose columns yourself, use data={"NAME": frame[["COLUMN", "COLUMN"]]}.') for note in notes
+    )
+    assert any(note.endswith('Use a column anyway with kinds={"COLUMN": "KIND"}.') for note in notes)
 
 
 def test_representations(result):
@@ -337,3 +369,48 @@ def test_frame_of_a_loaded_run_has_the_columns_of_its_files(products, tmp_path):
     assert frame["description"].tolist() == products["description"].tolist()
     assert frame["price"].tolist() == products["price"].tolist()
     assert [str(label) for label in frame["cluster"]] == [row["cluster"] for row in read_labels(tmp_path / "out")]
+
+
+def test_loaded_run_has_the_clusters_without_unconfirmed_views(products, tmp_path):
+    noise = np.random.default_rng(0).normal(size=(90, 5))
+    data = {"shop": products.drop(columns="kind"), "noise": noise}
+    result = cs.cluster(data, 3)
+    assert "without noise" in result.frame
+    folder = result.save(tmp_path / "run")
+    loaded = cs.load_run(folder, data)
+    pd.testing.assert_frame_equal(loaded.frame, result.frame)
+    again = loaded.save(tmp_path / "again")
+    assert (again / "labels.csv").read_bytes() == (folder / "labels.csv").read_bytes()
+
+
+# --- names of pictures ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of 24 blue and 24 red pictures, with a table of captions."""
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for i in range(48):
+        color = np.array([[40, 60, 200], [200, 50, 40]])[i % 2]
+        pixels = np.clip(color + rng.normal(scale=12, size=(40, 40, 3)), 0, 255)
+        image.fromarray(pixels.astype(np.uint8)).save(folder / f"{i:02}.png")
+    words = [["waves", "sea", "boat"], ["evening", "dusk", "clouds"]]
+    captions = [f"{' '.join(rng.choice(words[i % 2], 2))} on day {i}" for i in range(48)]
+    return folder, pd.DataFrame({"file": [f"{i:02}.png" for i in range(48)], "caption": captions})
+
+
+def test_clusters_of_pictures_are_named_by_their_captions(photos):
+    folder, captions = photos
+    result = cs.cluster({"caption": captions, "photo": folder}, 2, assess=False)
+    assert {"sea", "boat", "waves"} & set(result.names[result.labels[0]].split(", "))
+    assert not any("blue" in name or "red" in name for name in result.names)
+
+
+def test_clusters_of_pictures_alone_are_named_by_colors(photos):
+    result = cs.cluster(photos[0], 2, assess=False)
+    assert "blue" in result.names[result.labels[0]]
+    assert "red" in result.names[result.labels[1]]
+    assert not any("top" in name or "bottom" in name for name in result.names)

@@ -429,8 +429,8 @@ def test_unrelated_entities_stay_single(n_views):
 
 def test_known_pairs_hold_in_small_groups():
     views, groups = make_duplicates(np.full(40, 2))
-    known = cs.Constraints(must_link=[(0, 79), (4, 6)], cannot_link=[(10, 11), (20, 30), (4, 7)])
-    labels = cs.select_n_clusters(cs.Consilience(), views, small_groups=True, constraints=known).labels
+    pairs = cs.Constraints(must_link=[(0, 79), (4, 6)], cannot_link=[(10, 11), (20, 30), (4, 7)])
+    labels = cs.select_n_clusters(cs.Consilience(), views, small_groups=True, constraints=pairs).labels
     assert labels[0] == labels[1] == labels[78] == labels[79]  # the pairs of both ends
     assert labels[10] != labels[11]
     assert labels[4] == labels[5] == labels[6] != labels[7]  # 7 would be joined to 4 through 6

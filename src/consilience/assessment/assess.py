@@ -511,7 +511,7 @@ def fit_without(
             fitted, data.take(rows), kept_y, kept_constraints, seed, options, open_steps, nested
         )
     whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
-    return Alternative(names, whole, rows, assessment, similarity)
+    return Alternative(names, whole, rows, assessment, similarity, after)
 
 
 def drop_views(estimator: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:

@@ -375,6 +375,8 @@ class Alternative:
         Of that model.
     similarity : float
         Normalised mutual information of its labels and the labels with all views.
+    labels : ndarray or None
+        The clusters of these entities, which are saved even if the model is not.
     """
 
     left_out: tuple[str, ...]
@@ -382,6 +384,7 @@ class Alternative:
     rows: np.ndarray
     assessment: Assessment
     similarity: float
+    labels: np.ndarray | None = None
 
     def describe(self) -> str:
         """Return one sentence that compares it with the result of all views."""

@@ -37,7 +37,7 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     if out is not None:
         check_output_file(out, options.force)
         check_inputs_stay([out], RunOptions.select(vars(options)))
-    data = load_data(RunOptions.select(vars(options)), terminal)
+    data = load_data(RunOptions.select(vars(options)), terminal, chooses_encodings=False)
     terminal.print_result(describe_data(data))
     k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
     rows = []

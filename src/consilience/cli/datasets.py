@@ -47,8 +47,7 @@ INCLUDED: dict[str, tuple[str, Callable[[], Files], str]] = {
     "word-senses": (
         "3,015 noun senses of WordNet: definitions, words, links; eight kinds",
         _make_word_senses,
-        "--view gloss={0}/senses.csv:gloss --view lemmas={0}/senses.csv:lemmas --view links={0}/links.csv "
-        "--labels kind -k 8",
+        "{0}/senses.csv {0}/links.csv --labels kind -k 8",
     ),
     "digits": (
         "2,000 handwritten digits, six descriptions of each",

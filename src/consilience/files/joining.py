@@ -195,7 +195,7 @@ def collect_ids(contents: Sequence[ViewContent]) -> np.ndarray | None:
             raise ValueError(
                 f"view {content.name!r} ({content.origin}) shares no id with the other views: its first is "
                 f"{ids[content.name][0]!r}, the first of {other!r} is {other_ids[0]!r}. Do these files describe the "
-                "same entities, and is --id right? For files with different ids give --mapping FILE"
+                "same entities, and is the id column right (--id)? For files with different ids give --mapping FILE"
             )
     return _list_unique(chain.from_iterable(ids.values()))
 

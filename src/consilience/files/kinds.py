@@ -384,7 +384,7 @@ def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced:
         cells = [cell for values in columns.values() for cell in _to_texts(values) if cell is not None]
         if len(columns) > 3 and all(map(is_number, cells)):
             remedy = (
-                f"for a matrix with a column per entity, --kind {name}=similarities or {name}=counts; for other "
+                f"for a matrix with a column per entity, --kind {name}=similarities or --kind {name}=counts; for other "
                 f"numbers, leave out --kind {name}=links"
             )
         raise ValueError(

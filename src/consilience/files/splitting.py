@@ -252,11 +252,11 @@ def _list_notes(
         for reason, explanation in LEFT_OUT.items()
         if reason in unused.values()
     ]
+    is_useless = set(unused.values()) <= {"empty", "constant"}
+    remedy = "" if is_useless else "Use a column anyway with --kind COLUMN=KIND"
     if not contents:
         listed = "; ".join(reasons) or "it has none beside the id and the labels"
-        raise ValueError(
-            f"{table.path} has no column that can be used: {listed}. Use a column anyway with --kind COLUMN=KIND"
-        )
+        raise ValueError(f"{table.path} has no column that can be used: {listed}. {remedy or 'Give another table'}")
     notes = []
     if len(contents) > 1:
         names = ", ".join(repr(content.name) for content in contents)
@@ -264,7 +264,7 @@ def _list_notes(
             f"{table.path} is split into the views {names}. To choose columns yourself, use --view NAME=FILE:COLUMNS."
         )
     if reasons:
-        notes.append(f"{table.path}: left out {'; '.join(reasons)}. Use a column anyway with --kind COLUMN=KIND.")
+        notes.append(f"{table.path}: left out {'; '.join(reasons)}.{remedy and f' {remedy}.'}")
     notes += describe_unread(str(table.path), table.columns, conversions)
     used = [column for content in contents for column in content.columns or ()]
     if len(used) == 1 and len(unused):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
+from .._numbers import is_integer, is_real
 from ..data import Constraints
 from .log import RunLog
 from .memory import collect_memory, is_path, list_files
@@ -13,6 +14,8 @@ from .options import RunOptions
 from .result import Result
 from .steps import run_pipeline
 from .wording import raise_in_python_terms
+
+EXAMPLES = {"kinds": "'title': 'text'", "encode": "'title': 'semantic'", "options": "'n_init': 5"}  # of arguments
 
 
 def cluster(
@@ -25,7 +28,7 @@ def cluster(
     labels: Any = None,
     seeds: Any = None,
     constraints: Constraints | str | PathLike[str] | None = None,
-    mapping: Sequence[str | PathLike[str]] = (),
+    mapping: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     method: str = "auto",
     options: Mapping[str, Any] | None = None,
     outliers: float | Literal["auto"] | None = None,
@@ -65,7 +68,7 @@ def cluster(
         empty string where a class is not known.
     constraints : Constraints or path, optional
         Pairs of entities that belong together or apart, by id or by the position of the row.
-    mapping : sequence of paths, default=()
+    mapping : path or sequence of paths, default=()
         Tables that join views with different ids, each with two columns that are called like two views.
     method : str, default='auto'
         Name of the method, as ``consilience methods`` lists them; ``'auto'`` is `Consilience`.
@@ -98,11 +101,13 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
+    _check_arguments(outliers, random_state, kinds=kinds, encode=encode, options=options)
+    mappings: Any = [mapping] if is_path(mapping) else mapping
     with raise_in_python_terms():
         run_options = RunOptions(
             view=list_files(data),
             id=id_column,
-            mapping=[str(path) for path in mapping],
+            mapping=[str(path) for path in mappings],
             kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
             encode=encode or {},
             labels=labels if type(labels) is str else None,
@@ -126,3 +131,14 @@ def _write_n_clusters(n_clusters: int | str) -> str:
     if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
         raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
     return text
+
+
+def _check_arguments(outliers: Any, random_state: Any, **mappings: Any) -> None:
+    """Refuse values of a wrong type, before the data is read."""
+    for name, value in mappings.items():
+        if value is not None and not hasattr(value, "items"):
+            raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {value!r}")
+    if outliers not in (None, "auto") and not (is_real(outliers) and 0 < outliers < 0.5):
+        raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {outliers!r}")
+    if not is_integer(random_state, least=0):
+        raise ValueError(f"random_state must be an integer of 0 or more, got {random_state!r}")

@@ -98,7 +98,10 @@ def select_encodings(
                 n_jobs=n_jobs,
             )
         except ValueError as error:
-            choices.notes.append(f"{describe_use(content, candidates[0])}: encodings could not be compared ({error}).")
+            default = {**choices.encode, content.name: candidates[0]}
+            fit_and_encode(sampled_contents, rare=rare, entities=sampled_entities, encode=default)  # is the data wrong?
+            reason = str(error).replace("give n_clusters", "give -k N")
+            choices.notes.append(f"{describe_use(content, candidates[0])}: encodings could not be compared ({reason}).")
             continue
         choices.encode[content.name] = choice.name
         choices.tables[content.name] = choice.table

@@ -142,9 +142,12 @@ def choose_k(data: LoadedData, seed: int, log: RunLog, small_groups: bool = Fals
     declaration = find_estimator(DEFAULT_METHOD)
     views = data.prepare_for(declaration)
     if not small_groups and limit_clusters(len(views)) < 2:
-        raise ValueError(f"{len(views)} entities are too few to choose the number of clusters: give -k N")
+        raise ValueError(
+            f"{count_noun(len(views), 'entity is', 'entities are')} too few to choose the number of clusters: give -k N"
+        )
     estimator = declaration.build(2, data.prepared.kinds, seed=seed)
-    constraints = data.constraints if small_groups else None
+    joint = None if data.file_constraints is None else data.file_constraints.joint
+    constraints = joint if small_groups else None
     with log.step("choosing the number of clusters", "chose the number of clusters"):
         return select_n_clusters(
             estimator, views, small_groups=small_groups, constraints=constraints, random_state=seed

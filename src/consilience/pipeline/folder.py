@@ -34,7 +34,7 @@ def write_run(
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
         with (folder / LABELS).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            n_guarded = write_label_table(file, prepared.names, run.tabulate_entities(), prepared.view_ids)
+            n_guarded = write_label_table(file, prepared.names, run.entity_columns, prepared.view_ids)
             note_guarded(n_guarded, log, LABELS)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         save(run.collect_saved(), folder / MODEL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from ..data import Constraints, Views
 from ..files import (
     EncodedData,
+    Entities,
     InputData,
     InputFiles,
     ViewContent,
@@ -23,7 +24,7 @@ from ..files import (
     parse_view,
     read_files,
 )
-from ..files.formats import split_sheet
+from ..files.formats import parse_path, split_sheet
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
@@ -142,6 +143,8 @@ def load_data(
         with log.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
+            _check_class_ids(reading, entities)
+            _check_before_encoding(reading, entities, options, inputs)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
             # the entities of small groups cannot be predicted from others
@@ -163,7 +166,6 @@ def load_data(
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
         method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, log)
-        _check_class_ids(reading, prepared)
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
@@ -202,11 +204,22 @@ def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog
     return scored
 
 
-def _check_class_ids(reading: InputData, prepared: EncodedData) -> None:
+def _check_before_encoding(reading: InputData, entities: Entities, options: RunOptions, inputs: InputFiles) -> None:
+    """Refuse a number of clusters, classes or constraints that cannot be used, before the long work."""
+    if options.k.isdecimal() and int(options.k) > len(entities):
+        raise ValueError(f"-k {options.k} is more than the number of entities, {len(entities):,}: give a smaller one")
+    for sources in (reading.known_classes, reading.seed_classes):
+        if sources:
+            match_classes(sources, entities)
+    if options.constraints is not None:
+        inputs.locate(parse_path(options.constraints))
+
+
+def _check_class_ids(reading: InputData, entities: Entities) -> None:
     """Refuse classes without ids if the files list the entities in different orders."""
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
     only_links = all(content.kind == "links" for content in reading.contents)
-    if prepared.entities.is_mapped or not (only_links or any(row != ids[0] for row in ids)):
+    if entities.is_mapped or not (only_links or any(row != ids[0] for row in ids)):
         return
     for classes in (*reading.known_classes, *reading.seed_classes):
         if classes.ids is None:
@@ -290,8 +303,9 @@ def describe_views(data: LoadedData) -> list[str]:
         n_missing = int((~views.present[:, v]).sum())
         encoding = prepared.encodings[name]
         note = getattr(encoding.encoder, "note", "")  # what was done with the data
+        kind = "numbers and categories" if getattr(encoding.encoder, "numeric", None) else prepared.kinds[name]
         lines.append(
-            f"{name}: {prepared.kinds[name]} ({reasons[encoding.content]}{note and f'; {note}'}), "
+            f"{name}: {kind} ({reasons[encoding.content]}{note and f'; {note}'}), "
             f"{count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {n_missing:,}" if n_missing else "present for all")
         )
@@ -336,36 +350,27 @@ def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_c
 
 
 def check_outliers(options: RunOptions) -> None:
-    """Refuse `--outliers` that are no share, and for a method that puts every entity into a cluster."""
+    """Refuse `--outliers` for a method that puts every entity into a cluster."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
-    match options.outliers:
-        case None:
-            return
-        case "auto":
-            pass
-        case float(share) if 0 < share < 0.5:
-            pass
-        case outliers:
-            raise UsageError(f"--outliers must be a share between 0 and 0.5, or 'auto', got {outliers!r}")
-    if not find_estimator(name).finds_outliers:
+    if options.outliers is not None and not find_estimator(name).finds_outliers:
         raise UsageError(
             f"--method {name} takes no --outliers, because it puts every entity into a cluster: use "
             f"{_list_methods('finds_outliers')}"
         )
 
 
-def check_seeds(options: RunOptions, knowledge: Collection[str]) -> None:
-    """Refuse `--seeds` for a method that cannot use them; `knowledge` are the inputs beside the views."""
+def check_seeds(options: RunOptions, has_seeds: bool) -> None:
+    """Refuse `--seeds` for a method that cannot use them."""
     name = DEFAULT_METHOD if options.method == "auto" else options.method
-    if "seeds" in knowledge and not find_estimator(name).uses_seeds:
+    if has_seeds and not find_estimator(name).uses_seeds:
         raise UsageError(f"--method {name} takes no --seeds: use {_list_methods('uses_seeds')}")
 
 
-def check_small_groups(options: RunOptions, knowledge: Collection[str]) -> None:
+def check_small_groups(options: RunOptions, has_seeds: bool) -> None:
     """Refuse small groups with seeds, and by methods that cannot start from groups."""
     if options.k != SMALL_GROUPS:
         return
-    if "seeds" in knowledge:
+    if has_seeds:
         raise UsageError(f"-k {SMALL_GROUPS} takes no --seeds: give -k N, or known pairs as --constraints")
     if options.method not in ("auto", DEFAULT_METHOD):
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT_METHOD}, not with {options.method}")

@@ -16,6 +16,7 @@ from ..files import KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent
 from ..files.formats.columns import to_objects
 from ..files.objects import list_index_ids, read_objects
+from ..methods.common.constraint_checks import check_constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,20 +29,16 @@ class MemoryInputs:
     seed_classes: list[KnownClasses] = field(default_factory=list)
     constraints: Constraints | None = None  # by id or by position
 
-    @property
-    def options(self) -> set[str]:
-        """Names of the options whose values are in memory."""
-        values = {"labels": self.known_classes, "seeds": self.seed_classes, "constraints": self.constraints is not None}
-        return {name for name, value in values.items() if value}
-
 
 def collect_memory(
     data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None, *, files: Sequence[str] = ()
 ) -> MemoryInputs | None:
     """Return what is in memory in place of files; None if everything is in files.
 
-    `files` are those that hold the data, as --view names them; there are none if some of it is in memory.
+    `files` are those that hold the data, as --view names them, in place of `data`.
     """
+    if data is None and not files:
+        raise TypeError("data is None: give a frame, an array, a path, or a mapping of view names to these")
     specs = [parse_view(text) for text in files]
     objects: dict[Path, Any] = {}
     if files:
@@ -66,9 +63,7 @@ def collect_memory(
         for name, values in (("labels", labels), ("seeds", seeds))
         if values is not None and type(values) is not str
     }
-    constraints = None if is_path(constraints) else constraints
-    if constraints is not None and type(constraints) is not Constraints:
-        raise TypeError(f"constraints must be Constraints or a path, got {type(constraints).__name__}")
+    constraints = None if constraints is None or is_path(constraints) else check_constraints(constraints)
     if not objects and not classes and constraints is None:
         return None
     return MemoryInputs(

@@ -89,7 +89,7 @@ def spread_labels(alternative: Alternative, labels: np.ndarray) -> list[Any]:
 
     Each cluster has the number of the cluster of `labels` with which it shares most entities, one to one.
     """
-    others = np.asarray(alternative.model.labels_)
+    others = np.asarray(alternative.labels)
     numbers = match_clusters(others, labels[alternative.rows])
     clusters: list[Any] = [None] * len(labels)
     for row, other in zip(alternative.rows.tolist(), others.tolist(), strict=True):

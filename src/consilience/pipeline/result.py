@@ -141,7 +141,7 @@ class Result:
     def frame(self) -> Any:
         """The data with cluster, name, confidence, second choice, and the clusters by each view."""
         run = self._run
-        return build_frame(self._data, run.data.reading, run.data.prepared, run.tabulate_entities())
+        return build_frame(self._data, run.data.reading, run.data.prepared, run.entity_columns)
 
     @property
     def clusters(self) -> Table:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..assessment import Assessment
-from ..data import Table
+from ..data import Table, Views
+from ..data.inputs import ViewInput
 from ..explain import confidence, contested, joint_embedding, name_clusters
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
@@ -62,13 +63,20 @@ class PipelineRun:
 
     @cached_property
     def cluster_names(self) -> list[str]:
-        """A short name for each cluster, from what marks it."""
-        prepared = self.data.prepared
-        features = {name: getattr(prepared.encodings[name].encoder, "feature", None) for name in prepared.views.names}
-        readable = [name for name, feature in features.items() if feature in (None, "color")]  # not edges of pictures
-        if not readable:
-            return [f"cluster {number}" for number in range(self.labels.max(initial=-1) + 1)]
-        return name_clusters(self.labels, prepared.views[readable], self.texts)
+        """A short name for each cluster, from what marks it; colors of pictures only if nothing else does."""
+        views, encodings = self.data.views, self.data.prepared.encodings
+        features = {name: getattr(encodings[name].encoder, "feature", None) for name in views.names}
+        described = [name for name, feature in features.items() if feature is None]
+        numbered = [f"cluster {number}" for number in range(self.labels.max(initial=-1) + 1)]
+        names = name_clusters(self.labels, views[described], self.texts) if described else numbered
+        if names != numbered or "color" not in features.values():
+            return names
+        colors = {}
+        for name in [name for name, feature in features.items() if feature == "color"]:
+            columns = np.asarray(views.feature_names(name))
+            is_whole = np.array(["," not in column for column in columns])  # "blue", not "blue, top left"
+            colors[name] = ViewInput(views[name][:, is_whole], columns=columns[is_whole])
+        return name_clusters(self.labels, Views.from_inputs(colors))
 
     @property
     def texts(self) -> dict[str, Any]:
@@ -77,8 +85,9 @@ class PipelineRun:
         texts = {name: prepared.texts.get(prepared.encodings[name].content) for name in self.data.views.names}
         return {name: text for name, text in texts.items() if text is not None}
 
-    def tabulate_entities(self) -> dict[str, list[Any]]:
-        """Return the columns of labels.csv after the id, as cells."""
+    @cached_property
+    def entity_columns(self) -> dict[str, list[Any]]:
+        """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
         names = np.array([*self.cluster_names, None], dtype=object)  # None at index -1
         columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": names[labels].tolist()}
@@ -91,7 +100,7 @@ class PipelineRun:
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
         if getattr(model, "runner_up_", None) is not None:
             columns["alternative"] = model.runner_up_.tolist()
-        if assessment is not None and assessment.alternative is not None:
+        if assessment is not None and assessment.alternative is not None and assessment.alternative.labels is not None:
             columns[name_column(assessment.alternative)] = spread_labels(assessment.alternative, labels)
         return columns | {
             f"cluster by {name}": mark_unclustered(view_labels) for name, view_labels in model.view_labels_.items()

@@ -22,19 +22,17 @@ from .summary import describe_result, summarize_run
 MAX_COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
 
 
-def check_options(options: RunOptions, memory: MemoryInputs | None = None) -> None:
+def check_options(options: RunOptions, has_seeds: bool) -> None:
     """Refuse options that cannot be combined, before any file is read."""
-    knowledge = {name for name in ("seeds", "constraints") if getattr(options, name) is not None}
-    knowledge |= set() if memory is None else memory.options
     check_outliers(options)
-    check_seeds(options, knowledge)
-    check_small_groups(options, knowledge)
+    check_seeds(options, has_seeds)
+    check_small_groups(options, has_seeds)
     check_settings(options)
 
 
 def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> PipelineRun:
     """Read the data, fit the model, assess it, and describe the clusters."""
-    check_options(options, memory)
+    check_options(options, options.seeds is not None or (memory is not None and bool(memory.seed_classes)))
     data = load_data(options, log, memory)
     log.print_result(describe_data(data))
     fitted = fit_model(data, options, log)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 # option of the command line -> argument of `cluster`; the first that matches is used
 ARGUMENTS: tuple[tuple[str, str], ...] = (
-    (r"--view NAME=FILE:COLUMNS?\b", 'data={"NAME": frame[["COLUMN"]]}'),
-    (r"--view (\S+)=(\S+):(\S+)", r'data={"\1": ...}'),
+    (r"--view NAME=FILE:COLUMN\b", 'data={"NAME": frame[["COLUMN"]]}'),
+    (r"--view NAME=FILE:COLUMNS\b", 'data={"NAME": frame[["COLUMN", "COLUMN"]]}'),
+    (r"--view (\S+)=(\S+):(\S+\b)", r'data={"\1": ...}'),
     (r"--view NAME=FILE\b", 'data={"NAME": ...}'),
     (r"--view\b", "data"),
     (r"--kind (\S+)=(\w+)", r'kinds={"\1": "\2"}'),
@@ -25,7 +26,9 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"-k small-groups\b", 'n_clusters="small-groups"'),
     (r"-k (N|\d+)", r"n_clusters=\1"),
     (r"-k\b", "n_clusters"),
-    (r"--outliers (auto|[\d.]+)", r"outliers=\1"),
+    (r"--mapping FILE\b", "mapping=[FILE]"),
+    (r"\(--delimiter\)", "(if not, read it with pandas.read_csv(path, sep=...))"),
+    (r"--outliers (\w+)", r"outliers=\1"),
     (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
     (r"--seed\b", "random_state"),
     (r"write over with --force\b", "pass overwrite=True"),

@@ -30,6 +30,7 @@ from ...arrays import (
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
 LEAST_EIGENVECTORS, MOST_EIGENVECTORS = 20, 300
+MIN_BRUTE = 8  # columns from which comparing all pairs is faster than a tree, among 20,000 points
 SEARCHED_ROWS = 2048  # rows whose neighbours one thread searches at a time
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
 
@@ -124,7 +125,8 @@ class NeighborGraph:
 
 def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the nearest points of each of the others and their distances, (others, number) each."""
-    search = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(points)
+    algorithm = "auto" if points.shape[1] < MIN_BRUTE else "brute"
+    search = sklearn.neighbors.NearestNeighbors(n_neighbors=number, algorithm=algorithm).fit(points)
     others = np.asarray(others, dtype=points.dtype)
     chunks = [slice(start, start + SEARCHED_ROWS) for start in range(0, len(others), SEARCHED_ROWS)]
 
