@@ -59,6 +59,7 @@ def test_clusters_are_written_back(counted, tmp_path):
     labels = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
     data = read(target)
     assert data.obs["consilience"].to_dict() == labels
+    assert data.obs["consilience_name"].to_dict() == {row["id"]: row["name"] for row in read_labels(tmp_path / "out")}
     assert data.mod["adt"].obs["consilience"].to_dict() == {cell: labels[cell] for cell in IDS[: N - 5]}
     assert data.obs["consilience_by_adt"].isna().sum() == 5
     assert data.obs["consilience_confidence"].between(0, 1).all()

@@ -404,6 +404,14 @@ def test_onnx_file_gives_pooled_maps(photos, tmp_path, shape):
         np.testing.assert_allclose(values[row], mean, atol=1e-4)
 
 
+def test_onnx_file_is_found_from_another_folder(photos, tmp_path, monkeypatch):
+    write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
+    monkeypatch.chdir(tmp_path)
+    encoder = PictureModelEncoder("net.onnx").fit(find_pictures(photos))
+    monkeypatch.chdir(photos)
+    assert encoder.transform(find_pictures(photos)).shape == (3 * N_PER_GROUP, 3)
+
+
 def test_onnx_file_that_changed_is_refused(photos, tmp_path):
     path = write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
     encoder = PictureModelEncoder(path).fit(find_pictures(photos))
@@ -612,3 +620,28 @@ def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
     kinds = {content.kind: content for content in read(table).contents}
     assert set(kinds) == {"numbers", "images"}
     assert kinds["images"].data.paths.tolist() == files
+
+
+def test_paths_of_pictures_are_no_ids(photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = sorted(file.name for file in photos.iterdir())
+    rows = [(photos / name, i % 7 + 0.5) for i, name in enumerate(names)]
+    write_csv(tmp_path / "table.csv", ("path", "width"), rows)
+    ran = run_successfully("cluster", "table.csv", "-k", 3, "--no-assess", "--out", "run")
+    assert "path-color: images ('path')" in ran.out
+    assert "Rows are identified" not in ran.err
+    clusters = [row["cluster"] for row in read_labels(tmp_path / "run")]
+    groups = [set(clusters[i : i + N_PER_GROUP]) for i in range(0, 3 * N_PER_GROUP, N_PER_GROUP)]
+    assert all(len(group) == 1 for group in groups)
+
+
+def test_folder_of_new_pictures_may_have_another_name(photos, tmp_path):
+    run_successfully("cluster", photos, "-k", 3, "--no-assess", "--out", tmp_path / "run")
+    new = tmp_path / "new"
+    new.mkdir()
+    for file in sorted(photos.iterdir())[:2]:
+        (new / file.name).write_bytes(file.read_bytes())
+    run_successfully("predict", tmp_path / "run", new, "--out", tmp_path / "new.csv")
+    assert [row["cluster"] for row in read_labels(tmp_path / "new.csv")] == [
+        row["cluster"] for row in read_labels(tmp_path / "run")
+    ][:2]

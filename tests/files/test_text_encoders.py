@@ -514,6 +514,16 @@ def test_network_with_foreign_classes_is_refused(network):
     refuse(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
 
 
+def test_network_with_foreign_activations_is_refused(network):
+    (network / "2_Dense").mkdir()
+    config = network / "2_Dense" / "config.json"
+    for harmless in ("torch.nn.modules.activation.Tanh", "gelu"):
+        config.write_text(json.dumps({"activation_function": harmless}))
+        assert encode_texts(str(network)).views["note"].shape[1] == 2
+    config.write_text(json.dumps({"activation_function": "os.abort"}))
+    refuse(network, r"config.json needs the class os\.abort, which is not of torch: not loaded")
+
+
 def test_network_with_pickles_is_refused(network):
     (network / "2_Dense").mkdir()
     (network / "2_Dense" / "pytorch_model.bin").write_bytes(b"pickle")

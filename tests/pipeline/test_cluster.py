@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import numpy as np
 import pandas as pd
@@ -126,6 +127,70 @@ def test_run_of_files_is_loaded_with_its_data(products, tmp_path):
     assert "<html" in loaded.report.to_html()
 
 
+def write_undated(report):
+    return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", report.to_html())
+
+
+def test_run_with_labels_and_seeds_in_memory_is_loaded(products, tmp_path):
+    kinds = products["kind"]
+    data = products.drop(columns="kind")
+    seeds = kinds.where(np.arange(90) % 5 == 0)
+    result = cs.cluster(data, 3, labels=kinds, seeds=seeds, random_state=7, assess=False)
+    folder = result.save(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"seeds in memory.* cs\.load_run\(folder, data, seeds=seeds\)"):
+        _ = cs.load_run(folder, data).report
+    loaded = cs.load_run(folder, data, labels=kinds, seeds=seeds)
+    assert write_undated(loaded.report) == write_undated(result.report)
+
+
+def test_run_of_files_with_seeds_in_memory_is_loaded(products, tmp_path):
+    products.drop(columns="kind").to_csv(tmp_path / "data.csv", index=False)
+    seeds = products["kind"].where(np.arange(90) % 5 == 0).tolist()
+    result = cs.cluster(tmp_path / "data.csv", 3, seeds=seeds, assess=False)
+    loaded = cs.load_run(result.save(tmp_path / "run"), seeds=seeds)
+    assert write_undated(loaded.report) == write_undated(result.report)
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_series_of_classes_are_joined_by_their_index(products, has_index):
+    data = products.set_index("sku") if has_index else products
+    shuffled = data["kind"].sample(frac=1, random_state=1)
+    data = data.drop(columns="kind")
+    assert cs.cluster(data, 3, labels=shuffled, assess=False).summary["scores"]["nmi"] > 0.95
+    by_seeds = cs.cluster({"price": data["price"], "text": data[["description"]]}, 3, seeds=shuffled[:30], assess=False)
+    assert (
+        by_seeds.summary["seeds"]
+        == cs.cluster(
+            {"price": data["price"], "text": data[["description"]]},
+            3,
+            seeds=shuffled[:30].reindex(data.index).to_numpy(),
+            assess=False,
+        ).summary["seeds"]
+    )
+
+
+def test_series_of_classes_are_joined_with_views_that_lack_some_of_the_entities(products):
+    data = products.set_index("sku")
+    views = {"numbers": data[["price"]].iloc[:80], "text": data[["description"]].iloc[10:]}
+    shuffled = data["kind"].sample(frac=1, random_state=1)
+    assert cs.cluster(views, 3, labels=shuffled, assess=False).summary["scores"]["nmi"] > 0.9
+
+
+@pytest.mark.parametrize("unknown", [None, float("nan"), "", pd.NA], ids=["None", "NaN", "empty", "NA"])
+def test_classes_that_are_not_known_are_no_class(products, unknown):
+    seeds = [kind if i % 5 == 0 else unknown for i, kind in enumerate(products["kind"])]
+    result = cs.cluster(products.drop(columns="kind"), 3, seeds=seeds, assess=False)
+    assert [row["class"] for row in result.summary["seeds"]] == ["cloth", "food", "knife"]
+    assert sum(row["entities"] for row in result.summary["seeds"]) == 18
+
+
+@pytest.mark.parametrize("option", ["labels", "seeds"])
+def test_classes_that_are_also_a_column_of_the_data_are_refused(products, option):
+    for classes in (products["kind"], products["kind"].tolist(), products["kind"].to_numpy()):
+        with pytest.raises(ValueError, match=f"{option} are also the column 'kind' of the data.*{option}='kind'"):
+            cs.cluster(products, 3, **{option: classes})
+
+
 def test_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="is not the folder of a run"):
         cs.load_run(tmp_path)
@@ -224,6 +289,14 @@ def test_ids_that_do_not_match_are_refused(products):
 def test_bad_data_is_refused(data, message):
     with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message):
         cs.cluster(data, 2)
+
+
+def test_large_table_of_all_columns_is_not_compared(products, monkeypatch):
+    monkeypatch.setattr("consilience.pipeline.single_views.MAX_CELLS", 1000)
+    result = cs.cluster(products, 3, labels="kind", assess=False)
+    assert any(note.startswith("Not compared with views side by side: sparse and dense") for note in result.notes)
+    assert "views side by side" not in [row["method"] for row in result.summary["comparison"].rows()]
+    assert "description alone" in [row["method"] for row in result.summary["comparison"].rows()]
 
 
 def test_steps_and_notes_are_logged(caplog):

@@ -1,8 +1,12 @@
 """The settings of a run as a file."""
 
+import tomllib
+
+import numpy as np
 import pytest
 
 from consilience.pipeline.config import FLAGS, read_config, write_config
+from stage import read_labels, run_successfully
 
 
 def test_written_settings_are_read(tmp_path):
@@ -44,3 +48,18 @@ def test_wrong_settings_are_refused(content, message, tmp_path):
 def test_missing_file_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file .*--config"):
         read_config(tmp_path / "run.toml")
+
+
+def test_run_is_repeated_by_its_settings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("a", "b"):
+        np.save(f"{name}.npy", np.repeat([0.0, 4.0, 8.0], 20)[:, None] + rng.normal(size=(60, 3)))
+    options = ("-k", 3, "--method", "k-means", "--set", "n_init=2", "--seed", 5, "--no-assess", "--title", "Again")
+    run_successfully("cluster", "a.npy", "b.npy", *options, "--out", "first")
+    run_successfully("cluster", "--config", "first/run.toml", "--out", "second")
+    assert tomllib.loads((tmp_path / "first" / "run.toml").read_text())["assess"] is False
+    assert (tmp_path / "second" / "run.toml").read_text() == (tmp_path / "first" / "run.toml").read_text()
+    assert (tmp_path / "second" / "labels.csv").read_text() == (tmp_path / "first" / "labels.csv").read_text()
+    run_successfully("cluster", "--config", "first/run.toml", "-k", 2, "--out", "third")
+    assert {row["cluster"] for row in read_labels(tmp_path / "third")} == {"0", "1"}

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .formats import InputFiles, is_table, read_path
-from .kinds import ViewContent
+from .kinds import MATRIX_KINDS, ViewContent
 from .readings import ColumnReading
 from .spec import ViewSpec, list_names
-
-MATRIX_KINDS = ("numbers", "counts", "similarities")
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,16 @@ class ModelViews:
         """Return one spec per view of the model that a file holds, with the columns of the fit.
 
         A name, given or taken from the file, means the view or all views of the table that was called so; another file
-        holds the views whose columns it has, or the only matrix.
+        holds the views whose columns it has, the only matrix, or the only pictures.
         """
         if spec.selects_columns:
             return [replace(spec, name=spec.view_name)]
         views = [view for view in self.kinds if spec.view_name in (view, self.sources.get(view))]
         if not is_table(spec.path, inputs):
-            matrices = [
-                view for view, kind in self.kinds.items() if kind in MATRIX_KINDS and not self.columns.get(view)
-            ]
-            if not views and spec.name is None and len(matrices) == 1:
-                views = matrices
+            kinds = ("images",) if spec.path.is_dir() else MATRIX_KINDS
+            alike = [view for view, kind in self.kinds.items() if kind in kinds and not self.columns.get(view)]
+            if not views and spec.name is None and len(alike) == 1:
+                views = alike
             return [replace(spec, name=view) for view in views[:1]] or [spec]
         if not views and spec.name is None:
             views = [view for view in self.kinds if self.columns.get(view)]

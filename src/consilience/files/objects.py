@@ -98,7 +98,7 @@ def read_object(
         return read_annotated_object(name, data)
     if hasattr(data, "sparse") and len(getattr(data, "columns", ())):  # a pandas frame whose columns are all sparse
         block = coerce_view(name, data)
-        ids = to_objects(_list_ids(name, data.index)) if keep_index or not block.default_ids else None
+        ids = to_objects(list_index_ids(name, data.index)) if keep_index or not block.default_ids else None
         return FileMatrix(block.values, ids, to_objects([str(label) for label in data.columns]))
     frame = open_frame(name, data)
     if frame is not None:
@@ -166,7 +166,7 @@ def add_columns(data: Any, columns: Mapping[str, Sequence[Any]], rows: Sequence[
     return frame.with_columns(*series).to_native()
 
 
-def _list_ids(name: str, index: Any) -> list[str | None]:
+def list_index_ids(name: str, index: Any) -> list[str | None]:
     """List the entries of an index as texts; refuse one that repeats."""
     if index.has_duplicates:
         repeated = index[index.duplicated()][0]
@@ -187,7 +187,7 @@ def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_in
     id_column = None
     if index is not None and (keep_index or not is_default_index(index)):
         id_column = find_free_name(str(index.name or INDEX_NAME), labels)
-        columns[id_column] = to_objects(_list_ids(name, index))
+        columns[id_column] = to_objects(list_index_ids(name, index))
     is_category = [column.dtype == nw.Categorical or column.dtype == nw.Enum for column in series]
     for label, column, is_text in zip(labels, series, is_category, strict=True):
         columns[label] = _read_series(column, is_text or label in as_text)

@@ -12,7 +12,7 @@ import numpy as np
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .identifiers import guess_id_column
 from .images.matching import name_pictures
-from .images.reading import Pictures
+from .images.reading import Pictures, looks_like_images
 from .joining import match_by_position
 from .kinds import (
     KINDS,
@@ -231,6 +231,13 @@ class _ViewReader:
         for spec in self.specs:
             if spec.selects_columns and spec.path in tables:
                 taken |= set(select_columns(spec.path, spec.columns, list(tables[spec.path]), set()))
+        if not any(spec.path.is_dir() for spec in self.specs):  # whose pictures a column of names may identify
+            taken |= {
+                name
+                for path, columns in tables.items()
+                for name, values in columns.items()
+                if looks_like_images(values, path.parent)
+            }
         return guess_id_column(tables, ids_elsewhere, frozenset(taken))
 
     def _list_id_values(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> list[np.ndarray]:

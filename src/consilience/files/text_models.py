@@ -249,6 +249,10 @@ def _open_sentence_transformer(path: Path) -> TextModel:
     pickles = [file for file in sorted(path.rglob("*")) if file.suffix in (".bin", ".pt", ".pth", ".pkl", ".ckpt")]
     if unsafe := [file for file in pickles if not (file.parent / "model.safetensors").is_file()]:
         raise ValueError(f"{unsafe[0]} is pickled and could run code: save the model as safetensors")
+    for file in sorted(path.rglob("config.json")):  # of a dense layer, whose activation is any class by its name
+        activation = str(_read_settings(file, {}).get("activation_function", "torch."))
+        if "." in activation and not activation.startswith("torch."):
+            raise ValueError(f"{file} needs the class {activation}, which is not of torch: not loaded")
     model = SentenceTransformer(
         str(path), device="cpu", trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
     )

@@ -140,7 +140,8 @@ def take_entities(
                 row_ids[name] = row_ids[name][used]
             if content.kind == "links":
                 others = set(entities.row_ids[name].tolist()) - set(row_ids[name].tolist())
-                is_kept = ~(np.isin(data[0], list(others)) | np.isin(data[1], list(others)))
+                ends = zip(data[0].tolist(), data[1].tolist(), strict=True)
+                is_kept = np.array([others.isdisjoint(pair) for pair in ends], dtype=bool)
                 data = tuple(np.asarray(column)[is_kept] for column in data)
             else:
                 data, n_rows, ids = data[used], len(used), None if ids is None else ids[used]

@@ -68,7 +68,7 @@ def read_summary(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     try:
-        is_valid = isinstance(facts["inputs"]["view"], list)
+        is_valid = type(facts["inputs"]["view"]) is type(facts.get("notes", [])) is list
     except (TypeError, KeyError):
         is_valid = False
     if not is_valid:
@@ -85,7 +85,7 @@ def restore_run(
     """
     recorded = {name: facts["inputs"][name] for name in INPUTS if facts["inputs"].get(name) is not None}
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
-    options = replace(options, **unset, method=saved["method"], command_line=facts.get("command"))
+    options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     try:
         data = replace(load_data(options, log, memory, chooses_encodings=False), reason=facts.get("method_chosen", ""))
     except FileNotFoundError as error:
@@ -104,7 +104,8 @@ def restore_run(
     rows = [
         {name: np.nan if cell is None else cell for name, cell in row.items()} for row in facts.get("comparison") or ()
     ]
-    return PipelineRun(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, log.notes, facts)
+    notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
+    return PipelineRun(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, notes, facts)
 
 
 def is_complete(assessment: Assessment) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..data import Constraints, Table
+from ..data.frames import list_cells, open_frame
 from ..files import KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent
-from ..files.objects import read_objects
+from ..files.formats.columns import to_objects
+from ..files.objects import list_index_ids, read_objects
 from ..methods.common.constraint_checks import check_constraints
 
 
@@ -28,13 +30,20 @@ class MemoryInputs:
     constraints: Constraints | None = None  # by id or by position
 
 
-def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None) -> MemoryInputs | None:
-    """Return what is in memory in place of files; None if everything is in files."""
-    if data is None:
+def collect_memory(
+    data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None, *, files: Sequence[str] = ()
+) -> MemoryInputs | None:
+    """Return what is in memory in place of files; None if everything is in files.
+
+    `files` are those that hold the data, as --view names them, in place of `data`.
+    """
+    if data is None and not files:
         raise TypeError("data is None: give a frame, an array, a path, or a mapping of view names to these")
-    specs: list[ViewSpec] = []
+    specs = [parse_view(text) for text in files]
     objects: dict[Path, Any] = {}
-    if is_path(data):
+    if files:
+        pass
+    elif is_path(data):
         specs.append(parse_view(str(data)))
     elif is_mapping(data):
         if not data:
@@ -50,7 +59,7 @@ def collect_memory(data: Any, labels: Any = None, seeds: Any = None, constraints
         specs.append(ViewSpec(None, Path("data")))
         objects[Path("data")] = data
     classes = {
-        name: [KnownClasses(name, _list_classes(name, values), None, f"--{name}")]
+        name: [_build_classes(name, values, objects)]
         for name, values in (("labels", labels), ("seeds", seeds))
         if values is not None and type(values) is not str
     }
@@ -91,9 +100,27 @@ def is_mapping(data: Any) -> bool:
     return isinstance(data, dict) and not isinstance(data, Table)
 
 
-def _list_classes(name: str, values: Any) -> np.ndarray:
-    """Return one class per row as an array of objects."""
-    classes = np.asarray(values)
+def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> KnownClasses:
+    """Return one class per row as an array of objects; a pandas series is joined by its index.
+
+    Classes that are also a column of the data are refused: the column would be a feature.
+    """
+    indexes = [item.index for item in objects.values() if hasattr(item, "iloc")]
+    ids = None
+    if hasattr(values, "iloc") and indexes:
+        if not all(index.equals(indexes[0]) for index in indexes):
+            ids = to_objects(list_index_ids(name, values.index))
+        elif not values.index.equals(indexes[0]):
+            values = values.reindex(indexes[0])
+    classes = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)  # NaN is not the class 'nan'
     if classes.ndim != 1:
         raise ValueError(f"{name} must be the name of a column or one class per row, got shape {classes.shape}")
-    return classes.astype(object)
+    cells = list_cells(classes.tolist())
+    for frame in (open_frame(str(path), item) for path, item in objects.items()):
+        for column in () if frame is None or len(frame) != len(cells) else frame.iter_columns():
+            if all(list_cells(column.head(n).to_list()) == cells[:n] for n in (20, len(cells))):
+                raise ValueError(
+                    f"{name} are also the column {column.name!r} of the data, which would be used for the clusters: "
+                    f"drop the column, or name it, {name}={column.name!r}"
+                )
+    return KnownClasses(name, to_objects(cells), ids, f"--{name}")

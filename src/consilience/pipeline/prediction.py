@@ -119,7 +119,8 @@ def read_new_views(
         )
     unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
     if unknown is not None:
-        raise ValueError(f"the model has no view {unknown!r}: its views are {', '.join(map(repr, saved['kinds']))}")
+        views = ", ".join(map(repr, saved["kinds"]))
+        raise ValueError(f"the model has no view {unknown!r}: its views are {views} (--view NAME=FILE)")
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, log)
     return reading, prepared

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..data import Table, Views
+from ..data import Constraints, Table, Views
 from ..files import check_complete
 from ..files.annotate import annotate_mudata
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
 from .log import RunLog, count_noun
-from .memory import collect_memory, list_files
+from .memory import collect_memory, is_path, list_files
 from .options import RunOptions
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
@@ -58,8 +59,15 @@ class Result:
         How reliable the clusters are.
     """
 
-    def __init__(self, run: PipelineRun | None, data: Any = None, *, folder: Path | None = None) -> None:
-        self._data, self._folder = data, folder
+    def __init__(
+        self,
+        run: PipelineRun | None,
+        data: Any = None,
+        *,
+        folder: Path | None = None,
+        knowledge: Mapping[str, Any] | None = None,  # labels, seeds and constraints of a run that is loaded
+    ) -> None:
+        self._data, self._folder, self._knowledge = data, folder, knowledge or {}
         if run is not None:
             self._run = run
             self._saved, self.summary = run.collect_saved(), run.facts
@@ -79,13 +87,22 @@ class Result:
     def _run(self) -> PipelineRun:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
-            memory = None if self._data is None else collect_memory(self._data)
-            if self._data is None and not self.summary["inputs"]["view"]:
+            views = self.summary["inputs"]["view"] if self._data is None else list_files(self._data)
+            if self._data is None and not views:
                 raise ValueError(
                     f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
                     "cs.load_run(folder, data)"
                 )
-            return restore_run(self.summary, self._saved, RunOptions(view=list_files(self._data)), RunLog(), memory)
+            has_seeds = self._knowledge.get("seeds") is not None or self.summary["inputs"].get("seeds") is not None
+            if self.summary.get("seeds") is not None and not has_seeds:
+                raise ValueError(
+                    f"{self._folder} was made with seeds in memory, which it does not contain: give them again, "
+                    "cs.load_run(folder, data, seeds=seeds)"
+                )
+            memory = collect_memory(self._data, **self._knowledge, files=views)
+            names = {name: str(value) for name, value in self._knowledge.items() if is_path(value)}  # columns and files
+            options = RunOptions.select({"view": views, **names})
+            return restore_run(self.summary, self._saved, options, RunLog(), memory)
 
     @property
     def labels(self) -> np.ndarray:
@@ -234,7 +251,14 @@ class Result:
         return f"<div>{lines}{self.clusters._repr_html_()}{details}</div>"
 
 
-def load_run(folder: str | os.PathLike[str], data: Any = None) -> Result:
+def load_run(
+    folder: str | os.PathLike[str],
+    data: Any = None,
+    *,
+    labels: Any = None,
+    seeds: Any = None,
+    constraints: Constraints | str | os.PathLike[str] | None = None,
+) -> Result:
     """Load the result of a run from its folder.
 
     Parameters
@@ -244,6 +268,9 @@ def load_run(folder: str | os.PathLike[str], data: Any = None) -> Result:
     data : as for `consilience.cluster`, optional
         The data of the run. Without it, `Result.views`, `Result.report` and `Result.frame` read the files of the run
         again; a run from data in memory needs it. The data must not have changed.
+    labels, seeds, constraints : as for `consilience.cluster`, optional
+        Those of the run, if they were in memory. A run with seeds needs them for `Result.views`, `Result.report` and
+        `Result.frame`; without labels or constraints, the report has no scores by them.
 
     Returns
     -------
@@ -264,4 +291,4 @@ def load_run(folder: str | os.PathLike[str], data: Any = None) -> Result:
     path = Path(folder)
     if not (path / LABELS).exists():
         raise FileNotFoundError(f"{path} is not the folder of a run: it has no {LABELS}")
-    return Result(None, data, folder=path)
+    return Result(None, data, folder=path, knowledge={"labels": labels, "seeds": seeds, "constraints": constraints})

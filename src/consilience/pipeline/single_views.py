@@ -21,6 +21,7 @@ from .log import RunLog
 
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
+MAX_CELLS = 2**26  # of the dense table that sparse and dense views make side by side, above which it is not clustered
 
 
 def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) -> tuple[Views, dict[str, str]]:
@@ -47,7 +48,14 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
     n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
     task = Task(views.n_views + 1)
-    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration):
+    is_mixed = len({sp.issparse(block) for _, block in views.items()}) > 1
+    n_cells = len(views) * sum(block.shape[1] for _, block in views.items()) if is_mixed else 0
+    if n_cells > MAX_CELLS:
+        log.note(
+            f"Not compared with {CONCATENATED}: sparse and dense views would make a dense table of "
+            f"{n_cells * 8 / 2**30:.1f} GiB."
+        )
+    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration, n_cells <= MAX_CELLS):
         task.detail = name
         labels = np.full(len(views), -1)
         try:
@@ -65,11 +73,11 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
 
 
 def _list_alternatives(
-    prepared: EncodedData, declaration: EstimatorDeclaration
+    prepared: EncodedData, declaration: EstimatorDeclaration, concatenates: bool
 ) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
     """Yield name, data, kinds and entities of each alternative to all views together."""
     views, kinds = prepared.views, prepared.kinds
-    if "similarities" not in kinds.values():
+    if concatenates and "similarities" not in kinds.values():
         yield CONCATENATED, *concatenate_views(views, kinds, declaration.takes_raw_counts), np.arange(len(views))
     for content, names in group_by_content(prepared).items():
         positions = [views.names.index(name) for name in names]

@@ -62,6 +62,7 @@ def collect_cell_results(run: PipelineRun, names: np.ndarray) -> dict[str, np.nd
     return collect_results(
         names,
         model.labels_,
+        names=run.cluster_names,
         confidence=run.entity_confidence,
         view_labels=model.view_labels_,
         embedding=run.joint_embedding,

@@ -84,7 +84,7 @@ class PictureModelEncoder:
 
     def __init__(self, source: Any) -> None:
         self.function = source if callable(source) else None
-        self.path = None if callable(source) else str(source)
+        self.path = None if callable(source) else str(Path(source).absolute())
         self.fingerprint: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
