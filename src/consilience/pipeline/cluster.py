@@ -101,7 +101,6 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
-    paths: Any = [mapping] if is_path(mapping) else mapping
     _check_arguments(outliers, random_state, kinds=kinds, encode=encode, options=options)
     mappings: Any = [mapping] if is_path(mapping) else mapping
     with raise_in_python_terms():
