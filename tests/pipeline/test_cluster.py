@@ -414,3 +414,13 @@ def test_clusters_of_pictures_alone_are_named_by_colors(photos):
     assert "blue" in result.names[result.labels[0]]
     assert "red" in result.names[result.labels[1]]
     assert not any("top" in name or "bottom" in name for name in result.names)
+
+
+def test_id_column_of_filtered_frames_joins_them(products):
+    """The index of a filtered frame has gaps, but tells nothing that a column called id does not."""
+    prices = products.rename(columns={"sku": "id"})[["id", "price"]].iloc[5:]
+    texts = products.rename(columns={"sku": "id"})[["id", "description"]].sort_values("description", ignore_index=True)
+    result = cs.cluster({"price": prices, "text": texts}, 3, assess=False)
+    frame = result.frame.set_index("id").loc[products["sku"]]
+    assert frame["description"].tolist() == products["description"].tolist()
+    np.testing.assert_array_equal(frame["price"], products["price"].where(np.arange(90) >= 5))

@@ -6,7 +6,13 @@ import pytest
 from consilience.affinities.distances import find_nearest_rows
 from consilience.methods.agreement.ensemble import encode_labels
 from consilience.methods.agreement.inputs import drop_self
-from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote, append_constant
+from consilience.methods.agreement.predictors import (
+    MIN_BRUTE,
+    LeaveOneOutRidge,
+    NeighborVote,
+    append_constant,
+    search_neighbors,
+)
 
 
 def random_problem(n=40, p=6, k=3, open_labels=0, seed=0):
@@ -123,3 +129,13 @@ def test_entity_without_neighbors_has_no_vote():
     nearest = drop_self(np.array([[0]]))
     assert nearest.shape == (1, 0)
     np.testing.assert_array_equal(NeighborVote.fit(nearest).predict_left_out(np.ones((1, 2))), np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("n_columns", [MIN_BRUTE - 1, MIN_BRUTE, 20])
+def test_neighbors_are_the_nearest(n_columns):
+    rng = np.random.default_rng(0)
+    points, others = rng.normal(size=(300, n_columns)).astype(np.float32), rng.normal(size=(50, n_columns))
+    positions, distances = search_neighbors(points, others, 7)
+    every = np.linalg.norm(others[:, None, :] - points, axis=2)
+    np.testing.assert_array_equal(positions, np.argsort(every, axis=1)[:, :7])
+    np.testing.assert_allclose(distances, np.sort(every, axis=1)[:, :7], rtol=1e-5)
