@@ -101,7 +101,7 @@ def test_categories_are_called_by_their_values():
 
 def test_letters_are_truth_values_only_without_other_letters():
     for letters, expected in (("fm", ["f", "m"]), ("ft", ["not paid", "paid"])):
-        frame = {"paid": [letters[label > 0] for label in LABELS]}
+        frame = {"paid": [letters[int(label > 0)] for label in LABELS]}
         names = name_clusters(np.minimum(LABELS, 1), cs.Views.from_frame(frame, categories="paid"))
         assert names == expected
 
