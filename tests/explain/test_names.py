@@ -99,6 +99,13 @@ def test_categories_are_called_by_their_values():
     assert second == {"size small", "risk large"}
 
 
+def test_letters_are_truth_values_only_without_other_letters():
+    for letters, expected in (("fm", ["f", "m"]), ("ft", ["not paid", "paid"])):
+        frame = {"paid": [letters[int(label > 0)] for label in LABELS]}
+        names = name_clusters(np.minimum(LABELS, 1), cs.Views.from_frame(frame, categories="paid"))
+        assert names == expected
+
+
 def test_two_valued_and_mostly_zero_columns_have_no_level():
     values = np.column_stack([LABELS == 0, np.where(LABELS == 2, np.arange(30), 0)]).astype(float)
     views = cs.Views.from_inputs({"n": make_view(values, ["member", "visits"])})

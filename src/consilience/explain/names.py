@@ -175,11 +175,12 @@ def _describe_features(features: np.ndarray) -> np.ndarray:
     """Return features as a reader would say them: the category of color=red, and blanks in place of underscores."""
     pairs = [str(feature).partition("=") for feature in features]
     times = Counter(value.lower() for _, _, value in pairs)
+    others = {column for column, mark, value in pairs if mark and value.lower() not in AFFIRMED | NEGATED}  # f and m
     described = []
     for column, mark, value in pairs:
         if not mark:
             name = column
-        elif value.lower() in AFFIRMED | NEGATED:
+        elif column not in others:
             name = f"not {column}" if value.lower() in NEGATED else column
         else:  # a number, or a category of several columns, needs the name of its column
             is_clear = times[value.lower()] == 1 and not value.replace(".", "").isdigit()

@@ -39,7 +39,6 @@ EPOCH = date(1970, 1, 1).toordinal()
 MAX_LENGTH = 40  # characters of a date
 N_TRIED = 200  # cells from which a column is rejected if fewer than half of them are dates
 ORDERS = ("dmy", "mdy")
-EXPLAINED = {"dmy": "the day first", "mdy": "the month first"}
 
 
 class DateCell(NamedTuple):
