@@ -92,7 +92,7 @@ def test_list_is_printed_completely_or_not_at_all(tmp_path, monkeypatch):
 def test_folder_that_looks_like_an_option_is_written_as_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = run_successfully("datasets", "word-senses", "--out=-dash").out.splitlines()[-1]
-    assert "gloss=./-dash/senses.csv:gloss" in line
+    assert "cluster ./-dash/senses.csv ./-dash/links.csv " in line
     assert line.endswith("--out ./-dash-out")
 
 
@@ -110,10 +110,7 @@ def test_digits_are_six_tables_and_classes(tmp_path):
 def test_suggested_command_is_valid(name, tmp_path):
     told = run_successfully("datasets", "word-senses", "--out", tmp_path / name).out
     arguments = shlex.split(told.splitlines()[-1])
-    views = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "--view"]
-    assert [view.partition("=")[2].partition(":")[0] for view in views] == [
-        str(tmp_path / name / file) for file in ("senses.csv", "senses.csv", "links.csv")
-    ]
+    assert arguments[2:4] == [str(tmp_path / name / file) for file in ("senses.csv", "links.csv")]
 
 
 def test_existing_folder_needs_force(tmp_path):

@@ -30,7 +30,7 @@ def test_quiet_prints_errors(ab, tmp_path):
     ran = run_command("cluster", *ab, "-k", 500, "--quiet", "--out", tmp_path / "out")
     assert ran.code == 1
     assert ran.out == ""
-    assert ran.err.startswith("consilience: n_clusters=500 is more than")
+    assert ran.err.startswith("consilience: -k 500 is more than")
 
 
 def test_results_and_notes_go_to_different_streams(ab, tmp_path):
