@@ -196,6 +196,29 @@ def test_folder_without_a_run_is_refused(tmp_path):
         cs.load_run(tmp_path)
 
 
+def test_function_encodes_texts_also_after_loading(products, tmp_path):
+    def count_letters(texts):
+        return np.array([[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], float)
+
+    result = cs.cluster(products, 3, labels="kind", encode={"description": count_letters}, assess=False)
+    assert result.summary["scores"]["nmi"] > 0.9
+    folder = result.save(tmp_path / "run")
+    assert "count_letters" not in (folder / "run.toml").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a Python function has encoded 'description', which .* does not contain"):
+        _ = cs.load_run(folder, products).views
+    with pytest.raises(ValueError, match="Python function"):
+        cs.load_run(folder).predict(products)
+    loaded = cs.load_run(folder, products, encode={"description": count_letters})
+    assert loaded.predict(products).tolist() == result.predict(products).tolist()
+    pd.testing.assert_frame_equal(loaded.frame, result.frame)
+
+
+def test_report_of_a_call_speaks_of_python(result):
+    page = result.report.to_html()
+    assert "Rows are identified by the column" in page
+    assert not re.search(r" \(?--[a-z]+ ", page)
+
+
 def test_mapping_of_objects_and_paths(products, tmp_path):
     numbers = products.set_index("sku")[["price"]]
     products[["sku", "description"]].to_csv(tmp_path / "texts.csv", index=False)
@@ -284,6 +307,7 @@ def test_ids_that_do_not_match_are_refused(products):
         (None, "data is None: give a frame"),
         ("missing.csv", r"there is no file missing\.csv"),
         ({"a": np.zeros((3, 2)), "b": np.zeros((4, 2))}, "3|4"),
+        ([__file__, __file__], "data is a list of files: name each as a view"),
     ],
 )
 def test_bad_data_is_refused(data, message):

@@ -102,7 +102,7 @@ class Terminal(RunLog):
 
     def note(self, text: str) -> None:
         """Record and print a note once, in the terms of the command line."""
-        super().note(put_in_command_terms(text))
+        self._record_note(put_in_command_terms(text))
 
     def print_line(self, text: str) -> None:
         """Print a note or a line of progress to standard error, if that can be written."""

@@ -115,6 +115,10 @@ class EmbeddingEncoder:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_model", "_fitted")}
 
+    def attach(self, function: Callable[[list[str]], Any]) -> None:
+        """Encode by this function, which a saved encoder has lost."""
+        self._model = TextModel("", function)
+
     def fit(self, texts: np.ndarray) -> EmbeddingEncoder:
         """Encode the texts, to check the model and to learn its number of columns."""
         self._model = open_text_model(self.source) if self._model is None else self._model

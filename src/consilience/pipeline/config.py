@@ -13,6 +13,8 @@ HEAD = """# The settings of this run. To repeat it, or to run it with edited set
 #   consilience cluster --config run.toml --out FOLDER
 # Files are named as in the first run, relative to the folder in which the command is run.
 """
+MEMORY_HEAD = """# The settings of this run. Its data was in memory: give it to consilience.cluster(data, ...).
+"""
 # settings in the order of the file, with the option of the command line for each
 FLAGS = {
     "view": "--view",
@@ -36,7 +38,7 @@ FLAGS = {
 
 def write_config(path: Path, inputs: Mapping[str, Any], n_clusters: int) -> None:
     """Write the settings of a run; those that are not set are left out."""
-    lines = [HEAD]
+    lines = [HEAD if inputs["view"] else MEMORY_HEAD]
     for name in FLAGS:
         value = inputs.get("settings" if name == "set" else name)
         if value in (None, [], ()):

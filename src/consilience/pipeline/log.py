@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .._progress import Task, open_task
+from .wording import put_in_python_terms
 
 INTERVAL = 30.0  # seconds between two lines about the progress of a step
 POLLING = 1.0  # seconds between two looks at the progress
@@ -75,7 +76,10 @@ class RunLog:
         self.steps: list[RunningStep] = []  # that have started: a step, and steps within it
 
     def note(self, text: str) -> None:
-        """Record a note once."""
+        """Record a note once, in the terms of Python."""
+        self._record_note(put_in_python_terms(text))
+
+    def _record_note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
             logger.info("note: %s", text)

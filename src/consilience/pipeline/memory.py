@@ -55,6 +55,8 @@ def collect_memory(
                 path = Path(f"data[{name!r}]")
                 specs.append(ViewSpec(str(name), path))
                 objects[path] = value
+    elif type(data) in (list, tuple) and data and all(is_path(item) and Path(item).exists() for item in data):
+        raise TypeError(f"data is a list of files: name each as a view, such as {{'table': {str(data[0])!r}, ...}}")
     else:
         specs.append(ViewSpec(None, Path("data")))
         objects[Path("data")] = data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ..files.annotate import annotate_mudata
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
+from .loading import parse_pairs
 from .log import RunLog, count_noun
 from .memory import collect_memory, is_path, list_files
 from .options import RunOptions
@@ -66,8 +67,9 @@ class Result:
         *,
         folder: Path | None = None,
         knowledge: Mapping[str, Any] | None = None,  # labels, seeds and constraints of a run that is loaded
+        encode: Mapping[str, Callable[..., Any]] | None = None,  # functions of a run that is loaded
     ) -> None:
-        self._data, self._folder, self._knowledge = data, folder, knowledge or {}
+        self._data, self._folder, self._knowledge, self._encode = data, folder, knowledge or {}, encode or {}
         if run is not None:
             self._run = run
             self._saved, self.summary = run.collect_saved(), run.facts
@@ -77,6 +79,9 @@ class Result:
             check_complete(folder)
             self._saved, self.summary = open_model(folder), read_summary(folder / SUMMARY)
             self.notes = [put_in_python_terms(note) for note in self.summary.get("notes", [])]
+            for part in self._saved["parts"].values():
+                if part.content in self._encode and hasattr(part.encoder, "attach"):
+                    part.encoder.attach(self._encode[part.content])
         self.model = self._saved["estimator"]
         is_kept = np.ones(len(self.model.labels_), bool)
         self._saved = {"names": [], "ids": None, "kept": is_kept, **self._saved}  # runs of earlier versions lack these
@@ -99,9 +104,16 @@ class Result:
                     f"{self._folder} was made with seeds in memory, which it does not contain: give them again, "
                     "cs.load_run(folder, data, seeds=seeds)"
                 )
+            lacking = [name for name in self.summary.get("functions", []) if name not in self._encode]
+            if lacking:
+                raise ValueError(
+                    f"a Python function has encoded {lacking[0]!r}, which {self._folder} does not contain: give it "
+                    f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
+                )
             memory = collect_memory(self._data, **self._knowledge, files=views)
             names = {name: str(value) for name, value in self._knowledge.items() if is_path(value)}  # columns and files
-            options = RunOptions.select({"view": views, **names})
+            encode = parse_pairs("--encode", "NAME=ENCODING", self.summary["inputs"].get("encode") or ())
+            options = RunOptions.select({"view": views, "encode": encode | dict(self._encode), **names})
             return restore_run(self.summary, self._saved, options, RunLog(), memory)
 
     @property
@@ -258,6 +270,7 @@ def load_run(
     labels: Any = None,
     seeds: Any = None,
     constraints: Constraints | str | os.PathLike[str] | None = None,
+    encode: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Result:
     """Load the result of a run from its folder.
 
@@ -271,6 +284,8 @@ def load_run(
     labels, seeds, constraints : as for `consilience.cluster`, optional
         Those of the run, if they were in memory. A run with seeds needs them for `Result.views`, `Result.report` and
         `Result.frame`; without labels or constraints, the report has no scores by them.
+    encode : mapping of view name to callable, optional
+        The functions that have encoded views of the run, which no file contains.
 
     Returns
     -------
@@ -291,4 +306,5 @@ def load_run(
     path = Path(folder)
     if not (path / LABELS).exists():
         raise FileNotFoundError(f"{path} is not the folder of a run: it has no {LABELS}")
-    return Result(None, data, folder=path, knowledge={"labels": labels, "seeds": seeds, "constraints": constraints})
+    knowledge = {"labels": labels, "seeds": seeds, "constraints": constraints}
+    return Result(None, data, folder=path, knowledge=knowledge, encode=encode)

@@ -96,11 +96,12 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "versions": list_versions(),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": options.command_line,
+        "functions": [name for name, encoding in data.choices.encode.items() if callable(encoding)],
         "inputs": {name: getattr(options, name) for name in INPUTS}
         | {
             "settings": list_settings(options.settings),
             "encode": [
-                f"{name}={getattr(encoding, '__name__', encoding)}" for name, encoding in data.choices.encode.items()
+                f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
         },
     }

@@ -87,6 +87,10 @@ class PictureModelEncoder:
         self.path = None if callable(source) else str(Path(source).absolute())
         self.fingerprint: str | None = None
 
+    def attach(self, function: Callable[[list[Any]], Any]) -> None:
+        """Encode by this function, which a saved encoder has lost."""
+        self.function = function
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "function": None}
 
