@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from consilience.files import read_file
-from workbooks import make_archive, make_ods, make_xlsx
+from workbooks import MAIN, make_archive, make_ods, make_xlsx
 
 pytest.importorskip("python_calamine")
 
@@ -125,6 +125,32 @@ def test_stray_cell_at_the_end_of_a_sheet_is_refused(put):
     message = r"a sheet has 5 cells, but extends over 1,048,576 rows and 16,384 columns: delete the stray cells"
     with pytest.raises(ValueError, match=message):
         read_file(put("t.xlsx", make_archive(members)))
+
+
+def make_shared(texts, n_rows):
+    """Return a workbook with a column whose header is the first text and whose rows repeat the last one."""
+    rows = [
+        f'<row r="{r}"><c r="A{r}" t="s"><v>{(r > 1) * (len(texts) - 1)}</v></c></row>' for r in range(1, n_rows + 2)
+    ]
+    members = {
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{"".join(rows)}</sheetData></worksheet>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{"".join(f"<si><t>{text}</t></si>" for text in texts)}</sst>',
+    }
+    return make_xlsx({"Sheet": []}, extra=members)
+
+
+def test_long_text_that_many_cells_repeat_is_refused_before_reading(put, monkeypatch):
+    monkeypatch.setattr("python_calamine.CalamineWorkbook.from_filelike", None)
+    path = put("t.xlsx", make_shared(["a", "x" * 32_000], 20_000))
+    with pytest.raises(
+        ValueError, match=r"t\.xlsx: a sheet repeats long texts so often .* take up 6[34]\d,\d{3},\d{3} bytes"
+    ):
+        read_file(path)
+
+
+def test_short_text_that_many_cells_repeat_is_read(put):
+    path = put("t.xlsx", make_shared(["a", "x" * 32_000, "short"], 20_000))  # no cell shows the long one
+    assert read_file(path).columns["a"].tolist() == ["short"] * 20_000
 
 
 def test_missing_package_is_named(put, monkeypatch):

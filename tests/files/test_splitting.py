@@ -128,6 +128,21 @@ def test_columns_that_carry_nothing_are_left_out(products, read, cells, reason):
     assert any(reason in note for note in reading.notes), reading.notes
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"{i} %" for i in range(N)],
+        [f"${i}" for i in range(N)],
+        [str(np.datetime64("1970-01-01") + i) for i in range(N)],
+    ],
+    ids=["percentages", "prices", "dates"],
+)
+def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read, cells):
+    numbers = read(products(extra=cells)).contents[0]
+    assert "extra" in numbers.columns
+    assert np.diff(numbers.data["extra"]).tolist() == [1] * (N - 1)
+
+
 def test_table_without_usable_column_is_refused(put, read):
     path = put("t.csv", "sku,same\n" + "".join(f"a{i},7\n" for i in range(20)))
     with pytest.raises(

@@ -24,6 +24,7 @@ MIN_FILLED = 0.05  # share of the rows that have a text
 MIN_NUMBERS = 0.3  # share of numbers among words, above which a column of short strings is taken for a mixture
 MIN_ROWS = 10  # from which it tells something that a column is constant, or numbers the rows
 MAX_NAME_LENGTH = 40  # characters of a column's name in the name of a view
+TIME_KINDS = ("date", "time")  # of columns that were read as text
 NUMBERED = re.compile(r"(.*[^\s_.\-\[(\d])[\s_.\-\[(]*(\d+)[\])]*")
 IMAGE = re.compile(r".+\.(?:png|jpe?g|gif|bmp|tiff?|webp)", re.IGNORECASE)
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+", re.IGNORECASE)
@@ -73,8 +74,10 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     _check_kinds(table.path, columns, forced)
     blocks = find_blocks(columns, forced)
     in_blocks = {column for names in blocks.values() for column in names}
+    readings = {column: conversion.reading for column, conversion in conversions.items()}
+    measured = {column for column, reading in readings.items() if reading.unit or reading.kind in TIME_KINDS}
     roles = {
-        column: forced.get(column) or classify_column(column, values, table.path.parent)
+        column: forced.get(column) or classify_column(column, values, table.path.parent, column in measured)
         for column, values in columns.items()
         if column not in in_blocks
     }
@@ -117,10 +120,13 @@ def find_blocks(columns: Mapping[str, np.ndarray], excluded: Collection[str]) ->
     }
 
 
-def classify_column(column: str, values: np.ndarray, folder: Path) -> str:
-    """Return the role of a column in a table: a kind, or why it is left out (`LEFT_OUT`)."""
+def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: bool) -> str:
+    """Return the role of a column in a table: a kind, or why it is left out (`LEFT_OUT`).
+
+    Numbers with a unit and dates (`is_measured`) are never taken for numbers of rows or codes.
+    """
     if values.dtype != object and values.ndim == 1:
-        return _classify_numbers(column, values)
+        return _classify_numbers(column, values, is_measured)
     kind = detect_column_kind(values)
     if kind in ("vectors", "bags"):
         return kind
@@ -148,7 +154,7 @@ def _holds(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
     return sum(bool(pattern.fullmatch(text)) for text in texts) >= MIN_SHARE * len(texts)
 
 
-def _classify_numbers(column: str, values: np.ndarray) -> str:
+def _classify_numbers(column: str, values: np.ndarray, is_measured: bool) -> str:
     """Return the role of a column of numbers: a measurement, a code, or nothing."""
     finite = values[~np.isnan(values)]
     if not len(finite):
@@ -157,7 +163,7 @@ def _classify_numbers(column: str, values: np.ndarray) -> str:
         return "numbers"
     if (finite == finite[0]).all():
         return "constant"
-    if not np.array_equal(finite, np.floor(finite)):
+    if is_measured or not np.array_equal(finite, np.floor(finite)):
         return "numbers"
     n_distinct = len(np.unique(finite))
     if len(finite) == n_distinct == len(values):

@@ -6,7 +6,7 @@ import difflib
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -19,7 +19,13 @@ MAX_RATIO = 100  # decompressed size of a larger one per byte of the file; repet
 MAX_EMPTY_CELLS = 2**25  # area of a sheet beyond its cells: one stray cell at the end of a sheet takes up all memory
 HEADER_SHARE = 0.5  # of the columns that have names in the header; a row with fewer cells above it is a title
 CELL_PLACES = re.compile(rb'<c(?= )[^>]*? r="([A-Z]{1,3})(\d{1,7})"|<row(?= )[^>]*? r="(\d{1,7})"')
+SHARED_STRING = re.compile(rb"<(?:\w+:)?si\b[^<>]*>")  # starts a text that several cells may show
+SHARED_CELL = re.compile(  # with the number of its text
+    rb"""<(?:\w+:)?c\s[^<>]{0,200}?\bt=["']s["'][^<>]{0,200}>\s*<(?:\w+:)?v\b[^<>]{0,200}>\s*(\d{1,9})"""
+)
+TAG = re.compile(rb"<[^<>]*>")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # first bytes of the two kinds of files
+MIN_CELL_BYTES = len('<c t="s"><v>0</v></c>')  # of a cell that shows a shared text
 CHUNK = 2**20  # bytes
 OVERLAP = 2**10  # bytes of the previous chunk, in which a cell may begin
 ERRORS = {"#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"}
@@ -100,13 +106,16 @@ def _check_archive(path: InputFile) -> None:
     try:
         with zipfile.ZipFile(path.location) as archive:
             n_bytes = sum(member.file_size for member in archive.infolist())
-            if n_bytes > max(MIN_ALLOWED_BYTES, MAX_RATIO * path.n_bytes):
+            allowed = max(MIN_ALLOWED_BYTES, MAX_RATIO * path.n_bytes)
+            if n_bytes > allowed:
                 raise ValueError(
                     f"{path} would unpack to {n_bytes:,} bytes, which is not plausible for a file of {path.n_bytes:,} "
                     "bytes: export the sheet as CSV"
                 )
+            lengths = _measure_shared_strings(archive)
             for member in archive.infolist():
                 _check_area(path, archive, member)
+                _check_texts(path, archive, member, lengths, allowed)
     except damages as error:
         raise ValueError(f"{path} cannot be read as a workbook, and is probably damaged: {error}") from error
 
@@ -124,6 +133,31 @@ def _check_area(path: InputFile, archive: zipfile.ZipFile, member: zipfile.ZipIn
         raise ValueError(
             f"{path}: a sheet has {n_cells:,} cells, but extends over {last_row:,} rows and {last_column:,} columns: "
             "delete the stray cells far from the table, or export the sheet as CSV"
+        )
+
+
+def _measure_shared_strings(archive: zipfile.ZipFile) -> dict[int, int]:
+    """Return the length in bytes of each text that an .xlsx file stores once for all cells, by its number."""
+    parts: list[bytes] = []
+    for member in archive.infolist():
+        if member.filename.lower().endswith("sharedstrings.xml"):
+            parts += SHARED_STRING.split(archive.read(member))[1:]
+    return {number: len(TAG.sub(b"", part)) for number, part in enumerate(parts)}
+
+
+def _check_texts(
+    path: InputFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo, lengths: Mapping[int, int], allowed: int
+) -> None:
+    """Refuse a sheet whose cells repeat long texts so often that they would take up far more memory than allowed."""
+    if member.file_size // MIN_CELL_BYTES * max(lengths.values(), default=0) <= allowed:
+        return
+    n_bytes = sum(
+        lengths.get(int(number), 0) for chunk in _read_chunks(archive, member) for number in SHARED_CELL.findall(chunk)
+    )
+    if n_bytes > allowed:
+        raise ValueError(
+            f"{path}: a sheet repeats long texts so often that they would take up {n_bytes:,} bytes of memory: shorten "
+            "the texts, or delete their column"
         )
 
 
