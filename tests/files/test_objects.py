@@ -210,6 +210,24 @@ def test_default_index_identifies_rows_beside_a_filtered_frame():
     assert read_objects({"all": frame, "texts": pd.Series(["a", "b"], index=["u", "v"])})["all"].id_column is None
 
 
+def test_whole_numbers_without_a_name_that_repeat_number_the_rows():
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    both = pd.concat([frame, frame])
+    contents = read_objects({"both": both, "copy": both["a"], "all": both.reset_index(drop=True)})
+    assert [content.id_column for content in contents.values()] == [None] * 3
+    assert [list(content.columns) for content in contents.values()] == [["a"]] * 3
+    matrix = read_object("t", pd.concat([pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X))] * 2))
+    assert matrix.ids is None
+
+
+@pytest.mark.parametrize("index", [[1, 0, 0, 1], [4, 5, 6, 7]], ids=["another order", "a filter"])
+def test_whole_numbers_that_repeat_are_kept_beside_another_index_of_whole_numbers(index):
+    both = pd.concat([pd.DataFrame({"a": [1.0, 2.0]})] * 2)
+    contents = read_objects({"both": both, "others": both.set_axis(index)})
+    assert contents["both"].columns["index"].tolist() == ["0", "1", "0", "1"]
+    assert contents["others"].id_column == "index"
+
+
 def test_sparse_frame_keeps_its_index_and_columns():
     frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X), index=list("abcd"), columns=["u", "v", "w"])
     matrix = read_object("t", frame)
@@ -342,9 +360,9 @@ BAD = {
         r"view 't' has columns of several levels, such as \('a', 'x'\): .*df\.columns = ",
     ),
     "repeated index": (
-        pd.concat([FRAME, FRAME]),
+        pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X), index=list("abca")),
         ValueError,
-        r"view 't' has '0' more than once in its index.*reset_index\(drop=True\)",
+        r"view 't' has 'a' more than once in its index.*reset_index\(drop=True\)",
     ),
     "unequal lengths": (cs.Table({"a": [1], "b": [1, 2]}), ValueError, r"as many in each column, got {'a': 1, 'b': 2}"),
 }

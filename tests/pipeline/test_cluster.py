@@ -448,3 +448,35 @@ def test_id_column_of_filtered_frames_joins_them(products):
     frame = result.frame.set_index("id").loc[products["sku"]]
     assert frame["description"].tolist() == products["description"].tolist()
     np.testing.assert_array_equal(frame["price"], products["price"].where(np.arange(90) >= 5))
+
+
+@pytest.mark.parametrize("name", [None, "part"])
+def test_id_column_replaces_an_index_that_repeats(products, name):
+    halves = pd.concat([products[:45], products[45:].reset_index(drop=True)]).rename_axis(name)
+    data = halves.drop(columns="kind")
+    result = cs.cluster(data, 3, id_column="sku", labels=halves["kind"], assess=False)
+    assert result.ids.tolist() == products["sku"].tolist()
+    assert result.summary["scores"]["nmi"] > 0.95
+    pd.testing.assert_frame_equal(result.frame[list(data)], data)
+    with pytest.raises(ValueError, match=r"view 'data' has '0' more than once in its index.*reset_index\(drop=True\)"):
+        cs.cluster(data, 3, id_column="sku", labels=products["kind"])
+
+
+def test_rows_are_matched_by_position_if_unnamed_whole_numbers_repeat(products):
+    numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
+    result = cs.cluster({"price": numbers, "text": products["description"]}, 3, assess=False)
+    assert result.ids.tolist() == list(range(90))
+    assert result.frame["description"].tolist() == products["description"].tolist()
+    assert result.frame["price"].tolist() == products["price"].tolist()
+
+
+def test_index_that_repeats_is_refused_if_rows_are_joined_by_it(products):
+    data = products.set_index("color")
+    message = (
+        r"data has the id 'red' more than once in its index: .*name an id column \(id_column\), or call reset_index"
+    )
+    with pytest.raises(ValueError, match=message):
+        cs.cluster(data, 3)
+    numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
+    with pytest.raises(ValueError, match=r"data\['price'\] has the id '0' more than once in its index"):
+        cs.cluster({"price": numbers, "text": products["description"][::-1]}, 3)

@@ -90,15 +90,20 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
     return ViewContent(name, origin, kind, (X, matrix.features), X.shape[0], ids, reason)
 
 
-def check_id_column(origin: str, column: np.ndarray) -> np.ndarray:
-    """Return ids without blanks around them; refuse missing and repeated ids."""
+def check_id_column(origin: str, column: np.ndarray, *, is_index: bool = False) -> np.ndarray:
+    """Return ids without blanks around them; refuse missing and repeated ids, which may be the index of a frame."""
     ids = np.array([None if cell is None else cell.strip() or None for cell in column], dtype=object)
     missing = [row for row, entity_id in enumerate(ids) if entity_id is None]
     if missing:
         raise ValueError(f"{origin} has no id in row {missing[0] + 1}: give the row an id, or drop it")
     most_common, times = Counter(ids.tolist()).most_common(1)[0]
     if times > 1:
-        raise ValueError(f"{origin} has the id {most_common!r} more than once: aggregate or drop the repeated rows")
+        where = " in its index" if is_index else ""
+        others = ", name an id column (--id), or call reset_index(drop=True) to match rows by position"
+        raise ValueError(
+            f"{origin} has the id {most_common!r} more than once{where}: aggregate or drop the repeated rows"
+            f"{others if is_index else ''}"
+        )
     return ids
 
 

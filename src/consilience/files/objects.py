@@ -32,7 +32,10 @@ def read_objects(data: Mapping[str, Any], as_text: frozenset[str] = frozenset())
 
     Rows of several objects are joined by the index of their pandas frames and series, and by position otherwise. A
     default index (0, 1, 2, ...) stands for positions, unless the index of another object holds other whole numbers,
-    such as those of the rows that a filter has kept: then it identifies rows, too.
+    such as those of the rows that a filter has kept: then it identifies rows, too. An index without a name whose
+    whole numbers repeat, as after ``pandas.concat``, stands for positions as well, if all such indexes are equal. Any
+    other index that repeats is refused when the tables are joined by it: give the name of an id column, or a column
+    called id in every table, to join them by that.
 
     Parameters
     ----------
@@ -51,7 +54,9 @@ def read_objects(data: Mapping[str, Any], as_text: frozenset[str] = frozenset())
     if wrong is not None:
         raise TypeError(f"the name of a view must be a string, got {wrong!r}: {{'text': df['title']}}")
     indexes = [item.index for item in data.values() if hasattr(item, "iloc")]
-    keep_index = any(index.dtype.kind in "iu" and not is_default_index(index) for index in indexes)
+    repeated = [index for index in indexes if is_positional(index) and not is_default_index(index)]
+    keep_index = any(index.dtype.kind in "iu" and not is_positional(index) for index in indexes)
+    keep_index = keep_index or not all(index.equals(repeated[0]) for index in repeated)
     return {name: read_object(name, item, as_text, keep_index=keep_index) for name, item in data.items()}
 
 
@@ -64,8 +69,9 @@ def read_object(
     object was written to: strings that are all numbers become numbers, True and False the words of this name, and
     dates ISO strings, which are interpreted with those of files. Durations become numbers of days. Columns of a
     categorical type are never taken for numbers. A pandas index that does more than number the rows becomes the first
-    column, which identifies the rows. Arrays of two dimensions and sparse matrices become matrices; `Views`, AnnData
-    and MuData become collections of matrices, in which rows that an entity lacks are NaN, or empty if sparse.
+    column, which identifies the rows unless the user names another. An index without a name whose whole numbers repeat,
+    as after ``pandas.concat``, is left out. Arrays of two dimensions and sparse matrices become matrices; `Views`,
+    AnnData and MuData become collections of matrices, in which rows that an entity lacks are NaN, or empty if sparse.
 
     Parameters
     ----------
@@ -77,7 +83,7 @@ def read_object(
     as_text : frozenset of str, default=frozenset()
         Columns that are never taken for numbers, such as ids.
     keep_index : bool, default=False
-        Whether a default pandas index (0, 1, 2, ...) identifies rows, because that of another object does.
+        Whether a pandas index that only numbers the rows identifies them, because that of another object does.
 
     Returns
     -------
@@ -98,7 +104,10 @@ def read_object(
         return read_annotated_object(name, data)
     if hasattr(data, "sparse") and len(getattr(data, "columns", ())):  # a pandas frame whose columns are all sparse
         block = coerce_view(name, data)
-        ids = to_objects(list_index_ids(name, data.index)) if keep_index or not block.default_ids else None
+        ids = None
+        if keep_index or not is_positional(data.index):
+            check_unique_index(name, data.index)
+            ids = to_objects(list_index_ids(data.index))
         return FileMatrix(block.values, ids, to_objects([str(label) for label in data.columns]))
     frame = open_frame(name, data)
     if frame is not None:
@@ -166,14 +175,23 @@ def add_columns(data: Any, columns: Mapping[str, Sequence[Any]], rows: Sequence[
     return frame.with_columns(*series).to_native()
 
 
-def list_index_ids(name: str, index: Any) -> list[str | None]:
-    """List the entries of an index as texts; refuse one that repeats."""
+def is_positional(index: Any) -> bool:
+    """Whether an index only numbers the rows, or cannot identify them: unnamed whole numbers that repeat."""
+    return is_default_index(index) or (index.name is None and index.dtype.kind in "iu" and index.has_duplicates)
+
+
+def check_unique_index(name: str, index: Any) -> None:
+    """Refuse an index that repeats."""
     if index.has_duplicates:
         repeated = index[index.duplicated()][0]
         raise ValueError(
             f"view {name!r} has {format_cell(repeated)!r} more than once in its index, which identifies the rows: drop "
             "the repeated rows, or call reset_index(drop=True) to match rows by position"
         )
+
+
+def list_index_ids(index: Any) -> list[str | None]:
+    """List the entries of an index as texts."""
     entries = (SEPARATOR.join(map(str, entry)) if type(entry) is tuple else entry for entry in index)
     return to_column(_format_cells(list_cells(entries)), as_text=True).tolist()
 
@@ -185,9 +203,9 @@ def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_in
     columns = {}
     index = nw.maybe_get_index(frame)
     id_column = None
-    if index is not None and (keep_index or not is_default_index(index)):
+    if index is not None and (keep_index or not is_positional(index)):
         id_column = find_free_name(str(index.name or INDEX_NAME), labels)
-        columns[id_column] = to_objects(list_index_ids(name, index))
+        columns[id_column] = to_objects(list_index_ids(index))
     is_category = [column.dtype == nw.Categorical or column.dtype == nw.Enum for column in series]
     for label, column, is_text in zip(labels, series, is_category, strict=True):
         columns[label] = _read_series(column, is_text or label in as_text)

@@ -292,7 +292,7 @@ class _ViewReader:
         readings = self.readings.get(spec.view_name, {})
         as_text = names[:2] if is_links else names if kind in TEXT_KINDS else list(readings)
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
-        ids = None if is_links else self._read_ids(spec.path, table.columns, self.id_column)
+        ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
@@ -340,9 +340,11 @@ class _ViewReader:
                 "leave it out of the view"
             )
 
-    def _read_ids(self, path: Path, columns: Mapping[str, np.ndarray], id_column: str | None) -> np.ndarray | None:
-        name = find_id_column(id_column, columns)
-        return None if name is None else check_id_column(str(path), columns[name])
+    def _read_ids(self, path: Path, table: FileTable, id_column: str | None) -> np.ndarray | None:
+        name = find_id_column(id_column, table.columns)
+        if name is None:
+            return None
+        return check_id_column(str(path), table.columns[name], is_index=name == table.id_column)
 
     def _read_collection(self, spec: ViewSpec, collection: FileCollection) -> list[ViewContent]:
         matrices = collection.matrices
@@ -378,10 +380,7 @@ class _ViewReader:
             content = self.read(path)
             if isinstance(content, FileMatrix | Pictures) or text not in content.columns:
                 continue
-            if isinstance(content, FileCollection):
-                ids = content.ids
-            else:
-                ids = self._read_ids(path, content.columns, self.id_column)
+            ids = content.ids if isinstance(content, FileCollection) else self._read_ids(path, content, self.id_column)
             sources.append(KnownClasses(f"{path}:{text}", content.columns[text], ids, option, names))
         if not sources:
             raise ValueError(
@@ -426,5 +425,5 @@ class _ViewReader:
                 if more:
                     raise ValueError(f"{path} ({option}): name one column, not {len(more) + 1}")
                 classes = self.read_columns(path, [column], [column])[column]  # 1 and 01 are two classes
-                ids = self._read_ids(path, table.columns, id_column)
+                ids = self._read_ids(path, table, id_column)
                 return KnownClasses(f"{path}:{column}", classes, ids, option)

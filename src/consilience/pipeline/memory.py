@@ -15,7 +15,7 @@ from ..data.frames import list_cells, open_frame
 from ..files import KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent
 from ..files.formats.columns import to_objects
-from ..files.objects import list_index_ids, read_objects
+from ..files.objects import check_unique_index, list_index_ids, read_objects
 from ..methods.common.constraint_checks import check_constraints
 
 
@@ -111,8 +111,11 @@ def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> Known
     ids = None
     if hasattr(values, "iloc") and indexes:
         if not all(index.equals(indexes[0]) for index in indexes):
-            ids = to_objects(list_index_ids(name, values.index))
+            check_unique_index(name, values.index)
+            ids = to_objects(list_index_ids(values.index))
         elif not values.index.equals(indexes[0]):
+            check_unique_index(name, values.index)
+            check_unique_index("data", indexes[0])
             values = values.reindex(indexes[0])
     classes = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)  # NaN is not the class 'nan'
     if classes.ndim != 1:
