@@ -91,7 +91,11 @@ def test_report_describes_clusters_by_words(runs, encoding):
 def test_methods_take_embeddings(things, tmp_path):
     for method in ("co-em", "spherical", "agglomerative", "convex"):
         options = ("-k", 3, "--method", method, "--no-assess", "--encode", "text=words+semantic")
-        run_successfully("cluster", *name_views(things), *options, "--out", tmp_path / method)
+        run_successfully("cluster", *name_views(things), "--labels", "class", *options, "--out", tmp_path / method)
+        facts = json.loads((tmp_path / method / "summary.json").read_text())
+        assert facts["views"]["text-meaning"]["kind"] == "embedding"
+        assert facts["clusters"] == 3
+        assert facts["scores"]["nmi"] > 0.5
 
 
 @pytest.mark.parametrize(

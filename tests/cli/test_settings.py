@@ -234,6 +234,9 @@ def test_report_of_an_older_run_without_settings(ab, out):
     del facts["settings"], facts["inputs"]["settings"]
     (out / "summary.json").write_text(json.dumps(facts))
     run_successfully("report", out, "--force")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"<strong>{facts['entities']} entities</strong>" in page
+    assert "--set" not in page
 
 
 def test_settings_with_default_method_are_those_of_consilience(ab, out):

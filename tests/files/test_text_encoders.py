@@ -413,69 +413,71 @@ def test_new_texts_need_as_many_columns():
 # --- models that cannot be used
 
 
-def refuse(path, message):
+def assert_refused(path, message):
     with pytest.raises(ValueError, match=message):
         encode_texts(str(path))
 
 
 def test_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    refuse(tmp_path, "contains no model: it needs model.onnx or model.safetensors, .* pickled .* are not read")
+    assert_refused(tmp_path, "contains no model: it needs model.onnx or model.safetensors, .* pickled .* are not read")
 
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "model.bin").write_bytes(b"pickle")
-    refuse(tmp_path / "model.bin", "model.bin is not a model: give an .onnx file, or a folder")
+    assert_refused(tmp_path / "model.bin", "model.bin is not a model: give an .onnx file, or a folder")
 
 
 def test_onnx_without_a_tokenizer_is_refused(tmp_path):
     write_onnx(tmp_path / "deep" / "folder")
     (tmp_path / "deep" / "folder" / "tokenizer.json").unlink()
-    refuse(tmp_path / "deep" / "folder", "there is no tokenizer.json beside .*model.onnx: copy it")
+    assert_refused(tmp_path / "deep" / "folder", "there is no tokenizer.json beside .*model.onnx: copy it")
 
 
 def test_damaged_files_are_refused(tmp_path):
     pytest.importorskip("onnxruntime")
     write_tokenizer(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"no model")
-    refuse(tmp_path, "model.onnx is not an ONNX model that can be run")
+    assert_refused(tmp_path, "model.onnx is not an ONNX model that can be run")
     (tmp_path / "tokenizer.json").write_text("{}")
-    refuse(tmp_path, "tokenizer.json is not a tokenizer")
+    assert_refused(tmp_path, "tokenizer.json is not a tokenizer")
     (tmp_path / "model.onnx").unlink()
     (tmp_path / "model.safetensors").write_bytes(b"no model")
-    refuse(tmp_path, "model.safetensors cannot be read")
+    assert_refused(tmp_path, "model.safetensors cannot be read")
 
 
 def test_damaged_settings_are_refused(tmp_path):
     write_onnx(tmp_path)
     (tmp_path / "sentence_bert_config.json").write_text("{")
-    refuse(tmp_path, "sentence_bert_config.json is damaged")
+    assert_refused(tmp_path, "sentence_bert_config.json is damaged")
     (tmp_path / "sentence_bert_config.json").write_text("[]")
-    refuse(tmp_path, "sentence_bert_config.json is damaged: it holds no dict")
+    assert_refused(tmp_path, "sentence_bert_config.json is damaged: it holds no dict")
 
 
 def test_onnx_with_other_inputs_is_refused(tmp_path):
     write_onnx(tmp_path, inputs=("pixels",))
-    refuse(tmp_path, "model.onnx takes pixels: a text model takes input_ids, and optionally attention_mask")
+    assert_refused(tmp_path, "model.onnx takes pixels: a text model takes input_ids, and optionally attention_mask")
 
 
 @pytest.mark.parametrize("settings", [{"pooling_mode": "max"}, {"pooling_mode_max_tokens": True}])
 def test_other_pooling_is_refused(tmp_path, settings):
     write_onnx(tmp_path)
     write_pooling(tmp_path, settings)
-    refuse(tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text")
+    assert_refused(
+        tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text"
+    )
 
 
 def test_pieces_outside_of_the_vectors_are_refused(tmp_path):
     vectors = write_tokenizer(tmp_path)
     pytest.importorskip("safetensors.numpy").save_file({"e": vectors[:3]}, tmp_path / "model.safetensors")
-    refuse(tmp_path, "has 3 vectors for the 7 pieces of .*tokenizer.json")
+    assert_refused(tmp_path, "has 3 vectors for the 7 pieces of .*tokenizer.json")
 
 
 def test_onnx_that_fails_on_a_text_is_refused(tmp_path):
     write_onnx(tmp_path)
     write_tokenizer(tmp_path, [*WORDS, "a", "and", "or"])  # whose last words have no vectors
-    refuse(tmp_path, "model.onnx fails on texts of up to .* pieces")
+    assert_refused(tmp_path, "model.onnx fails on texts of up to .* pieces")
 
 
 class FakeTransformer:
@@ -511,7 +513,7 @@ def test_network_runs_without_foreign_code(network):
 
 def test_network_with_foreign_classes_is_refused(network):
     (network / "modules.json").write_text(json.dumps([{"type": "os.system"}]))
-    refuse(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
+    assert_refused(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
 
 
 def test_network_with_foreign_activations_is_refused(network):
@@ -521,13 +523,13 @@ def test_network_with_foreign_activations_is_refused(network):
         config.write_text(json.dumps({"activation_function": harmless}))
         assert encode_texts(str(network)).views["note"].shape[1] == 2
     config.write_text(json.dumps({"activation_function": "os.abort"}))
-    refuse(network, r"config.json needs the class os\.abort, which is not of torch: not loaded")
+    assert_refused(network, r"config.json needs the class os\.abort, which is not of torch: not loaded")
 
 
 def test_network_with_pickles_is_refused(network):
     (network / "2_Dense").mkdir()
     (network / "2_Dense" / "pytorch_model.bin").write_bytes(b"pickle")
-    refuse(network, "pytorch_model.bin is pickled and could run code: save the model as safetensors")
+    assert_refused(network, "pytorch_model.bin is pickled and could run code: save the model as safetensors")
 
 
 def test_network_without_the_package_is_refused(network, monkeypatch):

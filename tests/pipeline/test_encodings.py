@@ -136,7 +136,7 @@ def test_sample_is_encoded_as_its_entities_alone():
 
 
 def test_large_data_is_sampled(monkeypatch):
-    monkeypatch.setattr(encodings, "MAX_COMPARED", 150)
+    monkeypatch.setattr(encodings, "MAX_SAMPLED", 150)
     contents, _ = build_contents(n=400)
     entities = join_contents(contents)
     rng = np.random.default_rng(0)

@@ -147,19 +147,8 @@ def load_data(
             _check_before_encoding(reading, entities, options, inputs)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
-            # the entities of small groups cannot be predicted from others
-            if chooses_encodings and method == DEFAULT_METHOD and options.k != SMALL_GROUPS:
-                n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
-                choices = select_encodings(
-                    reading.contents,
-                    entities,
-                    rare=rare,
-                    encode=encode,
-                    n_clusters=n_clusters,
-                    random_state=options.seed,
-                )
-            for note in choices.notes:
-                log.note(note)
+            if chooses_encodings and method == DEFAULT_METHOD:
+                choices = _choose_encodings(reading.contents, entities, encode, rare, options, log)
             prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=choices.encode)
         settings.check_views(prepared.views.names)
         requested = method if options.settings else options.method  # options are those of one method
@@ -170,11 +159,7 @@ def load_data(
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
         seeds = read_seeds(reading, prepared)
-        file_constraints = None
-        if memory is not None and memory.constraints is not None:
-            file_constraints = number_constraints(memory.constraints, prepared)
-        elif options.constraints is not None:
-            file_constraints = read_constraints(options.constraints, prepared, inputs)
+        file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
         for note in file_constraints.list_notes(declaration):
@@ -186,6 +171,38 @@ def load_data(
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
     return LoadedData(reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration)
+
+
+def _choose_encodings(
+    contents: Sequence[ViewContent],
+    entities: Entities,
+    encode: Mapping[str, Any],
+    rare: bool,
+    options: RunOptions,
+    log: RunLog,
+) -> EncodingChoices:
+    """Choose encodings for the contents that `encode` does not name, and note the choices.
+
+    Contents keep their defaults if small groups are searched: their entities cannot be predicted from others.
+    """
+    if options.k == SMALL_GROUPS:
+        return EncodingChoices(dict(encode))
+    n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
+    choices = select_encodings(
+        contents, entities, rare=rare, encode=encode, n_clusters=n_clusters, random_state=options.seed
+    )
+    for note in choices.notes:
+        log.note(note)
+    return choices
+
+
+def _find_constraints(
+    options: RunOptions, memory: MemoryInputs | None, prepared: EncodedData, inputs: InputFiles
+) -> FileConstraints | None:
+    """Return the constraints that are in memory, or in the file that the options name; None if there are none."""
+    if memory is not None and memory.constraints is not None:
+        return number_constraints(memory.constraints, prepared)
+    return None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:
