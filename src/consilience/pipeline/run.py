@@ -11,7 +11,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import confidence, contested, joint_embedding, name_clusters
+from ..explain import Hierarchy, build_hierarchy, confidence, contested, joint_embedding, joint_map, name_clusters
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
@@ -60,6 +60,16 @@ class PipelineRun:
         views = self.data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
         affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
         return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
+
+    @cached_property
+    def layout(self) -> np.ndarray:
+        """Position of each entity on the map of all views."""
+        return joint_map(self.joint_embedding, random_state=self.options.seed)
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The tree that merges the clusters."""
+        return build_hierarchy(self.labels, self.joint_embedding)
 
     @cached_property
     def cluster_names(self) -> list[str]:
@@ -154,6 +164,7 @@ class PipelineRun:
             confidence=self.entity_confidence if self.fitted.features else None,
             assessment=self.assessment,
             selection=self.fitted.selection,
+            names=self.cluster_names,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

@@ -12,7 +12,16 @@ import numpy as np
 
 from ..assessment import Assessment
 from ..data import Views
-from ..explain import confidence, contested
+from ..explain import (
+    Hierarchy,
+    OriginalColumn,
+    build_hierarchy,
+    confidence,
+    contested,
+    joint_embedding,
+    joint_map,
+    name_clusters,
+)
 from ..explain.confidence import choose_measure
 from ..selection import Selection
 from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
@@ -42,6 +51,11 @@ class ReportFacts:
     custom_confidence: Any = None
     assessment: Assessment | None = None
     selection: Selection | None = None
+    custom_names: Sequence[str] | None = None
+    columns: Sequence[OriginalColumn] = ()
+    custom_layout: Any = None
+    custom_hierarchy: Hierarchy | None = None
+    noun: str = "entities"
 
     def __post_init__(self) -> None:
         if not hasattr(self.model, "labels_"):
@@ -55,13 +69,22 @@ class ReportFacts:
             self._check_length("confidence", self.custom_confidence, "give one number per entity")
         if self.known_classes is not None:
             self._check_length("labels", self.known_classes, "give one class per entity, None if it is not known")
+        if self.custom_names is not None and len(self.custom_names) <= self.labels.max(initial=-1):
+            n_clusters = self.labels.max() + 1
+            raise ValueError(f"names: {len(self.custom_names)} names for {n_clusters} clusters; give one per cluster")
+        for column in self.columns:
+            self._check_length(f"column {column.name!r}", column.values, "give one cell per entity")
+        if self.custom_layout is not None:
+            self._check_length("layout", self.custom_layout, "give two coordinates per entity")
         for name, kind, function in (
             ("assessment", Assessment, "cs.assess"),
             ("selection", Selection, "cs.select_n_clusters"),
+            ("custom_hierarchy", Hierarchy, "cs.explain.build_hierarchy"),
         ):
             value = getattr(self, name)
             if not isinstance(value, kind | None):
-                raise TypeError(f"{name} must come from {function}, got {type(value).__name__}")
+                argument = name.removeprefix("custom_")
+                raise TypeError(f"{argument} must come from {function}, got {type(value).__name__}")
         if self.assessment is not None:
             remedy = "give the assessment of this model and these views"
             self._check_length("assessment", self.assessment.stability, remedy)
@@ -78,6 +101,28 @@ class ReportFacts:
         if self.selection is not None and not self.selection.supported and len(self.sizes) < 2:
             return "No evidence for groups"
         return f"{type(self.model).__name__}: {len(self.sizes)} cluster{'' if len(self.sizes) == 1 else 's'}"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A name for each cluster number, from what marks it unless the user gave names."""
+        if self.custom_names is not None:
+            return [clean_text(name) for name in self.custom_names]
+        return name_clusters(self.labels, self.views, self.view_texts)
+
+    @cached_property
+    def embedding(self) -> np.ndarray:
+        """Coordinates of the entities in a space that all views share."""
+        return joint_embedding(self.views)
+
+    @cached_property
+    def layout(self) -> np.ndarray:
+        """Position of each entity on the map of all views, shape (n_entities, 2)."""
+        return joint_map(self.embedding) if self.custom_layout is None else np.asarray(self.custom_layout, np.float64)
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The tree that merges the clusters."""
+        return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
 
     @property
     def n(self) -> int:

@@ -15,6 +15,8 @@ from .sections import SECTIONS, Section, SectionBuilder, build_method, build_sea
 
 MAX_BYTES = 5_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
+# in the order of the script: a part may use what the parts before it define
+SCRIPT_PARTS = ("base", "state", "theme", "clusters", "unpack", "view_maps", "search", "start")
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"
@@ -23,7 +25,7 @@ ICON = (
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the table of all entities."""
-    style, script = (Html((files(__package__) / name).read_text("utf-8")) for name in ("style.css", "script.js"))
+    style, script = Html((files(__package__) / "style.css").read_text("utf-8")), read_script()
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     sections = [section for section in built if section is not None]
     for section in sections:
@@ -65,6 +67,13 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
         tag("style", style),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def read_script() -> Html:
+    """Return the script of the page, whose parts share one scope."""
+    folder = files(__package__) / "script"
+    parts = [(folder / f"{name}.js").read_text("utf-8") for name in SCRIPT_PARTS]
+    return Html('"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n")
 
 
 def write_content_policy(script: str) -> str:

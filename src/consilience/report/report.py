@@ -10,6 +10,7 @@ from typing import Any
 
 from ..assessment import Assessment
 from ..data import Views
+from ..explain import Hierarchy, OriginalColumn
 from ..files.write import check_output_file, stage_file
 from ..selection import Selection
 from .facts import ReportFacts
@@ -56,6 +57,16 @@ class Report:
         How reliable the clusters are, by `consilience.assess`. The page then begins with its verdict.
     selection : Selection, optional
         How the number of clusters was chosen, by `consilience.select_n_clusters`.
+    names : sequence of str, optional
+        A name for each cluster; by default from `consilience.explain.name_clusters`.
+    columns : sequence of OriginalColumn, optional
+        Columns of the data in their units, which describe the clusters.
+    layout : array-like of shape (n_entities, 2), optional
+        Positions on the map; by default from `consilience.explain.joint_map`.
+    hierarchy : Hierarchy, optional
+        How clusters merge; by default from `consilience.explain.build_hierarchy`.
+    noun : str, default='entities'
+        What the entities are, in the plural, such as 'products'.
     extra_sections : sequence of callables, optional
         Functions that take `ReportFacts` and return a `Section`, or None for no section.
 
@@ -87,6 +98,11 @@ class Report:
         confidence: Any = None,
         assessment: Assessment | None = None,
         selection: Selection | None = None,
+        names: Sequence[str] | None = None,
+        columns: Sequence[OriginalColumn] = (),
+        layout: Any = None,
+        hierarchy: Hierarchy | None = None,
+        noun: str = "entities",
         extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
         self._extra_sections = extra_sections
@@ -105,6 +121,11 @@ class Report:
             custom_confidence=confidence,
             assessment=assessment,
             selection=selection,
+            custom_names=names,
+            columns=columns,
+            custom_layout=layout,
+            custom_hierarchy=hierarchy,
+            noun=noun,
         )
 
     def to_html(self) -> str:

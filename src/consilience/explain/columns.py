@@ -1,0 +1,36 @@
+"""Columns of the user's data in their units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+ColumnKind = Literal["number", "date", "category", "text"]
+
+
+@dataclass(frozen=True, eq=False)
+class OriginalColumn:
+    """A column of the user's data in its units, with a cell per entity.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    values : ndarray of shape (n_entities,)
+        Numbers, NaN for empty cells; dates as days since 1970-01-01, NaN for empty cells; of categories and texts
+        strings, None for empty cells.
+    kind : {'number', 'date', 'category', 'text'}
+        What the cells are.
+    unit : str
+        Unit of numbers, such as '$' or '%'.
+    is_description : bool
+        Whether the column describes the clusters only, and was not used to find them.
+    """
+
+    name: str
+    values: np.ndarray
+    kind: ColumnKind
+    unit: str = ""
+    is_description: bool = False
