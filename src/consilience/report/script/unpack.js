@@ -1,5 +1,5 @@
 // Packed columns.
-const arrays = { Int16Array, Uint16Array, Int32Array };
+const arrays = { Uint8Array, Int16Array, Uint16Array, Int32Array };
 const unpack = async (column) => {
   const bytes = Uint8Array.from(atob(column.data), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
