@@ -276,6 +276,13 @@ class ReportFacts:
         """Return the id of an entity, or its number."""
         return str(row) if self.views.ids is None else clean_text(self.views.ids[row])
 
+    def name_class(self, value: Any) -> str:
+        """Return the name of a known class."""
+        names = self.class_names
+        if names is not None and isinstance(value, int | float) and 0 <= value < len(names):
+            return str(names[int(value)])
+        return str(value)
+
     def mark_entity(self, row: int) -> Html:
         """Return the id or number of an entity as HTML, after its picture if it has one."""
         source = self.find_picture(row)

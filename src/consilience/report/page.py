@@ -17,9 +17,10 @@ MAX_BYTES = 10_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
 # in the order of the script: a part may use what the parts before it define
 SCRIPT_PARTS = (
-    "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps", "start",
+    "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
+    "map_points", "map_labels", "map_lasso", "map_colors", "map", "start",
 )  # fmt: skip
-STYLES = ("style.css",)
+STYLES = ("style.css", "map.css")
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"

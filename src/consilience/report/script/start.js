@@ -16,6 +16,7 @@ const start = async () => {
     enableExport();
     enableSearch();
   }
+  await showMap(columns, titleOf);
   await showViewMaps();
   root.dataset.ready = "true";
 };

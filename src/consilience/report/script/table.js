@@ -178,7 +178,6 @@ const showTable = () => {
   };
   at("find-group").addEventListener("change", () => {
     const { value } = at("find-group");
-    if (root.dataset.page) location.hash = value === "" || value === "-1" ? "#overview" : linkOf(Number(value));
     setFocus(value === "" ? null : Number(value));
   });
   at("find-contested").addEventListener("change", choose);

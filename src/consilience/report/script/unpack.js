@@ -1,5 +1,5 @@
 // Packed columns.
-const arrays = { Int16Array, Uint16Array, Int32Array };
+const arrays = { Uint8Array, Int16Array, Uint16Array, Int32Array };
 const findStarts = (content) => {
   const starts = [0];
   for (let place = content.indexOf("\n"); place >= 0; place = content.indexOf("\n", place + 1)) starts.push(place + 1);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -28,9 +26,7 @@ def build_classes(facts: ReportFacts) -> Section | None:
     is_known = np.array([value is not None for value in facts.classes], dtype=bool)
     is_counted = is_known & (facts.labels >= 0)
     if is_counted.any():
-        names, classes = np.unique(
-            [_name_class(facts, value) for value in facts.classes[is_counted]], return_inverse=True
-        )
+        names, classes = np.unique([facts.name_class(value) for value in facts.classes[is_counted]], return_inverse=True)
         order = _order_classes(facts, names)
         body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
     else:
@@ -46,13 +42,6 @@ def build_classes(facts: ReportFacts) -> Section | None:
         if n
     )
     return Section.build("classes", "Known classes", "Comparison with the known classes", body, notes)
-
-
-def _name_class(facts: ReportFacts, value: Any) -> str:
-    names = facts.class_names
-    if names is not None and isinstance(value, int | float) and 0 <= value < len(names):
-        return str(names[int(value)])
-    return str(value)
 
 
 def _order_classes(facts: ReportFacts, names: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from ...assessment.assessment import LEAST_GAIN, Assessment
 from ...assessment.reference import STABLE_DISAGREEMENT, UNRELIABLE_DOUBT
 from ..charts import draw_bar
 from ..facts import ReportFacts
+from ..joint_map import build_joint_map
 from ..markup import Html, format_integer, format_share, join_html, mark_user_text, start_sentence, tag, truncate
 from .groups import build_group_pages
 from .reliance import LOOKS, MAX_SENTENCE, list_advice
@@ -27,7 +28,7 @@ SEARCH_LABEL = "Search texts, names of groups and ids"
 
 def build_overview(facts: ReportFacts) -> Section:
     """Return the verdict, the search, the list of groups, the map and the pages of the groups."""
-    figure, map_data = _draw_placeholder(), {}
+    figure, map_data = build_joint_map(facts)
     box = tag("div", _build_group_head(facts), _list_groups(facts), _explain_marks(facts), id="group-box")
     hits = tag("ol", id="hits", class_="hits", hidden=True, aria_label="Found by the search")
     groups = tag("div", box, hits, class_="groups")
@@ -74,10 +75,6 @@ def list_groups_and_levels(facts: ReportFacts) -> dict[str, Any]:
         "order": facts.hierarchy.order,
         "qualities": qualities,
     }
-
-
-def _draw_placeholder() -> Html:
-    return tag("figure", tag("p", "The map needs JavaScript.", class_="note"), id="map", class_="joint-map")
 
 
 def _write_verdict(facts: ReportFacts) -> Html:
