@@ -206,28 +206,43 @@ class Assessment:
     @property
     def reason(self) -> str:
         """One sentence that says why the verdict is what it is."""
-        repeated = f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
+        return self.explain(f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half")
+
+    def explain(self, repeated: str, entities: str = "entities", clusters: str = "clusters") -> str:
+        """Return one sentence that says why the verdict is what it is.
+
+        Parameters
+        ----------
+        repeated : str
+            A clause that says how repeatable the result is.
+        entities, clusters : str
+            What the sentence calls them.
+
+        Returns
+        -------
+        str
+        """
         if self.leading is not None:
-            return f"the clusters follow view {self.leading!r}, which no other view confirms; {repeated}."
+            return f"the {clusters} follow view {self.leading!r}, which no other view confirms; {repeated}."
         if self.verdict == "stable" or self.doubt > UNRELIABLE_DOUBT:
             return f"{repeated}."
         if self.n_missing_clusters:
             verb = "has" if self.n_missing_clusters == 1 else "have"
-            return f"{repeated}, but {self.n_missing_clusters} of the requested clusters {verb} no entities."
+            return f"{repeated}, but {self.n_missing_clusters} of the requested {clusters} {verb} no {entities}."
         if self.views.n_rows < 2:
-            return f"{repeated}, but there is no second view to confirm the clusters."
+            return f"{repeated}, but there is no second view to confirm the {clusters}."
         if not self.compared:
             return f"{repeated}, but there are no two views that could confirm each other."
         if len(self.unconfirmed) == len(self.compared):
             return f"{repeated}, but no view confirms another."
         if self.dissenting:
             return (
-                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these clusters."
+                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these {clusters}."
             )
         if self.averaged and self.disagreement <= STABLE_DISAGREEMENT:
             return f"{repeated}, but rows of {list_views(self.averaged)} are averages that contain the other half."
         if self.disagreement <= STABLE_DISAGREEMENT:
-            return f"{repeated}, but many entities lie between clusters."
+            return f"{repeated}, but many {entities} lie between {clusters}."
         return f"{repeated}."
 
     @property

@@ -23,13 +23,16 @@ from ..explain import (
     name_clusters,
 )
 from ..explain.confidence import choose_measure
+from ..methods.common.margins import find_runner_up
 from ..selection import Selection
-from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
+from .charts import N_COLORS, N_SHAPES, draw_chip
+from .markup import Html, clean_text, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
 MAX_THUMBNAILS = 400  # entities with a picture in the page
 MAX_THUMBNAIL_BYTES = 30_000  # of one picture
 MAX_PICTURE_BYTES = 1_500_000  # of all pictures, in base64
+MIN_PROBABILITY = 0.0001  # of a cluster that is worth naming as the second choice
 IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 
 
@@ -56,6 +59,7 @@ class ReportFacts:
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
     noun: str = "entities"
+    custom_second_choice: Any = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.model, "labels_"):
@@ -74,6 +78,8 @@ class ReportFacts:
             raise ValueError(f"names: {len(self.custom_names)} names for {n_clusters} clusters; give one per cluster")
         for column in self.columns:
             self._check_length(f"column {column.name!r}", column.values, "give one cell per entity")
+        if self.custom_second_choice is not None:
+            self._check_length("second_choice", self.custom_second_choice, "give one cluster per entity, -1 for none")
         if self.custom_layout is not None:
             self._check_length("layout", self.custom_layout, "give two coordinates per entity")
         for name, kind, function in (
@@ -123,6 +129,52 @@ class ReportFacts:
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
         return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
+
+    @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy."""
+        levels = {}
+        for n in self.hierarchy.levels:
+            groups = self.hierarchy.cut(n)
+            largest = [[c for c in self.largest_first if groups[c] == g] for g in range(int(groups.max(initial=-1)) + 1)]
+            levels[n] = ["; ".join(self.names[c] for c in members[:2]) for members in largest]
+        return levels
+
+    @cached_property
+    def looks(self) -> dict[int, tuple[int, int]]:
+        """Color and shape of the symbol of each cluster; neighbors in the hierarchy have different colors."""
+        order = self.hierarchy.order
+        return {cluster: (i % N_COLORS, i // N_COLORS % N_SHAPES) for i, cluster in enumerate(order)}
+
+    def draw_group(self, cluster: int, length: int = 60) -> Html:
+        """Draw the symbol and the name of a cluster, or write "no group"."""
+        if cluster < 0:
+            return tag("span", "no group", class_="none")
+        return draw_chip(mark_user_text(self.name_group(cluster), length), *self.looks.get(cluster, (0, 0)))
+
+    def name_group(self, cluster: int) -> str:
+        """Return the name of a cluster; views may also use numbers of empty clusters, which have none."""
+        return self.names[cluster] if cluster < len(self.names) else f"cluster {cluster}"
+
+    def count(self, n: int, verb: str = "", verb_of_several: str = "") -> str:
+        """Write a number of entities by their noun, and a verb in the right number."""
+        singular = "entity" if self.noun == "entities" else f"of the {self.noun}"
+        words = f"1 {singular} {verb}" if n == 1 else f"{format_integer(n)} {self.noun} {verb_of_several}"
+        return words.rstrip()
+
+    @cached_property
+    def second_choice(self) -> np.ndarray | None:
+        """The cluster that suits each entity best after its own, -1 for none; None if the model does not tell."""
+        if self.custom_second_choice is not None:
+            return np.array([-1 if cluster is None else cluster for cluster in self.custom_second_choice])
+        if not hasattr(self.model, "predict_proba") or not self.shows_views:
+            return None
+        probabilities = np.asarray(self.model.predict_proba(self.views), dtype=np.float64)
+        second = np.full(self.n, -1)
+        rows = np.flatnonzero(self.labels >= 0)
+        _, best_other, probability = find_runner_up(probabilities[rows], self.labels[rows])
+        second[rows] = np.where(probability >= MIN_PROBABILITY, best_other, -1)
+        return second
 
     @property
     def n(self) -> int:

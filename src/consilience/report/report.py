@@ -67,6 +67,8 @@ class Report:
         How clusters merge; by default from `consilience.explain.build_hierarchy`.
     noun : str, default='entities'
         What the entities are, in the plural, such as 'products'.
+    second_choice : array-like of int, shape (n_entities,), optional
+        The cluster that suits each entity best after its own, -1 for none; by default from the model's `predict_proba`.
     extra_sections : sequence of callables, optional
         Functions that take `ReportFacts` and return a `Section`, or None for no section.
 
@@ -103,6 +105,7 @@ class Report:
         layout: Any = None,
         hierarchy: Hierarchy | None = None,
         noun: str = "entities",
+        second_choice: Any = None,
         extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
         self._extra_sections = extra_sections
@@ -126,6 +129,7 @@ class Report:
             custom_layout=layout,
             custom_hierarchy=hierarchy,
             noun=noun,
+            custom_second_choice=second_choice,
         )
 
     def to_html(self) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...metrics import agreement_rate
 from ..charts import build_row, build_table, draw_bar_with, draw_line, shade_cell
 from ..facts import AGREEMENT_CAVEAT, ReportFacts
-from ..markup import Html, format_count, format_decimal, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_count, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 EXPLANATION = (
@@ -36,6 +37,21 @@ def build_agreement(facts: ReportFacts) -> Section | None:
     return Section.build("agreement", "Agreement", "How much the views agree", *content)
 
 
+def _describe_agreement(facts: ReportFacts) -> str:
+    rate = format_share(agreement_rate(facts.view_labels))
+    n_present = sum((labels >= 0).astype(int) for labels in facts.view_labels.values())
+    agreed = (
+        f"All views agree on {rate} of the {facts.noun}"
+        if np.all(n_present == len(facts.view_labels))
+        else f"Of the {facts.noun} with more than one view, {rate} get the same group from all their views"
+    )
+    n_contested = int(facts.contested.sum())
+    contested = f"{'none is' if not n_contested else format_count(n_contested, 'is', 'are')} contested"
+    if facts.contested_among_confirmed is not None:
+        contested += f", {format_integer(facts.contested_among_confirmed.sum())} among the views that are confirmed"
+    return f"{agreed}; {contested}."
+
+
 def _tabulate_pairs(facts: ReportFacts) -> Html:
     if facts.agreement is None:
         return tag("p", "With one view there is no other view to agree with.")
@@ -45,7 +61,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
     caption = "Share of entities that two views put into the same cluster"
-    return join_html((tag("p", EXPLANATION), build_table(caption, ("", *names), rows, class_="square")))
+    return join_html((tag("p", _describe_agreement(facts)), tag("p", EXPLANATION), build_table(caption, ("", *names), rows, class_="square")))
 
 
 def _build_pair_cell(rate: float, is_diagonal: bool) -> Html:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...metrics import evaluate
-from ..charts import build_table, draw_cluster, shade_cell
+from ..charts import build_table, shade_cell
 from ..facts import ReportFacts
 from ..markup import Html, format_count, format_integer, join_html, mark_user_text, tag
 from .scores import build_column, build_column_head
@@ -28,7 +28,7 @@ def build_classes(facts: ReportFacts) -> Section | None:
     if is_counted.any():
         names, classes = np.unique([facts.name_class(value) for value in facts.classes[is_counted]], return_inverse=True)
         order = _order_classes(facts, names)
-        body = _compare_with_clusters(names[order], np.argsort(order)[classes], facts.labels[is_counted])
+        body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
     else:
         missing = "is in a cluster and has a known class" if is_known.any() else "has a known class"
         body = tag("p", f"No entity {missing}.")
@@ -56,7 +56,7 @@ def _order_classes(facts: ReportFacts, names: np.ndarray) -> np.ndarray:
     return np.array(sorted(range(len(names)), key=key))
 
 
-def _compare_with_clusters(names: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> Html:
+def _compare_with_clusters(facts: ReportFacts, names: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> Html:
     clusters, columns = np.unique(labels, return_inverse=True)
     counts = np.zeros((len(names), len(clusters)), dtype=np.int64)
     np.add.at(counts, (classes, columns), 1)
@@ -65,7 +65,7 @@ def _compare_with_clusters(names: np.ndarray, classes: np.ndarray, labels: np.nd
     majority = (
         f"{format_count(n_majority, 'entity is', 'entities are')} in a cluster in which their class is the largest."
     )
-    table = _tabulate_counts(names, clusters[order], counts[:, order])
+    table = _tabulate_counts(facts, names, clusters[order], counts[:, order])
     return join_html((tag("p", EXPLANATION, majority), _tabulate_scores(classes, labels), table))
 
 
@@ -85,7 +85,7 @@ def _tabulate_scores(classes: np.ndarray, labels: np.ndarray) -> Html:
     return build_table("Scores (↑ higher is better, ↓ lower is better)", head, [row], "scores")
 
 
-def _tabulate_counts(names: np.ndarray, clusters: np.ndarray, counts: np.ndarray) -> Html:
+def _tabulate_counts(facts: ReportFacts, names: np.ndarray, clusters: np.ndarray, counts: np.ndarray) -> Html:
     sizes = np.maximum(counts.sum(axis=1), 1)
     shown = counts[:MAX_SHOWN, :MAX_SHOWN]
     rows = [
@@ -95,7 +95,7 @@ def _tabulate_counts(names: np.ndarray, clusters: np.ndarray, counts: np.ndarray
         ]
         for name, row, size in zip(names, shown, sizes, strict=False)
     ]
-    head = ("Class", *(draw_cluster(int(cluster)) for cluster in clusters[:MAX_SHOWN]))
+    head = ("Class", *(facts.draw_group(int(cluster), 24) for cluster in clusters[:MAX_SHOWN]))
     table = build_table("Classes (rows) by clusters (columns)", head, rows, class_="square")
     if max(counts.shape) <= MAX_SHOWN:
         return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...explain import describe_support
-from ..charts import build_row, build_table, draw_bar_with, draw_cluster, shade_cell
+from ..charts import build_row, build_table, draw_bar_with, shade_cell
 from ..facts import ReportFacts
 from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
 from .section import Section
@@ -77,7 +77,7 @@ def _tabulate_overlap(facts: ReportFacts, labels: np.ndarray, numbers: np.ndarra
     head = ("Cluster", *(f"alternative {number}" for number in numbers.tolist()))
     rows = [
         [
-            tag("th", draw_cluster(cluster), scope="row"),
+            tag("th", facts.draw_group(cluster, 40), scope="row"),
             *(shade_cell(format_integer(n), n / max(1, row.sum())) for n in row.tolist()),
         ]
         for cluster, row in zip(sorted(facts.sizes), counts, strict=True)

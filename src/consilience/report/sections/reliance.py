@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...assessment import Alternative, Assessment
-from ..charts import build_row, build_table, draw_bar_with, draw_cluster, draw_figure
+from ..charts import build_row, build_table, draw_bar_with, draw_figure
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, start_sentence, tag
 from .section import Section
 
 MAX_SENTENCE = 600  # characters of a sentence that names views
@@ -41,12 +41,14 @@ def build_reliance(facts: ReportFacts) -> Section | None:
         "reliance",
         "Reliance",
         "Can it be relied on?",
+        tag("p", draw_badge(assessment.verdict), " ", mark_user_text(start_sentence(assessment.reason), MAX_SENTENCE)),
+        tag("p", f"{assessment.worth} {assessment.estimate}"),
         tag("p", EXPLANATION),
         tag("dl", (draw_figure(*figure) for figure in _list_assessment_figures(assessment)), class_="figures"),
         _tabulate_views(assessment),
         (tag("p", mark_user_text(advice, MAX_SENTENCE), class_="callout") for advice in list_advice(assessment)),
         _describe_alternative(assessment.alternative, facts.is_command),
-        _tabulate_stability(assessment),
+        _tabulate_stability(facts, assessment),
         (tag("p", mark_user_text(note, MAX_SENTENCE), class_="note") for note in assessment.notes),
     )
 
@@ -54,18 +56,6 @@ def build_reliance(facts: ReportFacts) -> Section | None:
 def draw_badge(verdict: str) -> Html:
     """Draw the verdict in a colored box; the words say everything that the color says."""
     return tag("strong", verdict.capitalize(), class_=f"badge {LOOKS[verdict]}")
-
-
-def describe_verdict(assessment: Assessment) -> Html:
-    """Return the verdict, its reason, its track record on reference data, and the estimate."""
-    reason = assessment.reason[:1].upper() + assessment.reason[1:]
-    return tag(
-        "div",
-        tag("p", draw_badge(assessment.verdict), " ", mark_user_text(reason, MAX_SENTENCE), class_="reason"),
-        tag("p", f"{assessment.worth} {assessment.estimate}"),
-        tag("p", tag("a", "Can it be relied on? The views and clusters one by one", href="#reliance")),
-        class_=f"verdict {LOOKS[assessment.verdict]}",
-    )
 
 
 def list_advice(assessment: Assessment) -> list[str]:
@@ -133,12 +123,12 @@ def _describe_alternative(alternative: Alternative | None, is_command: bool) -> 
     )
 
 
-def _tabulate_stability(assessment: Assessment) -> Html:
+def _tabulate_stability(facts: ReportFacts, assessment: Assessment) -> Html:
     """Return how often fits to the other half repeat each cluster, the least stable first."""
     clusters = sorted(assessment.clusters.rows(), key=lambda row: float(np.nan_to_num(row["stability"], nan=2.0)))
     rows = [
         build_row(
-            draw_cluster(int(row["cluster"])),
+            facts.draw_group(int(row["cluster"])),
             format_integer(row["size"]),
             draw_bar_with(row["stability"], format_share(float(row["stability"]))),
             format_decimal(float(row["margin"])),

@@ -1,0 +1,80 @@
+// The page of a group, which the address names: #group-3, or #level-8-group-3 of 8 groups. The map stays beside it.
+const readAddress = () => {
+  const [, n, group] = location.hash.match(/^#(?:level-(\d+)-)?group-(\d+)$/) ?? [];
+  return group === undefined ? null : { level: n === undefined ? finest.n : Number(n), group: Number(group) };
+};
+
+// The page of groups that are merged, or that have no page in the document.
+const buildPage = (info) => {
+  const page = at("merged");
+  const back = make("p", undefined, "back");
+  back.append(Object.assign(make("a", "← All groups"), { href: "#overview" }));
+  const title = make("h2");
+  title.tabIndex = -1;
+  title.append(chip(info.group));
+  const share = Math.round((100 * info.size) / data.n);
+  const size = make("p", `${number(info.size)} ${data.noun}, ${share}% of all.`, "note");
+  page.replaceChildren(back, title, size);
+  if (info.clusters.length < 2) return;
+  const parts = make("ul", undefined, "neighbors");
+  for (const cluster of info.clusters) {
+    const { name, color, shape, size: n } = groupsOf(finest).get(cluster);
+    const link = Object.assign(make("a"), { href: `#group-${cluster}` });
+    const symbol = make("span", undefined, `chip k${color} s${shape}`);
+    symbol.append(make("i"), userText(name, 80));
+    link.append(symbol);
+    const item = make("li");
+    item.append(link, make("small", ` ${number(n)}`));
+    parts.append(item);
+  }
+  page.append(make("h3", `It joins ${info.clusters.length} groups of the result`), parts);
+};
+
+const showPage = () => {
+  const address = readAddress();
+  const wasGroup = Boolean(root.dataset.page);
+  const last = state.focus;
+  document.querySelectorAll(".group.shown").forEach((page) => page.classList.remove("shown"));
+  if (address && groupsOf(levelOf(address.level)).has(address.group) && levelOf(address.level).n === address.level) {
+    setLevel(address.level);
+    setFocus(address.group);
+    root.dataset.page = "group";
+    const isFinest = address.level === finest.n;
+    let page = isFinest ? at(`group-${address.group}`) : null;
+    if (!page) {
+      page = at("merged");
+      buildPage(groupInfo(address.group));
+    }
+    page.classList.add("shown");
+    scrollTo({ top: 0, behavior: "instant" });
+    page.querySelector("h2").focus({ preventScroll: true });
+    return;
+  }
+  delete root.dataset.page;
+  if (!wasGroup) return;
+  setFocus(null);
+  const target = location.hash.length > 1 && at(location.hash.slice(1));
+  if (target && location.hash !== "#overview") target.scrollIntoView();
+  else {
+    scrollTo({ top: 0, behavior: "instant" });
+    document.querySelector(`#group-list [data-group="${last}"]`)?.focus();
+  }
+};
+
+const enablePages = () => {
+  addEventListener("hashchange", showPage);
+  // within a frame of a notebook, links to a part of the page would open the notebook itself
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const hash = link.getAttribute("href");
+    event.preventDefault();
+    if (location.hash !== hash) location.hash = hash;
+    else if (readAddress()) showPage();
+    else at(hash.slice(1))?.scrollIntoView();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && root.dataset.page) location.hash = "#overview";
+  });
+  showPage();
+};
