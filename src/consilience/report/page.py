@@ -18,7 +18,7 @@ RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
 # in the order of the script: a part may use what the parts before it define
 SCRIPT_PARTS = (
     "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
-    "map_points", "map_labels", "map_lasso", "map_colors", "map", "start",
+    "map_colors", "map_points", "map_labels", "map_lasso", "map", "start",
 )  # fmt: skip
 STYLES = ("style.css", "map.css")
 ICON = (

@@ -1,7 +1,6 @@
 // The map of all rows by all views together.
-const showMap = async (columns) => {
+const showMap = async () => {
   const frame = at("map-frame");
-  if (!frame || !columns.cluster) return;
   const [canvas, marks, card, legend, live] = ["points", "marks", "card", "legend", "live"].map((part) => at(`map-${part}`));
   const n = data.n;
   const places = await unpack(data.layout);
@@ -87,6 +86,7 @@ const showMap = async (columns) => {
   let [wide, high, middle, fit] = [0, 0, 0, 1];
   const readSize = () => {
     [wide, high] = [frame.clientWidth, frame.clientHeight];
+    frame.style.setProperty("--shape", `${wide} / ${high}`); // print keeps it
     middle = (wide - forButtons) / 2;
     const across = Math.max(bounds.right - bounds.left, 1);
     const upward = Math.max(bounds.top - bounds.bottom, 1);
@@ -288,6 +288,12 @@ const showMap = async (columns) => {
     return `${name}: ${number(size)} ${data.noun}, ${Math.round((100 * size) / n)}%`;
   };
 
+  // Show a group alone; if it is already, or another has its page open, open its page.
+  const visit = (group, opensPage) => {
+    if (group >= 0 && (root.dataset.page || (opensPage && state.focus === group))) location.hash = linkOf(group);
+    else setFocus(group);
+  };
+
   // The pointer: drag to move, two fingers to zoom, Shift or the lasso to select, click to show a group alone.
   const pointers = new Map();
   let [wasDragged, pinch, isLasso] = [false, null, false];
@@ -373,8 +379,9 @@ const showMap = async (columns) => {
     if (row >= 0) {
       showCard(row);
       say(`${titleOf(row)}, ${groups[row] < 0 ? "no group" : groupInfo(groups[row]).name}`);
-      setFocus(groups[row]);
-    } else setFocus(label && label.group !== state.focus ? label.group : null);
+      visit(groups[row], false);
+    } else if (label) visit(label.group, true);
+    else if (!root.dataset.page) setFocus(null);
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
@@ -423,14 +430,14 @@ const showMap = async (columns) => {
     0: () => moveTo(home),
     n: () => goToGroup(1),
     p: () => goToGroup(-1),
-    Enter: () => current >= 0 && setFocus(state.focus === current ? null : current),
+    Enter: () => current >= 0 && visit(current, true),
     Escape: () => {
       setLasso(false);
       loop = null;
       current = -1;
       category = null;
       highlight(null);
-      if (state.focus !== null) setFocus(null);
+      if (!root.dataset.page) setFocus(null);
       if (state.selection) setSelection(null);
       say("Everything is shown.");
     },

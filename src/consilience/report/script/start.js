@@ -6,7 +6,7 @@ const start = async () => {
     at("find-trouble").textContent =
       "This browser is too old for the search, the table and the maps; the rest of the page is complete.";
     at("find-trouble").hidden = false;
-    document.querySelectorAll("#find .needs-js, .tools, .map").forEach((element) => (element.hidden = true));
+    document.querySelectorAll("#find .needs-js, .tools, .map, #map").forEach((element) => (element.hidden = true));
     return;
   }
   columns = await unpackAll(data.columns);
@@ -15,8 +15,8 @@ const start = async () => {
     showTable();
     enableExport();
     enableSearch();
-  }
-  await showMap(columns, titleOf);
+    await showMap();
+  } else at("map").hidden = true;
   await showViewMaps();
   root.dataset.ready = "true";
 };
