@@ -309,8 +309,13 @@ class ReportFacts:
 
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
-        """The original texts of the views that have any."""
-        return {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        """The original texts of the views that have any, None for missing ones; views may share their texts."""
+        given = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        cleaned = {
+            id(texts): [None if _none_if_missing(text) is None else str(text) for text in texts]
+            for texts in given.values()
+        }
+        return {name: cleaned[id(texts)] for name, texts in given.items()}
 
     def shows_words(self, view: str) -> bool:
         """Whether a view is described by the words of its texts, because its columns have no names."""
@@ -323,7 +328,7 @@ class ReportFacts:
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
         """Return the beginnings of the entity's texts."""
         names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
-        texts = {name: _none_if_missing(self.view_texts[name][row]) for name in reversed(names.values())}
+        texts = {name: self.view_texts[name][row] for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}
         quotes = {name: quote for name, quote in quotes.items() if quote}
         if not quotes:

@@ -30,6 +30,9 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     n_bytes -= sum(measure_packed(text["column"]) for text in texts)
     has_table = "cluster" in columns
     note = ("To keep the page small, it leaves out ", _join_with_and([*left_out, *text_notes]), ".")
+    meaning = f"Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ""
+    if facts.shows_views and facts.assessment is not None:
+        meaning += " Stability is how often fits without the entity put it into its group again."
     script_note = "The search and the table of all entities need JavaScript; the rest of the page does not."
     return Section.build(
         "find",
@@ -39,6 +42,7 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
         _build_search_table(facts) if has_table else None,
+        tag("p", meaning, class_="note") if has_table and meaning else None,
         data={
             "columns": columns,
             "texts": [{"name": text["name"], "length": text["length"]} for text in texts],
