@@ -107,7 +107,7 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
     sources = list_texts(facts)
     for i, (name, values) in enumerate(sources.items()):
         budget = n_bytes // (len(sources) - i)  # what a short column leaves is for the others
-        cells = [clean_text(str(value)[: 2 * MAX_TEXT]) if value == value and value is not None else "" for value in values]
+        cells = [clean_text(_write_cell(value)) for value in values]
         longest = max(map(len, cells), default=0)
         shown = mark_user_text(name, 40)
         for length in TEXT_LENGTHS:
@@ -134,9 +134,14 @@ def list_texts(facts: ReportFacts) -> dict[str, Sequence[Any]]:
     }
     texts: dict[tuple[str, ...], tuple[str, Sequence[Any]]] = {}
     for name, values in candidates.items():
-        beginning = tuple(str(values[row]) for row in range(min(len(values), N_COMPARED)))
+        beginning = tuple(map(_write_cell, values[:N_COMPARED]))
         texts.setdefault(beginning, (name, values))  # views may share their texts
     return dict(texts.values())
+
+
+def _write_cell(value: Any) -> str:
+    """Return the beginning of a text; missing ones are empty."""
+    return str(value)[: 2 * MAX_TEXT] if value is not None and value == value else ""
 
 
 def _join_with_and(parts: list[str]) -> Html:
