@@ -165,6 +165,8 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
+            hierarchy=self.hierarchy,
+            second_choice=self.entity_columns.get("second"),
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

@@ -30,8 +30,13 @@ const buildPage = (info) => {
   page.append(make("h3", `It joins ${info.clusters.length} groups of the result`), parts);
 };
 
+let isRouting = false; // whether the focus follows the address, and not the address the focus
 const showPage = () => {
-  const address = readAddress();
+  isRouting = true;
+  routeTo(readAddress());
+  isRouting = false;
+};
+const routeTo = (address) => {
   const wasGroup = Boolean(root.dataset.page);
   const last = state.focus;
   document.querySelectorAll(".group.shown").forEach((page) => page.classList.remove("shown"));
@@ -52,7 +57,7 @@ const showPage = () => {
   }
   delete root.dataset.page;
   if (!wasGroup) return;
-  setFocus(null);
+  if (state.focus !== -1) setFocus(null);
   const target = location.hash.length > 1 && at(location.hash.slice(1));
   if (target && location.hash !== "#overview") target.scrollIntoView();
   else {
@@ -63,6 +68,9 @@ const showPage = () => {
 
 const enablePages = () => {
   addEventListener("hashchange", showPage);
+  listen("focus", () => { // chosen on the map, or above the table
+    if (root.dataset.page && !isRouting) location.hash = (state.focus ?? -1) < 0 ? "#overview" : linkOf(state.focus);
+  });
   // within a frame of a notebook, links to a part of the page would open the notebook itself
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#"]');

@@ -53,7 +53,8 @@ const listHits = () => {
     head.append(picture(row, idOf(row)), markHits(columns.ids || !columns.text0 ? idOf(row) : titleOf(row), 60));
     item.append(head, " ", chip(groupOf(row)));
     const texts = data.texts.map((_, i) => columns[`text${i}`]?.get(row)).filter(Boolean);
-    const hit = texts.find((value) => words.some((word) => value.toLowerCase().includes(word))) ?? texts[0];
+    const countWords = (value) => words.filter((word) => value.toLowerCase().includes(word)).length;
+    const hit = texts.sort((a, b) => countWords(b) - countWords(a))[0];
     if (hit) {
       const snippet = make("span", undefined, "snippet");
       snippet.append(markHits(hit, 140));

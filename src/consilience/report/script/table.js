@@ -68,6 +68,7 @@ const showTable = () => {
     if (columns[`text${i}`]) heads.push({ name, cell: (row) => markHits(columns[`text${i}`].get(row), 160), isText: true });
   });
   heads.push({
+    isGroup: true,
     name: "Group",
     values: () => Int32Array.from(cluster, (_, row) => groupOf(row)),
     cell: (row) => chip(groupOf(row)),
@@ -96,7 +97,8 @@ const showTable = () => {
   });
 
   let [sorted, rising, page] = [null, true, 0];
-  const visible = () => heads.filter((head) => !head.isView || at("find-views").checked);
+  const isShown = (head) => (!head.isView || at("find-views").checked) && (!head.isGroup || state.focus === null);
+  const visible = () => heads.filter(isShown);
 
   const choose = () => {
     const only = at("find-contested").checked && contested;
@@ -176,7 +178,6 @@ const showTable = () => {
   };
   at("find-group").addEventListener("change", () => {
     const { value } = at("find-group");
-    if (root.dataset.page) location.hash = value === "" || value === "-1" ? "#overview" : linkOf(Number(value));
     setFocus(value === "" ? null : Number(value));
   });
   at("find-contested").addEventListener("change", choose);
@@ -192,7 +193,7 @@ const showTable = () => {
     }),
   );
   listen("level", () => { fillGroups(); choose(); });
-  listen("focus", () => { at("find-group").value = state.focus ?? ""; choose(); });
+  listen("focus", () => { at("find-group").value = state.focus ?? ""; buildHead(); choose(); });
   listen("selection", choose);
   fillGroups();
   buildHead();

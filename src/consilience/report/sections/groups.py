@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...explain import Mark, profile, typical
+from ...explain.differences import Difference, find_differences
 from ..charts import draw_bar
 from ..facts import ReportFacts
 from ..markup import (
@@ -28,6 +29,8 @@ MAX_MARKS = 2500  # features of all groups together, to limit the size of the pa
 MAX_PICTURES = 300  # of typical and borderline members
 MAX_MEMBERS = 20  # listed members of a group that is small
 MAX_NEIGHBORS = 4
+MAX_DIFFERENCE = 160  # characters of a difference
+N_DIFFERENCES = 8  # of a group, in the units of the data
 
 
 def build_group_pages(facts: ReportFacts) -> Html:
@@ -41,11 +44,12 @@ def build_group_pages(facts: ReportFacts) -> Html:
     best = typical(facts.labels, facts.confidence, n_examples)
     worst = typical(facts.labels, -facts.confidence, n_examples)
     neighbors = find_neighbors(facts)
+    differences = find_differences(facts.labels, facts.columns, N_DIFFERENCES)
     pages = [
         _build_page(
             facts,
             cluster,
-            _list_all_marks(facts, {view: by_cluster[cluster] for view, by_cluster in marks.items()}),
+            _describe(facts, differences[cluster], {view: by_cluster[cluster] for view, by_cluster in marks.items()}),
             _list_members(facts, cluster, best[cluster], worst[cluster]),
             _list_neighbors(facts, neighbors[cluster]),
         )
@@ -106,11 +110,20 @@ def _build_page(facts: ReportFacts, cluster: int, marks: Html | None, members: H
     )
 
 
-def _list_all_marks(facts: ReportFacts, marks: dict[str, list[Mark]]) -> Html | None:
+def _describe(facts: ReportFacts, differences: Sequence[Difference], marks: dict[str, list[Mark]]) -> Html | None:
+    """List what marks a group: differences in the units of the data if there are any, and the means of each view."""
     if len(facts.sizes) < 2:
         return None
-    views = (_list_marks(facts, name, view_marks) for name, view_marks in marks.items())
-    return join_html((tag("h3", "What marks it"), tag("div", views, class_="views")))
+    heading = tag("h3", "What marks it")
+    views = tag("div", (_list_marks(facts, name, view_marks) for name, view_marks in marks.items()), class_="views")
+    if not differences:
+        return join_html((heading, views))
+    sentences = (
+        tag("li", tag("span", mark_user_text(difference.sentence, MAX_DIFFERENCE)), draw_bar(difference.strength))
+        for difference in differences
+    )
+    more = tag("details", tag("summary", "Features of each view"), views)
+    return join_html((heading, tag("ul", sentences, class_="differences"), more))
 
 
 def _list_marks(facts: ReportFacts, name: str, marks: Sequence[Mark]) -> Html:

@@ -170,24 +170,31 @@ def _build_slider(levels: list[int]) -> Html:
         "input", type="range", id="level", min=0, max=last, step=1, value=last, aria_describedby="level-note",
         aria_valuetext=f"{levels[-1]} groups",
     )  # fmt: skip
-    note = f"These are merges of the {levels[-1]} groups of the result, the most similar first."
     return tag(
         "div",
         tag("label", "Number of groups ", slider),
         tag("output", f"{levels[-1]} groups", id="level-value", for_="level"),
-        tag("small", note, id="level-note", hidden=True),
         class_="slider",
     )
 
 
 def _build_group_head(facts: ReportFacts) -> Html:
-    label = tag("label", tag("span", "Filter the groups", class_="unseen"), tag("input", type="search", id="group-filter", placeholder="Filter"), class_="needs-js")
+    """Return the heading of the list with a filter and the order, and a note that the slider shows."""
+    heading, n = tag("h2", "Groups", id="groups-title"), len(facts.sizes)
+    if n < 2:
+        return tag("div", heading, class_="groups-head")
     orders = {"size": "largest first", "tree": "similar ones together", "name": "by name"}
     if facts.stability:
         orders["stability"] = "least stable first"
     options = (tag("option", text, value=key) for key, text in orders.items())
-    order = tag("label", tag("span", "Order of the groups", class_="unseen"), tag("select", options, id="group-order"), class_="needs-js")
-    return tag("div", tag("h2", "Groups", id="groups-title"), label, order, class_="groups-head") if len(facts.sizes) > 1 else tag("div", tag("h2", "Groups", id="groups-title"), class_="groups-head")
+    text_filter = tag("input", type="search", id="group-filter", placeholder="Filter", autocomplete="off")
+    controls = (
+        tag("label", tag("span", "Filter the groups", class_="unseen"), text_filter, class_="needs-js"),
+        tag("label", tag("span", "Order of the groups", class_="unseen"), tag("select", options, id="group-order"), class_="needs-js"),
+    )
+    note = f"Merges of the {format_integer(n)} groups of the result, the most similar first; nothing was fitted again."
+    head = tag("div", heading, controls, class_="groups-head")
+    return join_html((head, tag("p", note, id="level-note", class_="note merged-note", hidden=True)))
 
 
 def _list_groups(facts: ReportFacts) -> Html:
