@@ -31,6 +31,7 @@ BUTTONS = (  # name, title, and path of the icon in a square of 24 units
         "Select points by drawing around them (or drag with Shift)",
         "M8 16c-6-3-6-11 4-12 11-1 11 11 1 12-3 0-5-1-5-2s2-2 3 0-1 5-4 7",
     ),
+    ("save", "Save the map as a picture", "M12 4v11M7 11l5 5 5-5M5 20h14"),
 )
 KEYS = (
     "Arrow keys move the map, plus and minus zoom, 0 resets. N and P go to the next and the previous group, Enter "
@@ -62,6 +63,7 @@ def build_joint_map(facts: ReportFacts) -> tuple[Html, dict[str, Any]]:
                 aria_describedby="map-keys",
             ),
             tag("canvas", id="map-marks", aria_hidden="true"),
+            tag("p", KEYS, id="map-keys"),
             _build_buttons(),
             tag("div", id="map-card", class_="map-card", hidden=True),
             tag("p", id="map-hint", class_="map-hint", aria_hidden="true", hidden=True),
@@ -77,7 +79,6 @@ def build_joint_map(facts: ReportFacts) -> tuple[Html, dict[str, Any]]:
             unplaced if n_unplaced else None,
             tag("a", f"All {noun} in a table", href="#find"),
         ),
-        tag("p", KEYS, id="map-keys", class_="unseen needs-js"),
         tag("p", id="map-live", class_="unseen", aria_live="polite"),
         tag("p", "The map needs JavaScript.", class_="note without-js"),
         id="map",
@@ -90,8 +91,7 @@ def _build_controls() -> Html:
     """Return what to color by, and the buttons beside it."""
     choice = tag("label", "Color by ", tag("select", id="map-color"))
     table = tag("button", "Show as table", type="button", id="map-as-table", aria_pressed="false")
-    save = tag("button", "Save picture", type="button", id="map-save", title="Save the map as a PNG file")
-    return tag("div", choice, table, save, class_="map-controls needs-js")
+    return tag("div", choice, table, class_="map-controls needs-js")
 
 
 def _build_buttons() -> Html:

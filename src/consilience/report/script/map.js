@@ -26,6 +26,7 @@ const showMap = async () => {
   let tones = [];
   let palette = new Float32Array(0);
   let nLit = n;
+  let litGroups = new Uint8Array(0); // whether any point of a group is lit
   const readGroups = () => {
     nGroups = 0;
     for (let row = 0; row < n; row++) {
@@ -48,6 +49,7 @@ const showMap = async () => {
   };
   const light = () => {
     const group = hovered ?? state.focus;
+    litGroups = new Uint8Array(nGroups);
     nLit = 0;
     for (let row = 0; row < n; row++) {
       const isLit =
@@ -56,6 +58,7 @@ const showMap = async () => {
         (category === null || values[row] === category);
       points.isLit[row] = isLit ? 1 : 0;
       nLit += points.isLit[row];
+      if (isLit && groups[row] >= 0) litGroups[groups[row]] = 1;
     }
   };
   const lookOf = (group) => {
@@ -63,11 +66,6 @@ const showMap = async () => {
     const look = groupInfo(group);
     return { shape: look.shape, color: `rgb(${tones[1 + look.color].join(" ")})` };
   };
-  const isFaint = ({ group }) => {
-    const shown = hovered ?? state.focus;
-    return shown !== null && group !== shown;
-  };
-
   // Where it is drawn: the middle of the frame in units of the layout, and pixels per unit.
   const bounds = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
   for (let row = 0; row < n; row++) {
@@ -158,7 +156,8 @@ const showMap = async () => {
     const style = getComputedStyle(frame);
     const [ink, ground] = [style.color, style.backgroundColor];
     const isInside = ({ x, y, wide: w, high: h }) => x >= 0 && y >= 0 && x + w <= wide && y + h <= high;
-    drawLabels(pen, labels.filter(isInside), lineHeight, ink, ground, isFaint, lookOf);
+    const shown = labels.filter(isInside).map((label) => ({ ...label, isFaint: !litGroups[label.group] }));
+    drawLabels(pen, shown.sort((a, b) => b.isFaint - a.isFaint), lineHeight, ink, ground, lookOf);
     if (ringed >= 0) {
       for (const [line, lineWidth] of [[ground, 5], [ink, 2]]) {
         pen.strokeStyle = line;
@@ -274,11 +273,11 @@ const showMap = async () => {
     card.style.top = `${Math.max(4, Math.min(py - card.offsetHeight / 2, high - card.offsetHeight - 4))}px`;
     drawMarks();
   };
-  const rowAt = (px, py) => {
+  const rowAt = (px, py, reach = 12) => {
     if (isEmpty) return -1;
     const across = view.x + (px - middle) / step();
     const up = view.y + (high / 2 - py) / step();
-    return findNearest(across, up, 12 / step(), (row) => points.isLit[row] === 1);
+    return findNearest(across, up, reach / step(), (row) => points.isLit[row] === 1);
   };
   const labelAt = (px, py) =>
     labels.find((label) => px >= label.x && px <= label.x + label.wide && py >= label.y && py <= label.y + label.high);
@@ -374,18 +373,21 @@ const showMap = async () => {
     loop = null;
     if (!isClick) return requestDraw();
     const position = where(event);
-    const row = rowAt(...position);
+    const row = rowAt(...position, event.pointerType === "touch" ? 22 : 12);
     const label = labelAt(...position);
     if (row >= 0) {
       showCard(row);
       say(`${titleOf(row)}, ${groups[row] < 0 ? "no group" : groupInfo(groups[row]).name}`);
       visit(groups[row], false);
-    } else if (label) visit(label.group, true);
+      return;
+    }
+    hideCard();
+    if (label) visit(label.group, true);
     else if (!root.dataset.page) setFocus(null);
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => pointers.size || hideCard());
+  canvas.addEventListener("pointerleave", ({ pointerType }) => pointers.size || pointerType === "touch" || hideCard());
   canvas.addEventListener("dblclick", (event) => zoomAt(...where(event), event.shiftKey ? 1 / 2.2 : 2.2, true));
 
   // The wheel zooms with Ctrl or Cmd only, as in other maps within a page, so that the page can be scrolled.
@@ -497,7 +499,7 @@ const showMap = async () => {
 
   // Color by.
   const choice = at("map-color");
-  const colors = data.colors.filter(({ column }) => !column || columns[column]);
+  const colors = data.colors.filter((spec) => spec.values || columns[spec.column]);
   ["Group", ...colors.map(({ name }) => name)].forEach((name, i) => {
     const option = make("option", name);
     option.value = String(i);
@@ -526,7 +528,7 @@ const showMap = async () => {
   };
   choice.addEventListener("change", async () => {
     const chosen = colors[Number(choice.value) - 1] || null;
-    values = chosen && (chosen.column ? columns[chosen.column] : await unpack(chosen.values));
+    values = chosen && (chosen.values ? await unpack(chosen.values) : columns[chosen.column].map((level, row) => (columns.cluster[row] < 0 ? nowhere : level)));
     [color, category] = [chosen, null];
     hideCard();
     light();
@@ -590,6 +592,7 @@ const showMap = async () => {
     const isShown = at("map-table").hidden;
     if (isShown) showTable();
     at("map-table").hidden = !isShown;
+    legend.hidden = isShown;
     frame.hidden = isShown;
     at("map-as-table").setAttribute("aria-pressed", String(isShown));
     at("map-as-table").textContent = isShown ? "Show the map" : "Show as table";
@@ -629,5 +632,6 @@ const showMap = async () => {
   canvas.places = (row) => (x[row] === nowhere ? null : [toX(row), toY(row)]);
   canvas.view = view;
   readGroups();
+  light();
   showColorsOfTheme();
 };

@@ -26,12 +26,13 @@ const overlap = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y 
 const measureCover = (points, { wide, high }) => {
   const cell = 6;
   const [nColumns, nRows] = [Math.ceil(wide / cell) + 1, Math.ceil(high / cell) + 1];
-  const isCovered = new Uint8Array(nColumns * nRows);
-  points((px, py) => (isCovered[Math.floor(py / cell) * nColumns + Math.floor(px / cell)] = 1));
+  const counts = new Uint32Array(nColumns * nRows);
+  points((px, py) => counts[Math.floor(py / cell) * nColumns + Math.floor(px / cell)]++);
+  const least = 0.03 * counts.reduce((most, count) => Math.max(most, count), 0); // outliers do not count
   const totals = new Int32Array((nColumns + 1) * (nRows + 1));
   for (let row = 0; row < nRows; row++) {
     for (let column = 0, sum = 0; column < nColumns; column++) {
-      sum += isCovered[row * nColumns + column];
+      sum += counts[row * nColumns + column] > least ? 1 : 0;
       totals[(row + 1) * (nColumns + 1) + column + 1] = totals[row * (nColumns + 1) + column + 1] + sum;
     }
   }
@@ -95,12 +96,12 @@ const drawSymbol = [
   (pen, x, y, r) => [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx * r, y + dy * r)),
 ];
 // `lookOf(group)` returns color and shape of the symbol before the name, or null for none.
-const drawLabels = (pen, placed, lineHeight, ink, ground, isFaint, lookOf) => {
+const drawLabels = (pen, placed, lineHeight, ink, ground, lookOf) => {
   pen.textBaseline = "middle";
   pen.lineJoin = "round";
   for (const label of placed) {
     const { x, y, wide, high, lead, lines, symbolWidth } = label;
-    pen.globalAlpha = isFaint(label) ? 0.3 : 1;
+    pen.globalAlpha = label.isFaint ? 0.3 : 1;
     if (lead.distance > 9) {
       const end = [Math.max(x, Math.min(x + wide, lead.x)), Math.max(y, Math.min(y + high, lead.y))];
       for (const [color, width] of [[ground, 3.5], [ink, 1]]) {

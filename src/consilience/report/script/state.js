@@ -34,6 +34,14 @@ const groupsOf = (level) => {
       table.set(group, { ...cluster, group, name, clusters: [cluster.cluster] });
     }
   }
+  if (table.size <= 10) { // there are colors for all: groups that share one get another
+    const taken = new Set();
+    const repeated = [...table.values()].filter(({ color }) => taken.size === taken.add(color).size);
+    for (const info of repeated) {
+      info.color = Array.from({ length: 10 }, (_, color) => color).find((color) => !taken.has(color));
+      taken.add(info.color);
+    }
+  }
   groupTables.set(level.n, table);
   return table;
 };
