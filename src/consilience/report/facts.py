@@ -21,12 +21,13 @@ from ..explain import (
     joint_embedding,
     joint_map,
     name_clusters,
+    name_levels,
 )
 from ..explain.confidence import choose_measure
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
 from .charts import N_COLORS, N_SHAPES, draw_chip
-from .markup import Html, clean_text, format_integer, join_html, mark_user_text, tag, truncate
+from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
 MAX_THUMBNAILS = 400  # entities with a picture in the page
@@ -58,6 +59,7 @@ class ReportFacts:
     columns: Sequence[OriginalColumn] = ()
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
+    custom_level_names: Mapping[int, Sequence[str]] | None = None
     noun: str = "entities"
     custom_second_choice: Any = None
 
@@ -101,12 +103,13 @@ class ReportFacts:
 
     @cached_property
     def title(self) -> str:
-        """The title of the user, or one that names the model and its number of clusters."""
+        """The title of the user, or the number of entities and groups."""
         if self.custom_title:
             return clean_text(self.custom_title)
+        entities = f"{self.n:,} {clean_text(self.noun)}"
         if self.selection is not None and not self.selection.supported and len(self.sizes) < 2:
-            return "No evidence for groups"
-        return f"{type(self.model).__name__}: {len(self.sizes)} cluster{'' if len(self.sizes) == 1 else 's'}"
+            return f"No evidence for groups in {entities}"
+        return f"{entities} in {format_count(len(self.sizes), 'group')}"
 
     @cached_property
     def names(self) -> list[str]:
@@ -114,6 +117,13 @@ class ReportFacts:
         if self.custom_names is not None:
             return [clean_text(name) for name in self.custom_names]
         return name_clusters(self.labels, self.views, self.view_texts)
+
+    @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy, by number of groups."""
+        if self.custom_level_names is None:
+            return name_levels(self.hierarchy, self.labels, self.views, self.view_texts, names=self.names)
+        return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
 
     @cached_property
     def embedding(self) -> np.ndarray:
@@ -129,16 +139,6 @@ class ReportFacts:
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
         return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
-
-    @cached_property
-    def level_names(self) -> dict[int, list[str]]:
-        """The names of the groups at each level of the hierarchy."""
-        levels = {}
-        for n in self.hierarchy.levels:
-            groups = self.hierarchy.cut(n)
-            largest = [[c for c in self.largest_first if groups[c] == g] for g in range(int(groups.max(initial=-1)) + 1)]
-            levels[n] = ["; ".join(self.names[c] for c in members[:2]) for members in largest]
-        return levels
 
     @cached_property
     def looks(self) -> dict[int, tuple[int, int]]:
@@ -309,8 +309,13 @@ class ReportFacts:
 
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
-        """The original texts of the views that have any."""
-        return {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        """The original texts of the views that have any, None for missing ones; views may share their texts."""
+        given = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        cleaned = {
+            id(texts): [None if _none_if_missing(text) is None else str(text) for text in texts]
+            for texts in given.values()
+        }
+        return {name: cleaned[id(texts)] for name, texts in given.items()}
 
     def shows_words(self, view: str) -> bool:
         """Whether a view is described by the words of its texts, because its columns have no names."""
@@ -323,7 +328,7 @@ class ReportFacts:
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
         """Return the beginnings of the entity's texts."""
         names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
-        texts = {name: _none_if_missing(self.view_texts[name][row]) for name in reversed(names.values())}
+        texts = {name: self.view_texts[name][row] for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}
         quotes = {name: quote for name, quote in quotes.items() if quote}
         if not quotes:

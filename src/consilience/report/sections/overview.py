@@ -103,10 +103,13 @@ def _judge(facts: ReportFacts) -> tuple[str, str, list[str]]:
         return "unknown", "No groups", [f"None of the {facts.noun} is in a group."]
     if len(facts.sizes) == 1 and assessment is None:
         return "unknown", "One group", [f"All {facts.noun} in groups are in one, so that there is nothing to compare."]
+    if facts.has_small_groups:
+        return "unknown", "Small groups", [f"Groups of a few {facts.noun} cannot be assessed by resampling."]
     if assessment is None:
-        remedy = "assessment=cs.assess(model, views)"
-        how = "a run with an assessment tells." if facts.is_command else f"pass {remedy} to find out."
-        return "unknown", "Not assessed", [f"How far these groups can be relied on is unknown: {how}"]
+        remedy = "pass assessment=cs.assess(model, views)"
+        if facts.is_command:
+            remedy = "run it without --no-assess"
+        return "unknown", "Not assessed", [f"How far these groups can be relied on is unknown; {remedy} to find out."]
     kept = f"{format_share(1 - assessment.disagreement)} of {facts.noun} keep their group when the data is resampled"
     sentences = [start_sentence(assessment.explain(kept, facts.noun, "groups")), *_choose_advice(facts, assessment)[:1]]
     return LOOKS[assessment.verdict], assessment.verdict.capitalize(), sentences

@@ -30,6 +30,9 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     n_bytes -= sum(measure_packed(text["column"]) for text in texts)
     has_table = "cluster" in columns
     note = ("To keep the page small, it leaves out ", _join_with_and([*left_out, *text_notes]), ".")
+    meaning = f"Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ""
+    if facts.shows_views and facts.assessment is not None:
+        meaning += " Stability is how often fits without the entity put it into its group again."
     script_note = "The search and the table of all entities need JavaScript; the rest of the page does not."
     return Section.build(
         "find",
@@ -39,6 +42,7 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
         _build_search_table(facts) if has_table else None,
+        tag("p", meaning, class_="note") if has_table and meaning else None,
         data={
             "columns": columns,
             "texts": [{"name": text["name"], "length": text["length"]} for text in texts],
@@ -103,7 +107,7 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
     sources = list_texts(facts)
     for i, (name, values) in enumerate(sources.items()):
         budget = n_bytes // (len(sources) - i)  # what a short column leaves is for the others
-        cells = [clean_text(str(value)[: 2 * MAX_TEXT]) if value == value and value is not None else "" for value in values]
+        cells = [clean_text(_write_cell(value)) for value in values]
         longest = max(map(len, cells), default=0)
         shown = mark_user_text(name, 40)
         for length in TEXT_LENGTHS:
@@ -130,9 +134,14 @@ def list_texts(facts: ReportFacts) -> dict[str, Sequence[Any]]:
     }
     texts: dict[tuple[str, ...], tuple[str, Sequence[Any]]] = {}
     for name, values in candidates.items():
-        beginning = tuple(str(values[row]) for row in range(min(len(values), N_COMPARED)))
+        beginning = tuple(map(_write_cell, values[:N_COMPARED]))
         texts.setdefault(beginning, (name, values))  # views may share their texts
     return dict(texts.values())
+
+
+def _write_cell(value: Any) -> str:
+    """Return the beginning of a text; missing ones are empty."""
+    return str(value)[: 2 * MAX_TEXT] if value is not None and value == value else ""
 
 
 def _join_with_and(parts: list[str]) -> Html:
