@@ -101,7 +101,7 @@ class ClusterTerms:
             return
         span = slice(counts.indptr[cluster], counts.indptr[cluster + 1])
         columns, count = counts.indices[span], counts.data[span]
-        inside, outside = count / size, np.maximum(totals[columns] - count, 0.0) / n_others
+        inside, outside = np.clip([count / size, (totals[columns] - count) / n_others], 0.0, 1.0)  # but for rounding
         error = np.sqrt(inside * (1 - inside) / n_inside + outside * (1 - outside) / n_outside)
         is_marked = (inside - outside > MIN_ERRORS * error) & (inside > terms.min_share)
         is_marked &= count * n_inside / size >= min(2, n_inside) - 0.5
