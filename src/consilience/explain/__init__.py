@@ -1,7 +1,9 @@
 """Explanations of a clustering: names and features of clusters, contested entities, confidence, and maps of views."""
 
 from .columns import OriginalColumn
+from .comparisons import compare_clusters, compare_each_cluster
 from .confidence import confidence, contested
+from .differences import Difference, find_differences
 from .embedding import embed, joint_embedding, joint_map
 from .hierarchy import Hierarchy, build_hierarchy
 from .information import describe_support
@@ -9,18 +11,27 @@ from .levels import name_levels
 from .namer import ClusterDescription
 from .names import NO_CLUSTER, name_clusters
 from .profile import Mark, profile, typical
+from .survival import SurvivalCurve, SurvivalTest, compare_survival, estimate_survival
 
 __all__ = [
     "NO_CLUSTER",
     "ClusterDescription",
+    "Difference",
     "Hierarchy",
     "Mark",
     "OriginalColumn",
+    "SurvivalCurve",
+    "SurvivalTest",
     "build_hierarchy",
+    "compare_clusters",
+    "compare_each_cluster",
+    "compare_survival",
     "confidence",
     "contested",
     "describe_support",
     "embed",
+    "estimate_survival",
+    "find_differences",
     "joint_embedding",
     "joint_map",
     "name_clusters",

@@ -12,7 +12,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import Hierarchy, build_hierarchy, confidence, contested, joint_embedding, joint_map
+from ..explain import Hierarchy, OriginalColumn, build_hierarchy, confidence, contested, joint_embedding, joint_map
 from ..explain.levels import choose_level_names
 from ..explain.namer import ClusterDescription, describe_clusters, separate_names
 from ..explain.names import choose_names
@@ -21,6 +21,7 @@ from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from .columns import collect_columns
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -78,6 +79,11 @@ class PipelineRun:
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
         return build_hierarchy(self.labels, self.joint_embedding)
+
+    @cached_property
+    def columns(self) -> list[OriginalColumn]:
+        """The user's columns in their units: those that were clustered, and those that describe the clusters."""
+        return collect_columns(self.data, self.labels)
 
     @cached_property
     def cluster_terms(self) -> ClusterTerms:
@@ -221,6 +227,7 @@ class PipelineRun:
             second_choice=self.entity_columns.get("second"),
             level_names=self.level_names,
             noun=self.noun,
+            columns=self.columns,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

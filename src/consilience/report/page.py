@@ -20,7 +20,7 @@ SCRIPT_PARTS = (
     "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
     "map_colors", "map_points", "map_labels", "map_lasso", "map", "start",
 )  # fmt: skip
-STYLES = ("style.css", "map.css")
+STYLES = ("style.css", "map.css", "descriptions.css")
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"
@@ -28,19 +28,21 @@ ICON = (
 
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
-    """Return the whole document; extra sections stand before the method."""
+    """Return the whole document; extra sections stand before the method, those with results before the table."""
     style, script = read_styles(), read_script()
     overview, method = build_overview(facts), build_method(facts)
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
-    details = [section for section in built if section is not None]
-    for section in details:
+    sections = [section for section in built if section is not None]
+    for section in sections:
         if not isinstance(section, Section):
             raise TypeError(f"a section builder must return a Section or None, got {type(section).__name__}")
-    details.append(method)
-    data = {name: value for section in (overview, *details) for name, value in section.data.items()}
-    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *(section.body for section in (overview, *details))))
+    results = [overview, *(section for section in sections if section.is_result)]
+    details = [*(section for section in sections if not section.is_result), method]
+    data = {name: value for section in (*results, *details) for name, value in section.data.items()}
+    bodies = [section.body for section in (*results, *details)]
+    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *bodies))
     search = build_search(facts, MAX_BYTES - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
-    ids = [section.id for section in (overview, search, *details)]
+    ids = [section.id for section in (*results, search, *details)]
     if len(set(ids)) < len(ids):
         repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)
         raise ValueError(f"two sections have the id {repeated!r}: choose another id for yours")
@@ -48,7 +50,7 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
         _build_header(),
-        tag("main", overview.to_html(), search.to_html(), _build_details(details), id="main"),
+        tag("main", (section.to_html() for section in (*results, search)), _build_details(details), id="main"),
         _build_footer(),
         data_block({**data, **search.data}),
         tag("script", script),

@@ -5,6 +5,7 @@ from .classes import build_classes
 from .comparison import build_comparison
 from .contested import build_contested
 from .data import build_data
+from .descriptions import build_descriptions
 from .hints import build_hints
 from .information import build_information
 from .maps import build_maps
@@ -15,8 +16,9 @@ from .search import build_search
 from .section import Section, SectionBuilder
 from .selection import build_selection
 
-# Below the first screen and the table of all entities, in the order of the page; the method follows.
+# In the order of the page, below the first screen: results stand before the table of all entities, the others after it.
 SECTIONS: tuple[SectionBuilder, ...] = (
+    build_descriptions,
     build_reliance,
     build_hints,
     build_selection,

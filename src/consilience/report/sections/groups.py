@@ -56,7 +56,9 @@ def build_group_pages(facts: ReportFacts) -> Html:
         for cluster in shown
     ]
     n_hidden = len(facts.sizes) - len(shown)
-    hidden = f"{format_count(n_hidden, 'smaller group has', 'smaller groups have')} no description, to keep the page small."
+    hidden = (
+        f"{format_count(n_hidden, 'smaller group has', 'smaller groups have')} no description, to keep the page small."
+    )
     merged = tag("article", id="merged", class_="group needs-js", aria_label="Group")  # filled by the script
     return tag("div", pages, merged, tag("p", hidden, class_="note") if n_hidden else None, class_="group-pages")
 
@@ -81,7 +83,7 @@ def find_neighbors(facts: ReportFacts) -> dict[int, list[tuple[int, int]]]:
     for cluster in clusters:
         others = sorted(
             (other for other in clusters if other != cluster),
-            key=lambda other: (-counts[cluster, other], steps[cluster, other], other),  # noqa: B023
+            key=lambda other: (-counts[cluster, other], steps[cluster, other], other),
         )
         neighbors[cluster] = [(other, int(counts[cluster, other])) for other in others[:MAX_NEIGHBORS]]
     return neighbors

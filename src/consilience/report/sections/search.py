@@ -116,7 +116,9 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
             column = pack_names([truncate(cell, length) for cell in cells])
             if measure_packed(column) <= budget:
                 is_cut = longest > length
-                packed.append({"name": truncate(clean_text(name), 60), "length": length if is_cut else 0, "column": column})
+                packed.append(
+                    {"name": truncate(clean_text(name), 60), "length": length if is_cut else 0, "column": column}
+                )
                 n_bytes -= measure_packed(column)
                 if is_cut:
                     notes.append(join_html((f"what follows the first {format_integer(length)} characters of ", shown)))
@@ -156,8 +158,20 @@ def _build_search_table(facts: ReportFacts) -> Html:
         "div",
         tag("label", "Group ", tag("select", id="find-group")),
         tag("label", tag("input", type="checkbox", id="find-contested"), " only where views disagree", class_="check"),
-        tag("label", tag("input", type="checkbox", id="find-views"), " show the group by each view", class_="check", hidden=not has_views),
-        tag("span", tag("button", "Download CSV", type="button", id="find-save"), " ", tag("button", "Copy", type="button", id="find-copy"), class_="export"),
+        tag(
+            "label",
+            tag("input", type="checkbox", id="find-views"),
+            " show the group by each view",
+            class_="check",
+            hidden=not has_views,
+        ),
+        tag(
+            "span",
+            tag("button", "Download CSV", type="button", id="find-save"),
+            " ",
+            tag("button", "Copy", type="button", id="find-copy"),
+            class_="export",
+        ),
         class_="controls needs-js",
     )
     table = tag(
