@@ -50,9 +50,8 @@ class KnownClasses:
 class SourceTable:
     """The columns of a table as they were read, without the ids of its rows; codes such as 007 are texts."""
 
-    content: str  # a content of the table, whose rows are those of the table
+    contents: tuple[str, ...]  # of the table, whose rows are those of the table
     columns: dict[str, np.ndarray]
-    readings: dict[str, ColumnReading]  # of the columns that are written as texts, and are numbers in a view
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +114,7 @@ def read_files(
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
     contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
-    tables = reader.list_tables(views, contents)
+    tables = reader.list_tables(views, [content.name for content in contents if content.kind != "links"])
     notes += mapping_notes
     return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables)
 
@@ -390,22 +389,19 @@ class _ViewReader:
             )
         return sources
 
-    def list_tables(
-        self, views: Mapping[Path, tuple[str, ...]], contents: Sequence[ViewContent]
-    ) -> list[SourceTable]:
-        """List the columns of the files, each with the first content of the file that is no list of links."""
+    def list_tables(self, views: Mapping[Path, tuple[str, ...]], names: Sequence[str]) -> list[SourceTable]:
+        """List the columns of the files, each with those of the named views that the file contains."""
         tables = []
         for path, of_file in views.items():
-            members = [content for content in contents if content.name in of_file and content.kind != "links"]
             file = self.read(path)
             columns = getattr(file, "columns", {})
             ids = (find_id_column(self.id_column, columns), getattr(file, "id_column", None))
             others = {name: values for name, values in columns.items() if name not in ids}
-            codes = [name for name in getattr(file, "codes", ()) if name in others]
-            if members and others:
-                others |= self.read_columns(path, codes, codes) if codes else {}
-                readings = {name: reading for content in members for name, reading in content.readings.items()}
-                tables.append(SourceTable(members[0].name, others, readings))
+            contents = tuple(name for name in of_file if name in names)
+            if contents and others:
+                codes = [name for name in getattr(file, "codes", ()) if name in others]
+                texts = self.read_columns(path, codes, codes) if codes else {}
+                tables.append(SourceTable(contents, others | texts))
         return tables
 
     def _list_columns(self, paths: Iterable[Path]) -> list[str]:

@@ -53,13 +53,16 @@ def join_columns(reading: InputData, prepared: EncodedData) -> list[JoinedColumn
         ids = {"id" if name is None or "," in name or entities.is_mapped else name: entities.ids} | ids
     joined = {name: JoinedColumn(name, values, is_id=True) for name, values in ids.items()}
     for table in reading.tables:
-        rows = entities.rows[table.content]
+        rows = entities.rows[table.contents[0]]
+        contents = [content for content in reading.contents if content.name in table.contents]
+        readings = {column: how for content in contents for column, how in content.readings.items()}
         for name, values in table.columns.items():
             if values.ndim > 1:  # vectors
                 continue
             cells = values
             if not np.array_equal(rows, np.arange(len(values))):
                 cells = np.append(values, np.array([None], dtype=object if values.dtype == object else float))[rows]
-            free_name = find_free_name(name, joined)
-            joined[free_name] = JoinedColumn(free_name, cells, reading=table.readings.get(name))
+            is_list = name == contents[0].origin  # a list in memory, which has no name beside that of its view
+            free_name = find_free_name(contents[0].name if is_list else name, joined)
+            joined[free_name] = JoinedColumn(free_name, cells, reading=readings.get(name))
     return list(joined.values())

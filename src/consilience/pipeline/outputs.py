@@ -63,8 +63,13 @@ def tabulate_probabilities(
     probability[rows], runner_up, next_probability = find_runner_up(probabilities[rows], labels[rows])
     is_shown = np.round(next_probability, DIGITS) > 0
     second[rows[is_shown]] = runner_up[is_shown]
-    columns = {"probability": round_numbers(probability, DIGITS), "second": mark_unclustered(second)}
-    return columns | ({"second name": name_labels(second, names)} if names else {})
+    columns: dict[str, list[Any]] = {
+        "probability": round_numbers(probability, DIGITS),
+        "second": mark_unclustered(second),
+    }
+    if names:
+        columns["second name"] = name_labels(second, names)
+    return columns
 
 
 def name_labels(labels: np.ndarray, names: Sequence[str]) -> list[str | None]:
@@ -103,11 +108,11 @@ def guard(text: str) -> str:
     return text
 
 
-def note_guarded(n: int, log: RunLog, place: str = "the output") -> None:
-    """Note how many ids were quoted in the table of labels."""
+def note_guarded(n: int, log: RunLog, place: str = "the output", noun: str = "id") -> None:
+    """Note how many ids or other cells were quoted in a table."""
     if n:
         pronoun = "it" if n == 1 else "them"
-        subject = count_noun(n, "id starts like a formula", "ids start like a formula")
+        subject = count_noun(n, f"{noun} starts like a formula", f"{noun}s start like a formula")
         log.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
 
 

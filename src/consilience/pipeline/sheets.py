@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..data.frames import find_free_name
 from ..explain import profile, typical
 from ..report.markup import truncate
 from .frame import join_columns
 from .log import RunLog, count_noun
-from .outputs import round_numbers, spread_columns
+from .outputs import note_guarded, round_numbers, spread_columns
 from .run import PipelineRun
 from .sheet_columns import (
     GROUPS,
@@ -29,7 +30,7 @@ from .sheet_columns import (
 )
 from .workbook import write_workbook
 
-MAX_CELLS = 5_000_000  # of the workbook that every run writes; `Result.to_excel` also writes larger ones
+MAX_CELLS = 4_000_000  # of the workbook that every run writes; `Result.to_excel` also writes larger ones
 MAX_ORIGINAL_CELLS = 20_000_000  # of the user's columns; more of them are left out
 MAX_MARKED = 1000  # clusters; more of them are small groups, which their members describe
 N_MARKS, N_TYPICAL, N_NEIGHBORS = 5, 5, 3  # listed for each group
@@ -59,7 +60,9 @@ GROUP_COLUMNS = {  # by the name in groups.csv
     "size": Description("items", "number of items in the group", "#,##0"),
     "share": Description("share", "part of all items with data", "0.0%"),
     "stability": Description("stability", "part of its items that fits without them put into the group again", "0%"),
-    "marks": Description("what marks it", "what is more frequent, higher or lower in the group than elsewhere, by view"),
+    "marks": Description(
+        "what marks it", "what is more frequent, higher or lower in the group than elsewhere, by view"
+    ),
     "typical": Description("typical items", f"the {N_TYPICAL} items of highest confidence"),
     "neighbors": Description("neighboring groups", "most frequent second choices of its items, and for which part"),
 }
@@ -68,16 +71,14 @@ GROUP_COLUMNS = {  # by the name in groups.csv
 def write_sheets(run: PipelineRun, folder: Path, log: RunLog) -> None:
     """Write the items and groups of a run as CSV files and, with XlsxWriter, as a workbook; note what is left out."""
     tables = build_tables(run)
-    n_guarded = write_csv(folder / ITEMS, tables.items) + write_csv(folder / GROUPS, tables.groups)
+    note_guarded(write_csv(folder / ITEMS, tables.items), log, ITEMS, "cell")
+    write_csv(folder / GROUPS, tables.groups)
     n_cells = len(tables.items) * len(tables.items[0].cells)
     notes = list(tables.notes)
-    if n_guarded:
-        subject = count_noun(n_guarded, "cell starts like a formula", "cells start like a formula")
-        notes.append(f"{subject}: {ITEMS} has a ' in front, so that no spreadsheet runs it.")
     if n_cells > MAX_CELLS:
         notes.append(
-            f"{WORKBOOK} is not written, because {n_cells:,} cells take long to write and to open: {ITEMS} and {GROUPS} "
-            "have the same content. Result.to_excel writes it in Python."
+            f"{WORKBOOK} is not written, because {n_cells:,} cells take long to write and to open: {ITEMS} and "
+            f"{GROUPS} have the same content. Result.to_excel writes it in Python."
         )
     else:
         try:
@@ -94,14 +95,17 @@ def build_tables(run: PipelineRun) -> SheetTables:
     ids, results, originals, notes = build_items(run)
     groups = build_groups(run)
     title = f"{count_noun(facts['entities'], 'item')} in {count_noun(facts['clusters'], 'group')}"
-    explained = [*ids, *results, *groups]
+    explained = [(f"items: {column.heading}", column.meaning) for column in (*ids, *results)]
+    if originals:
+        explained.append(("items: other columns", "your data"))
+    explained += [(f"groups: {column.heading}", column.meaning) for column in groups]
     return SheetTables(
         title,
         facts["when"],
         [*ids, *results, *originals],
         len(ids),
         groups,
-        [*describe_origin(run, title), *((f"column {column.heading}", column.meaning) for column in explained)],
+        [*describe_origin(run, title), *explained],
         notes,
     )
 
@@ -189,9 +193,11 @@ def list_marks(run: PipelineRun, n_clusters: int) -> list[list[str]]:
     marks = profile(views, run.labels, N_MARKS, texts=run.texts)
     lines: list[list[str]] = [[] for _ in range(n_clusters)]
     for view, by_cluster in marks.items():
-        has_words = view in run.texts or views.feature_names(view) is not None
-        for cluster, features in enumerate(by_cluster if has_words else ()):
-            words = [f"{'lower ' if mark.strength < 0 else ''}{mark.feature}" for mark in features]
+        names = views.feature_names(view)
+        has_words = names is None or sp.issparse(views[view])
+        for cluster, features in enumerate(() if names is None and view not in run.texts else by_cluster):
+            signs = ["" if has_words else "higher " if mark.strength > 0 else "lower " for mark in features]
+            words = [f"{sign}{mark.feature}" for sign, mark in zip(signs, features, strict=True)]
             lines[cluster] += [f"{view}: {', '.join(words)}"] if words else []
     return lines
 
@@ -203,7 +209,12 @@ def list_typical(run: PipelineRun, n_clusters: int) -> list[list[str]]:
     for rows in typical(run.labels, run.entity_confidence, N_TYPICAL):
         titles = [next((str(text[row]) for text in texts if text[row]), "") for row in rows.tolist()]
         shown = [truncate(" ".join(title[: 4 * MAX_TITLE].split()), MAX_TITLE) for title in titles]
-        lines.append([f"{names[row]}: {title}" if title else f"{names[row]}" for row, title in zip(rows.tolist(), shown)])
+        lines.append(
+            [
+                f"{names[row]}: {title}" if title else f"{names[row]}"
+                for row, title in zip(rows.tolist(), shown, strict=True)
+            ]
+        )
     return lines + [[] for _ in range(n_clusters - len(lines))]
 
 

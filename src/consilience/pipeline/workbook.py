@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from .sheet_columns import ITEMS, WORKBOOK, SheetColumn, SheetTables, clean_cell
@@ -44,7 +45,10 @@ def write_workbook(path: Path, tables: SheetTables) -> list[str]:
             f"a sheet has at most {MAX_COLUMNS:,}: {ITEMS} has them."
         )
     try:
-        with xlsxwriter.Workbook(os.fspath(path), {**OPTIONS, "tmpdir": str(path.parent)}) as book:
+        with (
+            TemporaryDirectory(dir=path.parent) as folder,
+            xlsxwriter.Workbook(os.fspath(path), {**OPTIONS, "tmpdir": folder}) as book,
+        ):
             book.set_properties({"title": clean_cell(tables.title), "created": datetime.fromisoformat(tables.when)})
             write_table(book, "items", tables.items[:MAX_COLUMNS], n_frozen=2 if tables.n_ids == 1 else 1)
             write_table(book, "groups", tables.groups, n_frozen=2, wraps=True)
@@ -59,7 +63,7 @@ def write_table(book: Any, name: str, columns: Sequence[SheetColumn], *, n_froze
     from xlsxwriter.utility import xl_range
 
     look = WRAPPED if wraps else {}
-    header_format, plain_format = book.add_format(HEADER), book.add_format(look)
+    header_format, plain_format = book.add_format(HEADER), book.add_format(look) if wraps else None
     codes = {column.number_format for column in columns} - {""}
     number_formats = {code: book.add_format({**look, "num_format": code}) for code in codes} | {"": plain_format}
     tints = [book.add_format({**look, "bg_color": color}) for color in TINTS]

@@ -27,9 +27,7 @@ def read_delimited(path: InputFile, options: TableOptions) -> FileTable:
         text_columns |= failed  # these looked like numbers in the first rows: read the file again
 
 
-def _read_once(
-    path: InputFile, text_columns: set[str], delimiter: str | None
-) -> tuple[FileTable, set[str]]:
+def _read_once(path: InputFile, text_columns: set[str], delimiter: str | None) -> tuple[FileTable, set[str]]:
     """Read the whole file; also return the columns that are no numbers after all."""
     failed: set[str] = set()
     codes: set[str] = set()
