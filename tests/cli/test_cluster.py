@@ -76,7 +76,8 @@ def check_folder(folder, ids, model, names, n_columns):
     assessed = facts["assessment"] is not None
     expected = ["id", "cluster", "name", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
     calibrated = assessed or not hasattr(model, "calibrate")
-    expected += ["probability", "second"] * (hasattr(model, "predict_proba") and calibrated) + ["stability"] * assessed
+    has_probabilities = hasattr(model, "predict_proba") and calibrated
+    expected += ["probability", "second", "second name"] * has_probabilities + ["stability"] * assessed
     assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]
     assert [row["id"] for row in rows] == ids
     assert get_clusters(rows) == model.labels_.tolist()
@@ -122,6 +123,7 @@ def test_tables_joined_by_id_with_missing_views(method, clustered, data):
         shares[places] = -1
         following = ["" if row.max() < 5e-5 else str(row.argmax()) for row in shares]
         assert [row["second"] for row in rows] == following
+        assert [row["second name"] for row in rows] == [number and facts["names"][int(number)] for number in following]
     assert facts["mean_confidence"] == pytest.approx(cs.explain.confidence(saved, views).mean())
     assert [view["present"] for view in facts["views"].values()] == [N * 4 // 5] * 2
     assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)

@@ -55,7 +55,7 @@ def elsewhere(clustered, ab, tmp_path_factory):
 def test_new_process_predicts_the_fitted_labels(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
     estimator = load(clustered(method) / "model.zip")["estimator"]
-    shared = ["id", "cluster", "name", *["probability", "second"] * hasattr(estimator, "predict_proba")]
+    shared = ["id", "cluster", "name", *["probability", "second", "second name"] * hasattr(estimator, "predict_proba")]
     assert list(placed[0]) == [*shared, *["fits"] * hasattr(estimator, "score_outliers")]
     assert [[row[name] for name in shared] for row in placed] == [[row[name] for name in shared] for row in fitted]
 

@@ -24,27 +24,35 @@ from .memory import MemoryInputs
 from .options import RunOptions
 from .outputs import note_guarded, write_json, write_label_table
 from .run import PipelineRun
+from .sheet_columns import SHEETS
+from .sheets import write_sheets
 from .summary import INPUTS
 from .write_back import CellFiles, write_back
 
-LABELS, SUMMARY, MODEL, REPORT, CONFIG = FILES = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
+LABELS, SUMMARY, MODEL, REPORT, CONFIG = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
+FILES = (LABELS, SUMMARY, MODEL, REPORT, CONFIG, *SHEETS)
 
 
 def write_run(
     run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False, cells: CellFiles | None = None
-) -> None:
-    """Write labels, summary, model, report and settings of a run to a folder, and clusters to a copy of its cells."""
+) -> list[str]:
+    """Write labels, sheets, summary, model, report and settings of a run to a folder; return the names of the files.
+
+    With `cells`, the clusters are also written to a copy of the single-cell file.
+    """
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
         with (folder / LABELS).open("w", newline="", encoding="utf-8", errors="replace") as file:
             n_guarded = write_label_table(file, prepared.names, run.entity_columns, prepared.view_ids)
             note_guarded(n_guarded, log, LABELS)
+        write_sheets(run, folder, log)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         save(run.collect_saved(), folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)
         if cells is not None:
             write_back(cells, run, log, overwrite)
+        return [name for name in FILES if (folder / name).exists()]
 
 
 def find_model_file(path: Path) -> Path:

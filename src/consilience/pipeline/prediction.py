@@ -15,7 +15,7 @@ from .loading import note_left_out
 from .log import RunLog
 from .memory import MemoryInputs
 from .options import RunOptions
-from .outputs import has_probabilities, tabulate_probabilities
+from .outputs import has_probabilities, name_labels, tabulate_probabilities
 
 SIGNIFICANCE = 0.001  # probability below which a number of rows without a cluster is more than chance gives
 
@@ -51,12 +51,12 @@ def predict_clusters(
         labels = np.asarray(estimator.predict(views))
         fits_none = find_unfitting(estimator, views, log)
         columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
-        if saved.get("names"):
-            names = np.array([*saved["names"], None], dtype=object)  # None at index -1
-            columns["name"] = names[labels].tolist()
+        names = saved.get("names") or ()
+        if names:
+            columns["name"] = name_labels(labels, names)
         if has_probabilities(estimator, saved.get("assessment") is not None):
             fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
-            columns |= tabulate_probabilities(estimator, views, fitting_labels)
+            columns |= tabulate_probabilities(estimator, views, fitting_labels, names)
         if fits_none is not None:
             columns["fits"] = np.where(~fits_none & (labels >= 0), "yes", "no").tolist()
     return Prediction(reading, prepared, labels, columns)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Constraints, Table, Views
-from ..files import check_complete
+from ..files import check_complete, stage_file
 from ..files.annotate import annotate_mudata
 from ..report import Report
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
@@ -23,7 +23,9 @@ from .memory import collect_memory, is_path, list_described, list_files
 from .options import RunOptions
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
+from .sheets import build_tables
 from .wording import put_in_python_terms, raise_in_python_terms
+from .workbook import write_workbook
 from .write_back import collect_cell_results, describe_run
 
 MAX_SHOWN = 20  # clusters in the representation
@@ -202,7 +204,7 @@ class Result:
             return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write labels, summary, model, report and settings to a folder, completely or not at all.
+        """Write labels, sheets, summary, model, report and settings to a folder, completely or not at all.
 
         Parameters
         ----------
@@ -263,6 +265,30 @@ class Result:
             raise TypeError(f"data must be MuData or AnnData, got {type(cells).__name__}: to_mudata(mdata)")
         run = self._run
         return annotate_mudata(cells, collect_cell_results(run, run.data.prepared.names), describe_run(run))
+
+    def to_excel(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write a workbook of the items and the groups, completely or not at all; it needs XlsxWriter.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``"groups.xlsx"``. The sheet "items" has the data with the group of each item, the sheet
+            "groups" what marks each group, and the sheet "about" the verdict and what the columns mean. Texts are never
+            run as formulas.
+        overwrite : bool, default=False
+            Whether to replace a file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        out = Path(path)
+        if out.suffix.lower() != ".xlsx":
+            raise ValueError(f"path must end in .xlsx, got {str(path)!r}")
+        with raise_in_python_terms(), stage_file(out, overwrite) as temporary:
+            write_workbook(temporary, build_tables(self._run))
+        return out
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

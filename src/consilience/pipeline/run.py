@@ -28,7 +28,7 @@ from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
 from .names import choose_noun, describe_unknown, match_names, read_names
 from .options import RunOptions
-from .outputs import has_probabilities, mark_unclustered, round_numbers, tabulate_probabilities
+from .outputs import has_probabilities, mark_unclustered, name_labels, round_numbers, tabulate_probabilities
 from .reliance import name_column, spread_labels
 from .seeds import build_seeds_section
 
@@ -157,12 +157,11 @@ class PipelineRun:
     def entity_columns(self) -> dict[str, list[Any]]:
         """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
-        names = np.array([*self.cluster_names, None], dtype=object)  # None at index -1
-        columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": names[labels].tolist()}
+        columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": name_labels(labels, self.cluster_names)}
         if assessment is not None:
             columns["confidence"] = assessment.certainty.tolist()
         if has_probabilities(model, assessment is not None):
-            columns |= tabulate_probabilities(model, self.fitted.views, labels)
+            columns |= tabulate_probabilities(model, self.fitted.views, labels, self.cluster_names)
         if assessment is not None:
             columns["stability"] = round_numbers(assessment.stability, 2)
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
