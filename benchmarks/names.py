@@ -1,19 +1,19 @@
-"""Names of clusters: do their terms mark them, do they differ, how stable are they, and how long do they take?
+"""Names of clusters: whether their terms mark them, whether they differ, how stable they are, and their time.
 
-``python -m benchmarks.names`` clusters the word senses, wine and digits that ship with consilience and scikit-learn, and
-messages to newsgroups, news of the BBC and pages of WebKB (downloaded, or from the folder that CONSILIENCE_DATA names)
-by the default method, and names the clusters. Columns of the table:
+``python -m benchmarks.names`` clusters the word senses, wine and digits that ship with consilience and scikit-learn,
+and messages to newsgroups, news of the BBC and pages of WebKB (downloaded, or from the folder that CONSILIENCE_DATA
+names) by the default method, and names the clusters. Columns of the tables:
 
 - `named`: share of the clusters that have a name of terms, not only a number.
 - `marking`: share of the named clusters whose terms all occur in a larger share of the entities inside than outside. It
   is counted anew: words in the texts or in the columns of words, "high price" by the means of the column.
 - `coincide`: number of names that another cluster has, too.
-- `moved`, `moved terms`: share of names, and of terms in names, that stay if 2% of the entities move to random clusters;
-  `kept` if the first names are passed as `previous`.
-- `refit`, `refit terms`, `refit kept`: the same for a fit with another seed, whose clusters are matched with those of the
-  first; `overlap` is the share of entities in matched clusters. `steady` is the number of clusters of which at least 80%
-  stay (Jaccard index), and `steady names` the share of these that have the same name without `previous`.
 - `seconds`: time to name the clusters.
+- `moved`, `moved terms`: share of names, and of terms in names, that stay if 2% of the entities move to random
+  clusters; `moved kept` if the first names are passed as `previous`.
+- `refit`, `refit terms`, `refit kept`: the same for a fit with another seed, whose clusters are matched with those of
+  the first; `overlap` is the share of entities in matched clusters. `steady` is the number of clusters that have hardly
+  changed (Jaccard index of 0.8 or more), and `steady names` the share of these with the same name without `previous`.
 
 The last table has the seconds for made-up titles of up to 200,000 products.
 """

@@ -241,6 +241,14 @@ def test_phrase_with_a_common_word_needs_to_mark_better_than_the_other():
     assert names[0] == "black hole"
 
 
+def test_phrases_may_share_a_word_at_the_same_place():
+    texts = ["Old World. New World", "New York Times", "fast red cars"]
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
+    assert names[0] == "New World, Old World"
+    assert "York Times" not in names[1]
+    assert "New York" in names[1]
+
+
 def test_stop_words_and_punctuation_end_phrases():
     texts = ["cost of living; high rent", "red apple", "garden chair"]
     names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})

@@ -1,6 +1,7 @@
 """Words and phrases of texts."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -16,10 +17,7 @@ def find_literally(texts):
     def is_term(word):
         return len(word) > 1 and word not in STOP_WORDS
 
-    pairs = [
-        {f"{a} {b}" for a, b in zip(row, row[1:], strict=False) if is_term(a) and is_term(b) and a != b}
-        for row in words
-    ]
+    pairs = [{f"{a} {b}" for a, b in pairwise(row) if is_term(a) and is_term(b) and a != b} for row in words]
     frequent = {pair for row in pairs for pair in row if sum(pair in other for other in pairs) >= 3}
     return [set(filter(is_term, row)) | (row_pairs & frequent) for row, row_pairs in zip(words, pairs, strict=True)]
 
@@ -31,9 +29,7 @@ def test_words_and_phrases_are_those_of_a_literal_search(tokens):
     has, terms = find_words(texts)
     assert has.shape == (len(texts), len(terms))
     assert set(np.unique(has.data)) <= {1.0}
-    assert [
-        set(terms[row.indices]) for row in map(has.__getitem__, [[i] for i in range(len(texts))])
-    ] == find_literally(texts)
+    assert [set(terms[has[[i]].indices]) for i in range(len(texts))] == find_literally(texts)
 
 
 def test_beginning_of_each_text_is_read(monkeypatch):
