@@ -186,7 +186,7 @@ def test_table_is_sorted_and_paged(visit, path):
     falling = [float(text) for text in column(page, "Confidence")]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] >= rising[-1]
-    page.locator("#find-head").get_by_role("button", name="Id").click()
+    page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()
     assert column(page, "Id")[:2] == ["paper-000", "paper-001"]
     page.click("#find-on")
     assert status(page) == "26 to 50 of 300"
@@ -215,7 +215,7 @@ def test_slider_merges_groups_everywhere(visit, path):
     assert page.is_visible("#level-note")
     names = list_groups(page)
     assert len(names) == 3
-    page.locator("#find-head").get_by_role("button", name="Group").click()
+    page.locator("#find-head").get_by_role("button", name="Group", exact=True).click()
     assert set(column(page, "Group")) <= set(names)
     assert len(page.query_selector_all("#find-group option")) == 4
     page.keyboard.press("Tab")
@@ -405,7 +405,7 @@ def test_hostile_names_run_no_code(visit, hostile):
         assert all(text.split()[0].lower() in line.lower() for line in page.eval_on_selector_all("#find-rows tr", "rows => rows.map(x => x.textContent)"))
         assert column(page, "Id")
     page.fill("#search", "")
-    page.locator("#find-head").get_by_role("button", name="Id").click()
+    page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()
     for group in range(3):
         page.evaluate(f"location.hash = '#group-{group}'")
         page.wait_for_selector(f"#group-{group}.shown")
