@@ -43,4 +43,4 @@ def visit(browser):
     for context in contexts:
         context.close()
     assert messages == []
-    assert [url for url in urls if not url.startswith(("file://", "data:"))] == []
+    assert [url for url in urls if not url.startswith(("file://", "data:", "blob:file://", "about:"))] == []
