@@ -13,12 +13,12 @@ from .facts import ReportFacts
 from .markup import Html, clean_text, format_integer, tag, truncate
 from .pack import measure_packed, pack_numbers
 
-MISSING = 65535  # coordinate of an entity without a position, and level of an empty cell
+NOWHERE = 65535  # coordinate of an entity without a position, and level of an empty cell
 EDGE = 0.01  # share of the entities beyond each edge of the box within which positions are not compressed
 MAX_CATEGORIES = 10  # values of a category with a color of their own: as many as there are colors
 MIN_COVERED = 0.3  # share of the cells that have one of these values, below which a column is left out
 NO_CATEGORY = 255  # code of an empty cell
-MAX_COLUMNS = 40  # to color by
+MAX_COLORS = 40  # columns to color by
 MAX_COLOR_BYTES = 1_200_000
 MAX_RANKED = 2000  # entities by which the columns are ranked
 MAX_NAME = 60  # characters of a name
@@ -42,7 +42,7 @@ KEYS = (
 def build_joint_map(facts: ReportFacts) -> tuple[Html, dict[str, Any]]:
     """Return the figure with the map, and the positions and the colors that its script needs."""
     places = locate_entities(facts.layout)
-    n_unplaced = int((places[:, 0] == MISSING).sum())
+    n_unplaced = int((places[:, 0] == NOWHERE).sum())
     noun = clean_text(facts.noun)
     data = {"layout": pack_numbers(places.T.ravel(), "u2"), "colors": pack_colors(facts)}
     caption = f"{format_integer(facts.n)} {noun} placed by all views together: "
@@ -112,11 +112,12 @@ def _build_buttons() -> Html:
 
 
 def locate_entities(layout: np.ndarray) -> np.ndarray:
-    """Return (n, 2) integer coordinates with one scale for both axes; `MISSING` where a position is not finite.
+    """Return (n, 2) integer coordinates with one scale for both axes; `NOWHERE` where a position is not finite.
 
-    Distances beyond the box of nearly all entities are compressed logarithmically, so that outliers leave room.
+    Distances beyond the box of nearly all entities are compressed to less than half its size, so that outliers leave
+    room for the others.
     """
-    coordinates = np.full(layout.shape, MISSING)
+    coordinates = np.full(layout.shape, NOWHERE)
     is_placed = np.isfinite(layout).all(axis=1)
     if not is_placed.any():
         return coordinates
@@ -125,11 +126,13 @@ def locate_entities(layout: np.ndarray) -> np.ndarray:
     low, high = np.quantile(points, [EDGE, 1 - EDGE], axis=0)
     size = (high - low).max() or np.ptp(points, axis=0).max() or 1.0
     inside = np.clip(points, low, high)
-    points = inside + np.sign(points - inside) * np.log1p(4 * np.abs(points - inside) / size) * size / 4
+    beyond = points - inside
+    with np.errstate(over="ignore"):
+        points = inside + beyond / (1 + 2 * np.abs(beyond) / size)
     offsets = points - points.min(axis=0)
     extent = offsets.max() or 1.0
     offsets += (extent - offsets.max(axis=0)) / 2
-    coordinates[is_placed] = np.round(offsets / extent * (MISSING - 1))
+    coordinates[is_placed] = np.round(offsets / extent * (NOWHERE - 1))
     return coordinates
 
 
@@ -140,7 +143,7 @@ def pack_colors(facts: ReportFacts) -> list[dict[str, Any]]:
     for color in _list_colors(facts):
         values = color.get("values")
         n_bytes -= 0 if values is None else measure_packed(values)
-        if n_bytes < 0 or len(colors) == MAX_COLUMNS:
+        if n_bytes < 0 or len(colors) == MAX_COLORS:
             break
         colors.append(color)
     return colors
@@ -208,7 +211,7 @@ def _pack_column(column: OriginalColumn) -> dict[str, Any] | None:
     """Pack a column, or return None if it has one value or too many categories."""
     name = truncate(clean_text(column.name), MAX_NAME)
     if column.kind == "category":
-        return _pack_categories(name, column.values)
+        return _pack_categories(name, column.values.tolist())
     return _pack_measurements(name, column.values, column.kind, clean_text(column.unit))
 
 
@@ -219,7 +222,8 @@ def _pack_categories(name: str, values: Sequence[str | None]) -> dict[str, Any] 
     covered = sum(counts[value] for value in frequent)
     if len(counts) < 2 or covered < MIN_COVERED * counts.total():
         return None
-    codes = {None: NO_CATEGORY, **{value: code for code, value in enumerate(frequent)}}
+    codes: dict[str | None, int] = {value: code for code, value in enumerate(frequent)}
+    codes[None] = NO_CATEGORY
     packed = pack_numbers([codes.get(value, len(frequent)) for value in values], "u1")
     names = [truncate(clean_text(value), MAX_NAME) or "(empty)" for value in frequent]
     n_others = len(counts) - len(frequent)
@@ -235,9 +239,9 @@ def _pack_measurements(name: str, values: np.ndarray, kind: str, unit: str) -> d
         return None
     is_whole = bool((numbers == np.round(numbers)).all())
     is_log = low > 0 and kind == "number" and _is_skewed(numbers)
-    top = int(high - low) if is_whole and not is_log and high - low < MISSING else MISSING - 1
+    top = int(high - low) if is_whole and not is_log and high - low < NOWHERE else NOWHERE - 1
     unit_values = np.log(numbers / low) / np.log(high / low) if is_log else (numbers - low) / (high - low)
-    levels = np.full(len(values), MISSING)
+    levels = np.full(len(values), NOWHERE)
     levels[is_finite] = np.round(unit_values * top)
     shown = np.quantile(levels[is_finite], [0.02, 0.98], method="nearest").tolist()
     if shown[0] == shown[1]:
@@ -251,7 +255,7 @@ def _pack_measurements(name: str, values: np.ndarray, kind: str, unit: str) -> d
         "top": top,
         "shown": shown,
         "scale": "log" if is_log else "linear",
-        "decimals": 0 if is_whole and top < MISSING - 1 else _count_decimals(numbers, (high - low) / top),
+        "decimals": 0 if is_whole and top < NOWHERE - 1 else _count_decimals(numbers, (high - low) / top),
         "values": pack_numbers(levels, "u2"),
     }
 

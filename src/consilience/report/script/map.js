@@ -187,7 +187,7 @@ const showMap = async () => {
     const start = performance.now();
     drawPoints(canvas, isMoving && slow ? Math.min(1, ratio) : ratio);
     if (!isMoving) {
-      slow = performance.now() - start > 40;
+      slow = performance.now() - start > 25;
       arrangeLabels();
     }
     drawMarks();
@@ -273,7 +273,7 @@ const showMap = async () => {
     card.style.top = `${Math.max(4, Math.min(py - card.offsetHeight / 2, high - card.offsetHeight - 4))}px`;
     drawMarks();
   };
-  const rowAt = (px, py, reach = 12) => {
+  const rowAt = (px, py, reach) => {
     if (isEmpty) return -1;
     const across = view.x + (px - middle) / step();
     const up = view.y + (high / 2 - py) / step();
@@ -331,10 +331,11 @@ const showMap = async () => {
     const position = where(event);
     const before = pointers.get(event.pointerId);
     if (!before) {
-      const row = rowAt(...position);
+      const label = labelAt(...position);
+      const row = rowAt(...position, label ? 3 : 12);
       if (row < 0) hideCard();
       else if (row !== ringed || card.hidden) showCard(row);
-      canvas.style.cursor = row >= 0 || labelAt(...position) ? "pointer" : "";
+      canvas.style.cursor = row >= 0 || label ? "pointer" : "";
       return;
     }
     const [dx, dy] = [position[0] - before[0], position[1] - before[1]];
@@ -373,8 +374,8 @@ const showMap = async () => {
     loop = null;
     if (!isClick) return requestDraw();
     const position = where(event);
-    const row = rowAt(...position, event.pointerType === "touch" ? 22 : 12);
     const label = labelAt(...position);
+    const row = rowAt(...position, label ? 3 : event.pointerType === "touch" ? 22 : 12);
     if (row >= 0) {
       showCard(row);
       say(`${titleOf(row)}, ${groups[row] < 0 ? "no group" : groupInfo(groups[row]).name}`);
@@ -526,7 +527,11 @@ const showMap = async () => {
     showColors();
     requestDraw();
   };
+  const freeHeight = () => (frame.style.flex = frame.style.height = "");
+  addEventListener("resize", freeHeight);
+  addEventListener("hashchange", freeHeight);
   choice.addEventListener("change", async () => {
+    if (!frame.hidden) [frame.style.flex, frame.style.height] = ["none", `${high}px`]; // legends of any height leave the points in place
     const chosen = colors[Number(choice.value) - 1] || null;
     values = chosen && (chosen.values ? await unpack(chosen.values) : columns[chosen.column].map((level, row) => (columns.cluster[row] < 0 ? nowhere : level)));
     [color, category] = [chosen, null];

@@ -26,9 +26,8 @@ def build_classes(facts: ReportFacts) -> Section | None:
     is_known = np.array([value is not None for value in facts.classes], dtype=bool)
     is_counted = is_known & (facts.labels >= 0)
     if is_counted.any():
-        names, classes = np.unique(
-            [facts.name_class(value) for value in facts.classes[is_counted]], return_inverse=True
-        )
+        class_names = [facts.name_class(value) for value in facts.classes[is_counted]]
+        names, classes = np.unique(class_names, return_inverse=True)
         order = _order_classes(facts, names)
         body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
     else:
