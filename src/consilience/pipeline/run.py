@@ -8,10 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import Hierarchy, build_hierarchy, confidence, contested, joint_embedding, joint_map, name_clusters
+from ..explain import (
+    Hierarchy,
+    build_consensus_graph,
+    build_hierarchy,
+    confidence,
+    contested,
+    embed_graph,
+    joint_map,
+    name_clusters,
+)
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
@@ -54,12 +64,17 @@ class PipelineRun:
         return contested(self.fitted.estimator.view_labels_)
 
     @cached_property
-    def joint_embedding(self) -> np.ndarray:
-        """Coordinates of the entities in a space that all views share."""
+    def consensus_graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
         kinds = self.data.prepared.kinds
         views = self.data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
         affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
-        return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
+        return build_consensus_graph(views, affinity=affinity, random_state=self.options.seed)
+
+    @cached_property
+    def joint_embedding(self) -> np.ndarray:
+        """Coordinates of the entities in a space that all views share."""
+        return embed_graph(self.consensus_graph, random_state=self.options.seed)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -69,7 +84,7 @@ class PipelineRun:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.joint_embedding)
+        return build_hierarchy(self.labels, self.data.views, graph=self.consensus_graph)
 
     @cached_property
     def cluster_names(self) -> list[str]:
@@ -165,6 +180,8 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
+            layout=self.layout,
+            hierarchy=self.hierarchy,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],
