@@ -48,9 +48,9 @@ def test_repulsion_is_the_sum_over_all_pairs():
     # new points are repelled by the sources
     others, _ = Grid.of(points).repel(np.array([[100.0, 100.0], [0.5, 0.5]], np.float32))
     for point, force in zip(((100, 100), (0.5, 0.5)), others, strict=True):
-        away = np.asarray(point) - points
-        weight = 1 / (1 + (away**2).sum(axis=1)) ** 2
-        np.testing.assert_allclose(force, (weight[:, None] * away).sum(axis=0), rtol=0.02)
+        difference = np.asarray(point) - points
+        weight = 1 / (1 + (difference**2).sum(axis=1)) ** 2
+        np.testing.assert_allclose(force, (weight[:, None] * difference).sum(axis=0), rtol=0.02)
 
 
 def test_weights_are_those_of_t_sne():

@@ -83,7 +83,8 @@ def restore_run(
 
     Options that are not set are those of the run.
     """
-    recorded = {name: facts["inputs"][name] for name in INPUTS if facts["inputs"].get(name) is not None}
+    inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
+    recorded = {name: value for name, value in inputs.items() if value is not None}
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     try:
@@ -105,7 +106,8 @@ def restore_run(
         {name: np.nan if cell is None else cell for name, cell in row.items()} for row in facts.get("comparison") or ()
     ]
     notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
-    return PipelineRun(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, notes, facts)
+    comparison = Table.from_rows(rows) if rows else None
+    return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, saved.get("names", ()))
 
 
 def is_complete(assessment: Assessment) -> bool:

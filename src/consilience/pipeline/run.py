@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,16 +13,11 @@ from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import (
-    Hierarchy,
-    build_consensus_graph,
-    build_hierarchy,
-    confidence,
-    contested,
-    embed_graph,
-    joint_map,
-    name_clusters,
-)
+from ..explain import Hierarchy, build_consensus_graph, build_hierarchy, confidence, contested, embed_graph, joint_map
+from ..explain.levels import choose_level_names
+from ..explain.namer import ClusterDescription, describe_clusters, separate_names
+from ..explain.names import choose_names
+from ..explain.terms import ClusterTerms, count_terms
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
@@ -30,6 +26,7 @@ from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
+from .names import choose_noun, describe_unknown, match_names, read_names
 from .options import RunOptions
 from .outputs import has_probabilities, mark_unclustered, round_numbers, tabulate_probabilities
 from .reliance import name_column, spread_labels
@@ -47,6 +44,8 @@ class PipelineRun:
     comparison: Table | None  # with single views
     notes: list[str]
     facts: dict[str, Any]  # content of summary.json
+    saved_names: Sequence[str] = ()  # of a run that is restored
+    given_names: dict[int, str] = field(default_factory=dict)  # by the user, by cluster
 
     @property
     def labels(self) -> np.ndarray:
@@ -87,21 +86,65 @@ class PipelineRun:
         return build_hierarchy(self.labels, self.data.views, graph=self.consensus_graph)
 
     @cached_property
-    def cluster_names(self) -> list[str]:
-        """A short name for each cluster, from what marks it; colors of pictures only if nothing else does."""
+    def cluster_terms(self) -> ClusterTerms:
+        """The terms that mark the clusters; colors of pictures only if there are no others."""
         views, encodings = self.data.views, self.data.prepared.encodings
         features = {name: getattr(encodings[name].encoder, "feature", None) for name in views.names}
         described = [name for name, feature in features.items() if feature is None]
-        numbered = [f"cluster {number}" for number in range(self.labels.max(initial=-1) + 1)]
-        names = name_clusters(self.labels, views[described], self.texts) if described else numbered
-        if names != numbered or "color" not in features.values():
-            return names
         colors = {}
         for name in [name for name, feature in features.items() if feature == "color"]:
             columns = np.asarray(views.feature_names(name))
             is_whole = np.array(["," not in column for column in columns])  # "blue", not "blue, top left"
             colors[name] = ViewInput(views[name][:, is_whole], columns=columns[is_whole])
-        return name_clusters(self.labels, Views.from_inputs(colors))
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        terms = count_terms(self.labels, views[described], self.texts) if described else ClusterTerms((), sizes, sizes)
+        if colors and not any(map(terms.rank, range(len(sizes)))):
+            return count_terms(self.labels, Views.from_inputs(colors))
+        return terms
+
+    @cached_property
+    def automatic_names(self) -> list[str]:
+        """A short name for each cluster from what marks it, or as in the run that is restored."""
+        return list(self.saved_names) or choose_names(self.cluster_terms)
+
+    @cached_property
+    def cluster_names(self) -> list[str]:
+        """A name for each cluster: that of the user, or a short one from what marks it."""
+        names = [self.given_names.get(number, name) for number, name in enumerate(self.automatic_names)]
+        return separate_names(names, list(self.given_names))
+
+    def describe_clusters(self) -> list[ClusterDescription]:
+        """Describe the clusters for a function that names them."""
+        texts = list({id(strings): strings for strings in self.texts.values()}.values())  # views may share them
+        ids = self.data.views.ids
+        return describe_clusters(
+            self.cluster_terms, self.automatic_names, self.labels, self.entity_confidence, ids, texts
+        )
+
+    def rename(self, names: str | Mapping[Any, Any] | None) -> PipelineRun:
+        """Return the run with other names of clusters, as --names takes them."""
+        matched, unknown = match_names(read_names(names), self.cluster_names)
+        if unknown:
+            raise ValueError(describe_unknown(unknown, self.cluster_names))
+        for number, name in enumerate(self.cluster_names):
+            if number not in matched and name.casefold() in map(str.casefold, matched.values()):
+                raise ValueError(f"--names: {name!r} is already the name of cluster {number}: rename it, too")
+        renamed = replace(self, saved_names=self.cluster_names, given_names=matched)
+        inputs = {**self.facts["inputs"], "names": names if type(names) is str else None}
+        given_names = {**self.facts.get("given_names", {}), **{str(number): name for number, name in matched.items()}}
+        return replace(
+            renamed, facts={**self.facts, "names": renamed.cluster_names, "given_names": given_names, "inputs": inputs}
+        )
+
+    @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy."""
+        return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names)
+
+    @property
+    def noun(self) -> str:
+        """What the entities are, in the plural."""
+        return choose_noun(self.data.reading.contents, self.data.reading.id_column)
 
     @property
     def texts(self) -> dict[str, Any]:
@@ -182,6 +225,8 @@ class PipelineRun:
             names=self.cluster_names,
             layout=self.layout,
             hierarchy=self.hierarchy,
+            level_names=self.level_names,
+            noun=self.noun,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

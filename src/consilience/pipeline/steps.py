@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ..data import Table
+from ..explain.namer import run_namer
 from .fitting import describe_selection, fit_model
 from .loading import check_outliers, check_seeds, check_small_groups, describe_data, load_data
 from .log import RunLog
 from .mapping import find_weak_mappings
 from .memory import MemoryInputs
+from .names import describe_unknown, match_names, read_names
 from .options import RunOptions
 from .reliance import assess_fit
 from .run import PipelineRun
@@ -33,6 +36,7 @@ def check_options(options: RunOptions, has_seeds: bool) -> None:
 def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None = None) -> PipelineRun:
     """Read the data, fit the model, assess it, and describe the clusters."""
     check_options(options, options.seeds is not None or (memory is not None and bool(memory.seed_classes)))
+    new_names = read_names(options.names)
     data = load_data(options, log, memory)
     log.print_result(describe_data(data))
     fitted = fit_model(data, options, log)
@@ -45,9 +49,24 @@ def run_pipeline(options: RunOptions, log: RunLog, memory: MemoryInputs | None =
     run = PipelineRun(options, data, fitted, assessment, None, log.notes, {})
     with log.step("explaining the clusters", "explained the clusters"):
         run = replace(run, comparison=_compare_alternatives(run, log))
+        _add_names(run, new_names, log)
         run.facts.update(summarize_run(run, log))
     log.print_result(f"\n{describe_result(run.facts, data.declaration.title, run.comparison, assessment)}")
     return run
+
+
+def _add_names(run: PipelineRun, new_names: Mapping[str, str], log: RunLog) -> None:
+    """Add the names by the user's function, and those of a file, which count more; note those that cannot be used."""
+    if run.options.namer is not None:
+        names, notes = run_namer(run.options.namer, run.describe_clusters())
+        for note in notes:
+            log.note(note)
+        changed = {number: name for number, name in enumerate(names) if name != run.automatic_names[number]}
+        run.given_names.update(changed)
+    matched, unknown = match_names(new_names, run.automatic_names)
+    run.given_names.update(matched)
+    if unknown:
+        log.note(f"{describe_unknown(unknown, run.automatic_names)}. It is ignored.")
 
 
 def _compare_alternatives(run: PipelineRun, log: RunLog) -> Table | None:

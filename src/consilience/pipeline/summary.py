@@ -26,7 +26,7 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    *("method", "settings", "k", "seed", "outliers", "assess", "title"),
+    *("method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
 )
 
 
@@ -60,6 +60,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),
         "names": run.cluster_names,
+        "given_names": run.given_names,
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
@@ -103,6 +104,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
             "encode": [
                 f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
+            "names": options.names if type(options.names) is str else None,
         },
     }
 
