@@ -3,10 +3,12 @@
 from .columns import OriginalColumn
 from .comparisons import compare_clusters, compare_each_cluster
 from .confidence import confidence, contested
+from .consensus import build_consensus_graph, embed_graph, joint_embedding
 from .differences import Difference, find_differences
-from .embedding import embed, joint_embedding, joint_map
+from .embedding import embed
 from .hierarchy import Hierarchy, build_hierarchy
 from .information import describe_support
+from .layout import joint_map
 from .levels import name_levels
 from .namer import ClusterDescription
 from .names import NO_CLUSTER, name_clusters
@@ -22,6 +24,7 @@ __all__ = [
     "OriginalColumn",
     "SurvivalCurve",
     "SurvivalTest",
+    "build_consensus_graph",
     "build_hierarchy",
     "compare_clusters",
     "compare_each_cluster",
@@ -30,6 +33,7 @@ __all__ = [
     "contested",
     "describe_support",
     "embed",
+    "embed_graph",
     "estimate_survival",
     "find_differences",
     "joint_embedding",

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Views
 from ..explain import (
     Hierarchy,
     OriginalColumn,
+    build_consensus_graph,
     build_hierarchy,
     confidence,
     contested,
-    joint_embedding,
+    embed_graph,
     joint_map,
     name_clusters,
     name_levels,
@@ -26,7 +28,7 @@ from ..explain import (
 from ..explain.confidence import choose_measure
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
-from .charts import N_COLORS, N_SHAPES, draw_chip
+from .charts import N_COLORS, N_SHAPES
 from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
@@ -126,9 +128,14 @@ class ReportFacts:
         return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
 
     @cached_property
+    def graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
+        return build_consensus_graph(self.views)
+
+    @cached_property
     def embedding(self) -> np.ndarray:
         """Coordinates of the entities in a space that all views share."""
-        return joint_embedding(self.views)
+        return embed_graph(self.graph)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -138,7 +145,9 @@ class ReportFacts:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
+        if self.custom_hierarchy is not None:
+            return self.custom_hierarchy
+        return build_hierarchy(self.labels, self.views, graph=self.graph)
 
     @cached_property
     def looks(self) -> dict[int, tuple[int, int]]:
@@ -150,7 +159,8 @@ class ReportFacts:
         """Draw the symbol and the name of a cluster, or write "no group"."""
         if cluster < 0:
             return tag("span", "no group", class_="none")
-        return draw_chip(mark_user_text(self.name_group(cluster), length), *self.looks.get(cluster, (0, 0)))
+        color, shape = self.looks.get(cluster, (0, 0))
+        return tag("span", tag("i"), mark_user_text(self.name_group(cluster), length), class_=f"chip k{color} s{shape}")
 
     def name_group(self, cluster: int) -> str:
         """Return the name of a cluster; views may also use numbers of empty clusters, which have none."""
@@ -310,12 +320,12 @@ class ReportFacts:
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
         """The original texts of the views that have any, None for missing ones; views may share their texts."""
-        given = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        texts_by_view = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
         cleaned = {
             id(texts): [None if _none_if_missing(text) is None else str(text) for text in texts]
-            for texts in given.values()
+            for texts in texts_by_view.values()
         }
-        return {name: cleaned[id(texts)] for name, texts in given.items()}
+        return {name: cleaned[id(texts)] for name, texts in texts_by_view.items()}
 
     def shows_words(self, view: str) -> bool:
         """Whether a view is described by the words of its texts, because its columns have no names."""

@@ -211,7 +211,7 @@ def _pack_column(column: OriginalColumn) -> dict[str, Any] | None:
     """Pack a column, or return None if it has one value or too many categories."""
     name = truncate(clean_text(column.name), MAX_NAME)
     if column.kind == "category":
-        return _pack_categories(name, column.values)
+        return _pack_categories(name, column.values.tolist())
     return _pack_measurements(name, column.values, column.kind, clean_text(column.unit))
 
 
@@ -222,7 +222,8 @@ def _pack_categories(name: str, values: Sequence[str | None]) -> dict[str, Any] 
     covered = sum(counts[value] for value in frequent)
     if len(counts) < 2 or covered < MIN_COVERED * counts.total():
         return None
-    codes = {None: NO_CATEGORY, **{value: code for code, value in enumerate(frequent)}}
+    codes: dict[str | None, int] = {value: code for code, value in enumerate(frequent)}
+    codes[None] = NO_CATEGORY
     packed = pack_numbers([codes.get(value, len(frequent)) for value in values], "u1")
     names = [truncate(clean_text(value), MAX_NAME) or "(empty)" for value in frequent]
     n_others = len(counts) - len(frequent)

@@ -187,7 +187,7 @@ const showMap = async () => {
     const start = performance.now();
     drawPoints(canvas, isMoving && slow ? Math.min(1, ratio) : ratio);
     if (!isMoving) {
-      slow = performance.now() - start > 40;
+      slow = performance.now() - start > 25;
       arrangeLabels();
     }
     drawMarks();

@@ -31,10 +31,18 @@ const buildPage = (info) => {
 };
 
 let isRouting = false; // whether the focus follows the address, and not the address the focus
+let shownAddress = null;
 const showPage = () => {
+  if (shownAddress === location.hash) return;
+  shownAddress = location.hash;
   isRouting = true;
   routeTo(readAddress());
   isRouting = false;
+};
+const goTo = (hash) => {
+  if (location.hash === hash && !readAddress()) at(hash.slice(1))?.scrollIntoView();
+  location.hash = hash;
+  showPage();
 };
 const routeTo = (address) => {
   const wasGroup = Boolean(root.dataset.page);
@@ -59,7 +67,7 @@ const routeTo = (address) => {
   if (!wasGroup) return;
   if (state.focus !== -1) setFocus(null);
   const target = location.hash.length > 1 && at(location.hash.slice(1));
-  if (target && location.hash !== "#overview") target.scrollIntoView();
+  if (target && location.hash !== "#overview") target.scrollIntoView({ behavior: "instant" });
   else {
     scrollTo({ top: 0, behavior: "instant" });
     document.querySelector(`#group-list [data-group="${last}"]`)?.focus();
@@ -69,20 +77,17 @@ const routeTo = (address) => {
 const enablePages = () => {
   addEventListener("hashchange", showPage);
   listen("focus", () => { // chosen on the map, or above the table
-    if (root.dataset.page && !isRouting) location.hash = (state.focus ?? -1) < 0 ? "#overview" : linkOf(state.focus);
+    if (root.dataset.page && !isRouting) goTo((state.focus ?? -1) < 0 ? "#overview" : linkOf(state.focus));
   });
   // within a frame of a notebook, links to a part of the page would open the notebook itself
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const hash = link.getAttribute("href");
     event.preventDefault();
-    if (location.hash !== hash) location.hash = hash;
-    else if (readAddress()) showPage();
-    else at(hash.slice(1))?.scrollIntoView();
+    goTo(link.getAttribute("href"));
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && root.dataset.page) location.hash = "#overview";
+    if (event.key === "Escape" && root.dataset.page) goTo("#overview");
   });
   showPage();
 };

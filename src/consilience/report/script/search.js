@@ -89,11 +89,12 @@ const enableSearch = () => {
   let timer = null;
   at("search").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(search, data.n > 20000 ? 150 : 0);
+    if (data.n <= 20000) search();
+    else timer = setTimeout(search, 150);
   });
   at("search").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && at("search").value) { clearSearch(); event.stopPropagation(); }
-    if (event.key === "Enter" && state.selection?.size) location.hash = "#find";
+    if (event.key === "Enter" && state.selection?.size) goTo("#find");
   });
   listen("selection", () => {
     if (state.origin === "map") { at("search").value = ""; words = []; }

@@ -85,9 +85,10 @@ def _write_verdict(facts: ReportFacts) -> Html:
     link = None
     if facts.assessment is not None:
         link = tag("a", "Why?", href="#reliance", aria_label="Why? Can it be relied on?")
+    text = ((mark_user_text(sentence, MAX_SENTENCE), " ") for sentence in sentences)
     return tag(
         "div",
-        tag("p", tag("strong", word, class_="badge"), " ", _join_sentences(sentences), link, class_="reason"),
+        tag("p", tag("strong", word, class_="badge"), " ", *map(join_html, text), link, class_="reason"),
         tag("p", _explain_number(facts), class_="note"),
         class_=f"verdict {look}",
     )
@@ -108,7 +109,7 @@ def _judge(facts: ReportFacts) -> tuple[str, str, list[str]]:
     if not facts.sizes:
         return "unknown", "No groups", [f"None of the {facts.noun} is in a group."]
     if len(facts.sizes) == 1 and assessment is None:
-        return "unknown", "One group", [f"All {facts.noun} in groups are in one, so that there is nothing to compare."]
+        return "unknown", "One group", [f"There is nothing to compare these {facts.noun} with."]
     if facts.has_small_groups:
         return "unknown", "Small groups", [f"Groups of a few {facts.noun} cannot be assessed by resampling."]
     if assessment is None:
@@ -130,14 +131,9 @@ def _choose_advice(facts: ReportFacts, assessment: Assessment) -> list[str]:
             names = " and ".join(map(repr, alternative.left_out))
             pronoun = "it" if len(alternative.left_out) == 1 else "them"
             share, kept = format_share(1 - other.disagreement), format_share(1 - assessment.disagreement)
-            return [
-                f"Compare the result without {names}: without {pronoun}, {share} of {facts.noun} keep their group instead of {kept}."
-            ]
+            words = f"Compare the result without {names}: without {pronoun}, {share} of {facts.noun} keep their group"
+            return [f"{words} instead of {kept}."]
     return list_advice(assessment)
-
-
-def _join_sentences(sentences: list[str]) -> Html:
-    return join_html(join_html((mark_user_text(sentence, MAX_SENTENCE), " ")) for sentence in sentences)
 
 
 def _explain_number(facts: ReportFacts) -> Html | None:
