@@ -256,9 +256,9 @@ def test_selections_are_exported(visit, path):
     assert all(KINDS[int(row["cluster"])] in row["view0"] for row in rows)
     assert list(rows[0]) == ["id", "cluster", "name", "score", "second", "second name", "contested", "view0"]
     page.fill("#search", "tea")
-    found, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
-    assert found == [row for row in rows if "tea" in row["view0"]]
-    assert name == f"papers-{len(found)}.csv"
+    rows_with_tea, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
+    assert rows_with_tea == [row for row in rows if "tea" in row["view0"]]
+    assert name == f"papers-{len(rows_with_tea)}.csv"
     page.fill("#search", "")
     page.locator("#group-list a", has_text="lamps").click()
     assert read_download(page, page.locator("#find-save"))[0] == [row for row in rows if row["name"] == "lamps"]
@@ -273,7 +273,8 @@ def test_selections_are_exported(visit, path):
 def test_exported_formulas_are_guarded_as_in_labels(visit, tmp_path):
     cells = [
         "=1+1", "+5", "-5.5", "-1e3", "+.5", "-5.", "-1_000", "-1__0", "@sum", "-inf", "+nan", "-Infinity", "-٣", "＝1",
-        "－5", "+1 2", "- 1", "-", "+", "a=b", 'quo"te', "com,ma", "plain", "-0x1f", "+1e", "=", "'=1", "+５", "-.", "-5,5",
+        "－5", "+1 2", "- 1", "-", "+", "a=b", 'quo"te', "com,ma", "plain", "-0x1f", "+1e", "=", "'=1", "+５",
+        "-.", "-5,5",
     ]  # fmt: skip
     n = len(cells)
     y = np.arange(n) % 2
@@ -319,7 +320,9 @@ def test_notebook_frame_opens_groups_within_the_frame(visit, tmp_path):
     views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=5, random_state=0)
     model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
     notebook = tmp_path / "notebook.html"
-    notebook.write_text(f"<!doctype html><html data-ready><body>{Report(model, views)._repr_html_()}</body></html>", "utf-8")
+    notebook.write_text(
+        f"<!doctype html><html data-ready><body>{Report(model, views)._repr_html_()}</body></html>", "utf-8"
+    )
     page = visit(notebook)
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for()
@@ -345,7 +348,9 @@ def test_view_maps_name_the_entity_under_the_pointer(visit, path):
     inked = "x => new Set(x.getContext('2d').getImageData(0, 0, x.width, x.height).data).size"
     assert page.eval_on_selector("#view-map-0", inked) > 20
     page.locator("#view-map-0").scroll_into_view_if_needed()
-    place = page.evaluate("[...Array(300).keys()].map(i => document.getElementById('view-map-0').places(i)).find(Boolean)")
+    place = page.evaluate(
+        "[...Array(300).keys()].map(i => document.getElementById('view-map-0').places(i)).find(Boolean)"
+    )
     page.hover("#view-map-0", position={"x": place[0], "y": place[1]})
     hover = page.text_content(".map .hover:not([hidden])")
     assert hover.startswith("paper-")
@@ -359,7 +364,10 @@ def test_hostile_names_run_no_code(visit, hostile):
     page = visit(hostile)
     for text in (SCRIPT, IMAGE, ENDING, TURNED):
         page.fill("#search", text)
-        assert all(text.split()[0].lower() in line.lower() for line in page.eval_on_selector_all("#find-rows tr", "rows => rows.map(x => x.textContent)"))
+        assert all(
+            text.split()[0].lower() in line.lower()
+            for line in page.eval_on_selector_all("#find-rows tr", "rows => rows.map(x => x.textContent)")
+        )
         assert column(page, "Id")
     page.fill("#search", "")
     page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()

@@ -329,9 +329,9 @@ def test_second_choice_is_the_most_probable_other_cluster():
     probabilities[np.arange(120), model.labels_] = -1
     second = np.where(probabilities.max(axis=1) >= 0.0001, probabilities.argmax(axis=1), -1)
     np.testing.assert_array_equal(unpack(Outline(Report(model, views).to_html()).data["columns"]["second"]), second)
-    given = np.where(np.arange(120) % 2, (model.labels_ + 1) % 3, -1)
-    columns = Outline(Report(model, views, second_choice=given.tolist()).to_html()).data["columns"]
-    np.testing.assert_array_equal(unpack(columns["second"]), given)
+    passed = np.where(np.arange(120) % 2, (model.labels_ + 1) % 3, -1)
+    columns = Outline(Report(model, views, second_choice=passed.tolist()).to_html()).data["columns"]
+    np.testing.assert_array_equal(unpack(columns["second"]), passed)
 
 
 def test_neighbors_are_second_choices_and_then_similar_groups():
@@ -354,9 +354,11 @@ def test_group_page_shows_support_members_and_differences():
     views = cs.Views({name: np.random.default_rng(0).normal(size=(60, 2)) + 9 * y[:, None] for name in view_labels})
     price = cs.explain.OriginalColumn("price", 10.0 * (y == 1) + np.arange(60) / 60, "number", unit="$")
     confidence = np.linspace(1, 0, 60)
-    report = Report(make_model(y, view_labels), views, confidence=confidence, columns=[price], second_choice=(y + 1) % 3)
+    report = Report(
+        make_model(y, view_labels), views, confidence=confidence, columns=[price], second_choice=(y + 1) % 3
+    )
     page = report.to_html().partition('<article id="group-1"')[2].partition("</article>")[0]
-    assert re.search(r"price 10\.3–10\.7 \$, elsewhere 0\.\d+–0\.\d+ \$", page)
+    assert "price 10.25–10.73 $, elsewhere 0.25–0.74 $" in page
     support = page.partition("Which views support it")[2].partition("</ul>")[0]
     assert re.findall(r"means\">([^<]*)", support) == ["75%", "no member has it"]
     typical, borderline = page.split("Borderline members")
@@ -387,7 +389,7 @@ def test_one_cluster_has_no_sections_about_agreement():
     X = np.random.default_rng(0).normal(size=(20, 3))
     views = cs.Views([X, X + 1])
     html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
-    assert "<h1 id=\"overview-title\"><bdi>20 entities in 1 group</bdi></h1>" in html
+    assert '<h1 id="overview-title"><bdi>20 entities in 1 group</bdi></h1>' in html
     assert "What marks it" not in html
     page = Outline(html)
     sections = [attributes["id"] for attributes in page.find("section")]

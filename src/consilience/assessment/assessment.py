@@ -206,7 +206,9 @@ class Assessment:
     @property
     def reason(self) -> str:
         """One sentence that says why the verdict is what it is."""
-        return self.explain(f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half")
+        return self.explain(
+            f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
+        )
 
     def explain(self, repeated: str, entities: str = "entities", clusters: str = "clusters") -> str:
         """Return one sentence that says why the verdict is what it is.

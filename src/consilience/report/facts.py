@@ -26,7 +26,7 @@ from ..explain import (
 from ..explain.confidence import choose_measure
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
-from .charts import N_COLORS, N_SHAPES, draw_chip
+from .charts import N_COLORS, N_SHAPES
 from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
@@ -150,7 +150,8 @@ class ReportFacts:
         """Draw the symbol and the name of a cluster, or write "no group"."""
         if cluster < 0:
             return tag("span", "no group", class_="none")
-        return draw_chip(mark_user_text(self.name_group(cluster), length), *self.looks.get(cluster, (0, 0)))
+        color, shape = self.looks.get(cluster, (0, 0))
+        return tag("span", tag("i"), mark_user_text(self.name_group(cluster), length), class_=f"chip k{color} s{shape}")
 
     def name_group(self, cluster: int) -> str:
         """Return the name of a cluster; views may also use numbers of empty clusters, which have none."""
@@ -310,12 +311,12 @@ class ReportFacts:
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
         """The original texts of the views that have any, None for missing ones; views may share their texts."""
-        given = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        texts_by_view = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
         cleaned = {
             id(texts): [None if _none_if_missing(text) is None else str(text) for text in texts]
-            for texts in given.values()
+            for texts in texts_by_view.values()
         }
-        return {name: cleaned[id(texts)] for name, texts in given.items()}
+        return {name: cleaned[id(texts)] for name, texts in texts_by_view.items()}
 
     def shows_words(self, view: str) -> bool:
         """Whether a view is described by the words of its texts, because its columns have no names."""

@@ -29,7 +29,7 @@ ICON = (
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the method."""
-    style, script = read_styles(), read_script()
+    style, script = read_parts("", STYLES), read_script()
     overview, method = build_overview(facts), build_method(facts)
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     details = [section for section in built if section is not None]
@@ -38,7 +38,9 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
             raise TypeError(f"a section builder must return a Section or None, got {type(section).__name__}")
     details.append(method)
     data = {name: value for section in (overview, *details) for name, value in section.data.items()}
-    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *(section.body for section in (overview, *details))))
+    n_bytes = sum(
+        len(part.encode("utf-8")) for part in (style, script, *(section.body for section in (overview, *details)))
+    )
     search = build_search(facts, MAX_BYTES - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
     ids = [section.id for section in (overview, search, *details)]
     if len(set(ids)) < len(ids):
@@ -93,16 +95,15 @@ def _build_footer() -> Html:
     return tag("footer", tag("p", "Made by consilience on ", date, ". The page works offline and sends no data."))
 
 
-def read_styles() -> Html:
-    """Return the style sheets of the page."""
-    return Html("\n".join((files(__package__) / name).read_text("utf-8") for name in STYLES))
-
-
 def read_script() -> Html:
     """Return the script of the page, whose parts share one scope."""
-    folder = files(__package__) / "script"
-    parts = [(folder / f"{name}.js").read_text("utf-8") for name in SCRIPT_PARTS]
-    return Html('"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n")
+    content = read_parts("script", [f"{name}.js" for name in SCRIPT_PARTS])
+    return Html(f'"use strict";\n(() => {{\n{content}}})();\n')
+
+
+def read_parts(folder: str, names: Sequence[str]) -> Html:
+    """Return the files of a folder of this package, one after the other."""
+    return Html("\n".join((files(__package__) / folder / name).read_text("utf-8") for name in names))
 
 
 def write_content_policy(script: str) -> str:

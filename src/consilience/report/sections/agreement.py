@@ -61,7 +61,13 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
     caption = "Share of entities that two views put into the same cluster"
-    return join_html((tag("p", _describe_agreement(facts)), tag("p", EXPLANATION), build_table(caption, ("", *names), rows, class_="square")))
+    return join_html(
+        (
+            tag("p", _describe_agreement(facts)),
+            tag("p", EXPLANATION),
+            build_table(caption, ("", *names), rows, class_="square"),
+        )
+    )
 
 
 def _build_pair_cell(rate: float, is_diagonal: bool) -> Html:

@@ -49,14 +49,18 @@ def build_group_pages(facts: ReportFacts) -> Html:
         _build_page(
             facts,
             cluster,
-            _describe(facts, differences[cluster], {view: by_cluster[cluster] for view, by_cluster in marks.items()}),
-            _list_members(facts, cluster, best[cluster], worst[cluster]),
+            _describe_group(
+                facts, differences[cluster], {view: by_cluster[cluster] for view, by_cluster in marks.items()}
+            ),
+            _list_examples(facts, cluster, best[cluster], worst[cluster]),
             _list_neighbors(facts, neighbors[cluster]),
         )
         for cluster in shown
     ]
     n_hidden = len(facts.sizes) - len(shown)
-    hidden = f"{format_count(n_hidden, 'smaller group has', 'smaller groups have')} no description, to keep the page small."
+    hidden = (
+        f"{format_count(n_hidden, 'smaller group has', 'smaller groups have')} no description, to keep the page small."
+    )
     merged = tag("article", id="merged", class_="group needs-js", aria_label="Group")  # filled by the script
     return tag("div", pages, merged, tag("p", hidden, class_="note") if n_hidden else None, class_="group-pages")
 
@@ -81,7 +85,7 @@ def find_neighbors(facts: ReportFacts) -> dict[int, list[tuple[int, int]]]:
     for cluster in clusters:
         others = sorted(
             (other for other in clusters if other != cluster),
-            key=lambda other: (-counts[cluster, other], steps[cluster, other], other),  # noqa: B023
+            key=lambda other: (-counts[cluster, other], steps[cluster, other], other),
         )
         neighbors[cluster] = [(other, int(counts[cluster, other])) for other in others[:MAX_NEIGHBORS]]
     return neighbors
@@ -110,7 +114,7 @@ def _build_page(facts: ReportFacts, cluster: int, marks: Html | None, members: H
     )
 
 
-def _describe(facts: ReportFacts, differences: Sequence[Difference], marks: dict[str, list[Mark]]) -> Html | None:
+def _describe_group(facts: ReportFacts, differences: Sequence[Difference], marks: dict[str, list[Mark]]) -> Html | None:
     """List what marks a group: differences in the units of the data if there are any, and the means of each view."""
     if len(facts.sizes) < 2:
         return None
@@ -157,7 +161,7 @@ def _draw_arrow(mark: Mark) -> Html:
     return join_html((tag("span", arrow, aria_hidden="true", class_="arrow"), tag("span", word, class_="unseen")))
 
 
-def _list_members(facts: ReportFacts, cluster: int, best: np.ndarray, worst: np.ndarray) -> Html | None:
+def _list_examples(facts: ReportFacts, cluster: int, best: np.ndarray, worst: np.ndarray) -> Html | None:
     """List typical and borderline members; of a small group all members, and none of a single group."""
     if facts.sizes[cluster] <= len(best) or facts.has_small_groups:
         rows = np.flatnonzero(facts.labels == cluster)[:MAX_MEMBERS]

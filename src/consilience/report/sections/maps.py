@@ -27,7 +27,9 @@ def build_maps(facts: ReportFacts) -> Section:
     rows = sample_entities(facts.labels)
     views = facts.views[rows]
     names = [name for v, name in enumerate(views.names) if views.present[:, v].sum() >= 3][:MAX_VIEWS]
-    shown = f"All {facts.noun} are" if len(rows) == facts.n else f"A sample of {format_integer(len(rows))} {facts.noun} is"
+    shown = (
+        f"All {facts.noun} are" if len(rows) == facts.n else f"A sample of {format_integer(len(rows))} {facts.noun} is"
+    )
     note = (
         f"The page shows {len(names)} of {format_count(views.n_views, 'view')}; the others have too few rows, or "
         f"come after the first {MAX_VIEWS}."

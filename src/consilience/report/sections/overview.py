@@ -53,7 +53,9 @@ def list_groups_and_levels(facts: ReportFacts) -> dict[str, Any]:
             "size": facts.sizes[cluster],
             "color": facts.looks[cluster][0],
             "shape": facts.looks[cluster][1],
-            "stability": round(stability, 3) if (stability := facts.stability.get(cluster, np.nan)) == stability else None,
+            "stability": round(stability, 3)
+            if (stability := facts.stability.get(cluster, np.nan)) == stability
+            else None,
         }
         for cluster in facts.largest_first
     ]
@@ -83,9 +85,10 @@ def _write_verdict(facts: ReportFacts) -> Html:
     link = None
     if facts.assessment is not None:
         link = tag("a", "Why?", href="#reliance", aria_label="Why? Can it be relied on?")
+    text = ((mark_user_text(sentence, MAX_SENTENCE), " ") for sentence in sentences)
     return tag(
         "div",
-        tag("p", tag("strong", word, class_="badge"), " ", _join_sentences(sentences), link, class_="reason"),
+        tag("p", tag("strong", word, class_="badge"), " ", *map(join_html, text), link, class_="reason"),
         tag("p", _explain_number(facts), class_="note"),
         class_=f"verdict {look}",
     )
@@ -98,7 +101,11 @@ def _judge(facts: ReportFacts) -> tuple[str, str, list[str]]:
         remedy = "-k N" if facts.is_command else "n_clusters=N"
         all_in_one = [f"All {facts.noun} form one group; use {remedy} to get N groups anyway."]
         reason = selection.reason.removeprefix("No evidence for groups: ")
-        return "unreliable", "No evidence for groups", [start_sentence(reason), *(all_in_one if len(facts.sizes) < 2 else [])]
+        return (
+            "unreliable",
+            "No evidence for groups",
+            [start_sentence(reason), *(all_in_one if len(facts.sizes) < 2 else [])],
+        )
     if not facts.sizes:
         return "unknown", "No groups", [f"None of the {facts.noun} is in a group."]
     if len(facts.sizes) == 1 and assessment is None:
@@ -124,12 +131,9 @@ def _choose_advice(facts: ReportFacts, assessment: Assessment) -> list[str]:
             names = " and ".join(map(repr, alternative.left_out))
             pronoun = "it" if len(alternative.left_out) == 1 else "them"
             share, kept = format_share(1 - other.disagreement), format_share(1 - assessment.disagreement)
-            return [f"Compare the result without {names}: without {pronoun}, {share} of {facts.noun} keep their group instead of {kept}."]
+            words = f"Compare the result without {names}: without {pronoun}, {share} of {facts.noun} keep their group"
+            return [f"{words} instead of {kept}."]
     return list_advice(assessment)
-
-
-def _join_sentences(sentences: list[str]) -> Html:
-    return join_html(join_html((mark_user_text(sentence, MAX_SENTENCE), " ")) for sentence in sentences)
 
 
 def _explain_number(facts: ReportFacts) -> Html | None:
@@ -138,7 +142,9 @@ def _explain_number(facts: ReportFacts) -> Html | None:
     link = tag("a", "The numbers that were tried", href="#selection")
     if selection is None:
         requested = getattr(facts.model, "n_clusters", None)
-        return tag("span", f"The number of groups, {n}, was chosen by you, not by the data.") if requested == n else None
+        return (
+            tag("span", f"The number of groups, {n}, was chosen by you, not by the data.") if requested == n else None
+        )
     if facts.has_small_groups:
         return join_html((f"{n} small groups were found, such as duplicates. ", link, "."))
     if not selection.supported:
@@ -155,7 +161,9 @@ def _build_tools(facts: ReportFacts) -> Html:
     search = tag(
         "label",
         tag("span", SEARCH_LABEL, class_="unseen"),
-        tag("input", type="search", id="search", placeholder=f"{SEARCH_LABEL} …", autocomplete="off", spellcheck="false"),
+        tag(
+            "input", type="search", id="search", placeholder=f"{SEARCH_LABEL} …", autocomplete="off", spellcheck="false"
+        ),
         class_="search",
     )
     return tag(
@@ -193,7 +201,12 @@ def _build_group_head(facts: ReportFacts) -> Html:
     text_filter = tag("input", type="search", id="group-filter", placeholder="Filter", autocomplete="off")
     controls = (
         tag("label", tag("span", "Filter the groups", class_="unseen"), text_filter, class_="needs-js"),
-        tag("label", tag("span", "Order of the groups", class_="unseen"), tag("select", options, id="group-order"), class_="needs-js"),
+        tag(
+            "label",
+            tag("span", "Order of the groups", class_="unseen"),
+            tag("select", options, id="group-order"),
+            class_="needs-js",
+        ),
     )
     note = f"Merges of the {format_integer(n)} groups of the result, the most similar first; nothing was fitted again."
     head = tag("div", heading, controls, class_="groups-head")

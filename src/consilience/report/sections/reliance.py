@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...assessment import Alternative, Assessment
-from ..charts import build_row, build_table, draw_bar_with, draw_figure
+from ..charts import build_row, build_table, draw_bar_with
 from ..facts import ReportFacts
 from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, start_sentence, tag
 from .section import Section
@@ -44,7 +44,7 @@ def build_reliance(facts: ReportFacts) -> Section | None:
         tag("p", draw_badge(assessment.verdict), " ", mark_user_text(start_sentence(assessment.reason), MAX_SENTENCE)),
         tag("p", f"{assessment.worth} {assessment.estimate}"),
         tag("p", EXPLANATION),
-        tag("dl", (draw_figure(*figure) for figure in _list_assessment_figures(assessment)), class_="figures"),
+        tag("dl", _list_assessment_figures(assessment), class_="figures"),
         _tabulate_views(assessment),
         (tag("p", mark_user_text(advice, MAX_SENTENCE), class_="callout") for advice in list_advice(assessment)),
         _describe_alternative(assessment.alternative, facts.is_command),
@@ -64,14 +64,22 @@ def list_advice(assessment: Assessment) -> list[str]:
     return [sentence for sentence in assessment.advice if sentence != other]
 
 
-def _list_assessment_figures(assessment: Assessment) -> Iterator[tuple[str, str, str]]:
-    """Yield name, number and meaning of the figures behind the verdict."""
-    yield "Repeated", format_share(1 - assessment.disagreement), "of the entities by fits to the other half"
-    yield "Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an entity's cluster over the next, 0 to 1"
+def _list_assessment_figures(assessment: Assessment) -> list[Html]:
+    """List name, number and meaning of the figures behind the verdict."""
+    figures = [
+        ("Repeated", format_share(1 - assessment.disagreement), "of the entities by fits to the other half"),
+        ("Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an entity's group over the next, 0 to 1"),
+    ]
     if assessment.impurity is not None and assessment.impurity_range is not None:
         low, high = map(format_share, assessment.impurity_range)
-        yield "Estimated impurity", format_share(assessment.impurity), f"{low} to {high} in eight of ten results"
-    yield "Assessed", format_integer(assessment.n_assessed), "entities"
+        figures.append(
+            ("Estimated impurity", format_share(assessment.impurity), f"{low} to {high} in eight of ten results")
+        )
+    figures.append(("Assessed", format_integer(assessment.n_assessed), "entities"))
+    return [
+        tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("small", meaning)))
+        for name, figure, meaning in figures
+    ]
 
 
 def _tabulate_views(assessment: Assessment) -> Html | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -103,8 +103,9 @@ def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], d
 
 def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the packed texts and categories, as much of each as fits, and notes on what is left out."""
-    packed, notes = [], []
-    sources = list_texts(facts)
+    packed: list[dict[str, Any]] = []
+    notes: list[str] = []
+    sources = collect_texts(facts)
     for i, (name, values) in enumerate(sources.items()):
         budget = n_bytes // (len(sources) - i)  # what a short column leaves is for the others
         cells = [clean_text(_write_cell(value)) for value in values]
@@ -116,7 +117,9 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
             column = pack_names([truncate(cell, length) for cell in cells])
             if measure_packed(column) <= budget:
                 is_cut = longest > length
-                packed.append({"name": truncate(clean_text(name), 60), "length": length if is_cut else 0, "column": column})
+                packed.append(
+                    {"name": truncate(clean_text(name), 60), "length": length if is_cut else 0, "column": column}
+                )
                 n_bytes -= measure_packed(column)
                 if is_cut:
                     notes.append(join_html((f"what follows the first {format_integer(length)} characters of ", shown)))
@@ -126,13 +129,13 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
     return packed, notes
 
 
-def list_texts(facts: ReportFacts) -> dict[str, Sequence[Any]]:
+def collect_texts(facts: ReportFacts) -> dict[str, Any]:
     """Return what can be searched by name: the texts of the views, and columns of texts and categories."""
-    candidates: Mapping[str, Sequence[Any]] = {
+    candidates: dict[str, Any] = {
         **facts.view_texts,
         **{column.name: column.values for column in facts.columns if column.kind in ("text", "category")},
     }
-    texts: dict[tuple[str, ...], tuple[str, Sequence[Any]]] = {}
+    texts: dict[tuple[str, ...], tuple[str, Any]] = {}
     for name, values in candidates.items():
         beginning = tuple(map(_write_cell, values[:N_COMPARED]))
         texts.setdefault(beginning, (name, values))  # views may share their texts
@@ -156,8 +159,20 @@ def _build_search_table(facts: ReportFacts) -> Html:
         "div",
         tag("label", "Group ", tag("select", id="find-group")),
         tag("label", tag("input", type="checkbox", id="find-contested"), " only where views disagree", class_="check"),
-        tag("label", tag("input", type="checkbox", id="find-views"), " show the group by each view", class_="check", hidden=not has_views),
-        tag("span", tag("button", "Download CSV", type="button", id="find-save"), " ", tag("button", "Copy", type="button", id="find-copy"), class_="export"),
+        tag(
+            "label",
+            tag("input", type="checkbox", id="find-views"),
+            " show the group by each view",
+            class_="check",
+            hidden=not has_views,
+        ),
+        tag(
+            "span",
+            tag("button", "Download CSV", type="button", id="find-save"),
+            " ",
+            tag("button", "Copy", type="button", id="find-copy"),
+            class_="export",
+        ),
         class_="controls needs-js",
     )
     table = tag(
