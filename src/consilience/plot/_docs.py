@@ -19,6 +19,10 @@ model : estimator
 views : Views, or whatever `fit` was given
     The entities that the model was fitted to.
 """,
+    "result": """
+result : Result
+    What `consilience.cluster` or `consilience.load_run` returns.
+""",
     "max_links": """
 max_links : int, default=100
     Maximum number of constraints to draw per panel, the strongest first; the titles say if there are more.

@@ -37,6 +37,7 @@ def get_axes_grid(
     *,
     sharex: Any = False,
     widths: Sequence[float] | None = None,
+    heights: Sequence[float] | None = None,
 ) -> tuple[Figure, Any]:
     """Return an array of axes: those of the user, parts of the one axes of the user, or those of a new figure."""
     require_matplotlib()
@@ -45,9 +46,8 @@ def get_axes_grid(
     if ax is None:
         import matplotlib.pyplot as plt
 
-        return plt.subplots(
-            *shape, figsize=size, layout="constrained", squeeze=False, sharex=sharex, width_ratios=widths
-        )
+        ratios = {"width_ratios": widths, "height_ratios": heights}
+        return plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False, sharex=sharex, **ratios)
     n = shape[0] * shape[1]
     if isinstance(ax, Axes):
         figure: Any = ax.figure
@@ -60,7 +60,9 @@ def get_axes_grid(
                 "axes, or one made by subplots"
             )
         ax.set_axis_off()
-        return figure, spec.subgridspec(*shape, width_ratios=widths).subplots(squeeze=False, sharex=sharex)
+        return figure, spec.subgridspec(*shape, width_ratios=widths, height_ratios=heights).subplots(
+            squeeze=False, sharex=sharex
+        )
     axes = np.asarray(ax, dtype=object).ravel()
     wrong = next((item for item in axes if not isinstance(item, Axes)), None)
     if wrong is not None:
@@ -89,6 +91,14 @@ def marker_style(i: int) -> tuple[str, str]:
 def line_style(i: int) -> tuple[str, str]:
     """Color and dashes of the i-th line; they repeat after 20."""
     return LINE_COLORS[i % len(LINE_COLORS)], DASHES[i % len(DASHES)]
+
+
+MAX_VECTOR_POINTS = 600  # with more, points are drawn as pixels and without edges, so that files stay small
+
+
+def scale_markers(n_points: int) -> float:
+    """Area of a marker in square points, if this many are drawn."""
+    return float(np.clip(40 * (100 / max(n_points, 1)) ** 0.5, 2, 40))
 
 
 def luminance(color: Any) -> float:
@@ -133,8 +143,8 @@ def _has_character(fonts: list[Any], character: str) -> bool:
 
 
 def wrap_text(text: str, width: int) -> str:
-    """Break a text into lines."""
-    return "\n".join(textwrap.wrap(text, width))
+    """Break a text into lines, but not within words."""
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False))
 
 
 def pluralize(n: int, noun: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..data import Views
+from ..explain import OriginalColumn
 from ..methods.common.input_checks import holds_views
 
 HOLDERS = {
@@ -46,3 +48,12 @@ def check_fitted_views(model: Any, X: Any) -> Views:
             f"{type(model).__name__} was fitted to {n} entities, got {len(views)}: give the views that it was fitted to"
         )
     return views
+
+
+def find_column(columns: Sequence[OriginalColumn], name: str) -> OriginalColumn:
+    """Return the column with this name, or raise an error that lists the columns."""
+    for column in columns:
+        if column.name == name:
+            return column
+    names = ", ".join(repr(column.name) for column in columns)
+    raise ValueError(f"there is no column {name!r}: choose from {names}" if names else f"there is no column {name!r}")
