@@ -27,6 +27,9 @@ class OriginalColumn:
         Unit of numbers, such as '$' or '%'.
     is_description : bool
         Whether the column describes the clusters only, and was not used to find them.
+    event : ndarray of bool, shape (n_entities,), optional
+        Of times until an event: whether the event has happened at the time. Otherwise the time is censored: the event
+        had not happened when the entity was last observed.
     """
 
     name: str
@@ -34,3 +37,4 @@ class OriginalColumn:
     kind: ColumnKind
     unit: str = ""
     is_description: bool = False
+    event: np.ndarray | None = None

@@ -1,0 +1,387 @@
+"""What marks each cluster, in the units of the user's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import bdtr, bdtrc, log_ndtr
+from scipy.stats import rankdata
+from sklearn.feature_extraction.text import CountVectorizer
+
+from ..files.dates import format_days
+from .columns import ColumnKind, OriginalColumn
+from .comparisons import encode_categories
+from .names import STOP_WORDS, WORD_PATTERN
+
+MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a single comparison
+MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
+MIN_TEXTS = 3  # of all texts that have a term
+MAX_CHARACTERS = 5_000  # of a text that are searched for terms
+MAX_PHRASED = 50_000  # texts up to which terms of two words are counted
+REDUNDANT = 0.8  # share of the texts with a word that also have a phrase which contains it
+UNLIKELY = 1 - 1e-6  # of two equal differences that with the larger share is listed first
+QUARTILES = (0.25, 0.75)
+SEPARATED_FROM = 10_000  # number from which thousands are separated, so that years are not
+MANY_ZEROS = 0.5  # share of zeros from which the share of other numbers says more than quartiles
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What marks a cluster in a column, in the units of the column.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : {'number', 'date', 'category', 'text'}
+        What the cells of the column are.
+    text : str
+        The entities of the cluster: the range of the middle half of numbers and dates, such as '12–34 $'; the share of
+        a category, such as 'red 81%'; or that of the texts with a word, such as '34%'.
+    elsewhere : str
+        The other entities, written in the same way.
+    sentence : str
+        All of this, such as 'price 12–34 $, elsewhere 3–9 $'.
+    strength : float
+        How different the cluster is, from 0 to 1: of numbers and dates Cliff's delta, the probability that an entity of
+        the cluster has a larger number than another entity minus the probability of a smaller one; of shares the
+        difference of their arcsines, relative to that of 0% and 100%.
+    """
+
+    column: str
+    kind: ColumnKind
+    text: str
+    elsewhere: str
+    sentence: str
+    strength: float
+
+
+def find_differences(labels: Any, columns: Sequence[OriginalColumn], n_top: int = 8) -> list[list[Difference]]:
+    """Find in which columns each cluster differs most from all other entities, in the units of the columns.
+
+    A difference is listed if it is larger than two standard errors, corrected for the number of clusters and features
+    that are compared (Bonferroni's method).
+
+    Parameters
+    ----------
+    labels : array-like of int, shape (n_entities,)
+        Clusters, numbered from 0; entities with -1 are left out.
+    columns : sequence of OriginalColumn
+        The columns.
+    n_top : int, default=8
+        Largest number of differences per cluster.
+
+    Returns
+    -------
+    list of list of Difference
+        For each cluster number, the strongest first. Of numbers and dates the middle halves are compared, of
+        categories the shares, of texts the shares of those that have a word or a phrase.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> price = cs.explain.OriginalColumn("price", np.arange(40.0), "number", unit="$")
+    >>> color = cs.explain.OriginalColumn("color", np.repeat(["red", "blue"], 20).astype(object), "category")
+    >>> for difference in cs.explain.find_differences(np.repeat([0, 1], 20), [price, color])[0]:
+    ...     print(difference.sentence)
+    price 5–14 $, elsewhere 25–34 $
+    color blue in 0%, elsewhere 100%
+    """
+    labels = np.asarray(labels)
+    for column in columns:
+        if np.shape(column.values) != labels.shape:
+            raise ValueError(
+                f"column {column.name!r} must have one cell per entity, shape {labels.shape}, got "
+                f"{np.shape(column.values)}"
+            )
+    n_clusters = int(labels.max(initial=-1)) + 1
+    effects = [MEASURES[column.kind](labels, column, n_clusters) for column in columns if column.event is None]
+    n_comparisons = sum(n_clusters * effect.n_features for effect in effects)
+    # two standard errors on both sides, divided by the number of comparisons
+    limit = np.log(2) + log_ndtr(-MIN_ERRORS) - np.log(max(n_comparisons, 1))
+    return [_list_differences(cluster, effects, float(limit), n_top) for cluster in range(n_clusters)]
+
+
+class Candidates(NamedTuple):
+    """The features of a column in which a cluster may differ from the others."""
+
+    features: np.ndarray  # positions
+    strength: np.ndarray  # 0 to 1
+    log_chance: np.ndarray  # logarithm of the probability of a difference that large by chance, on both sides
+
+
+class ColumnEffects(Protocol):
+    """How much clusters differ in the features of a column: the column itself, its categories, or its terms."""
+
+    n_features: int
+    at_most: int  # differences per cluster
+
+    def measure(self, cluster: int) -> Candidates:
+        """Return the features in which a cluster may differ."""
+
+    def describe(self, cluster: int, feature: int) -> Difference | None:
+        """Describe the difference in a feature; None if the reader would see none."""
+
+
+def _list_differences(
+    cluster: int, effects: Sequence[ColumnEffects], limit: float, n_top: int
+) -> list[Difference]:
+    """List the strongest differences of a cluster that are not due to chance."""
+    ranked: list[tuple[float, int, int]] = []
+    for i, effect in enumerate(effects):
+        features, strength, log_chance = effect.measure(cluster)
+        is_sure = (log_chance < limit) & (strength > 0)
+        features, strength = features[is_sure], strength[is_sure]
+        best = np.lexsort((features, -strength))[: 3 * n_top]
+        ranked += [(-float(strength[j]), i, int(features[j])) for j in best]
+    differences: list[Difference] = []
+    n_listed = np.zeros(len(effects), dtype=np.intp)
+    for _, i, feature in sorted(ranked):
+        if len(differences) == n_top:
+            break
+        difference = effects[i].describe(cluster, feature) if n_listed[i] < effects[i].at_most else None
+        if difference is not None:
+            differences.append(difference)
+            n_listed[i] += 1
+    return differences
+
+
+class NumberEffects:
+    """How much clusters differ in a column of numbers or dates."""
+
+    n_features = at_most = 1
+
+    def __init__(self, labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> None:
+        self.column = column
+        values = column.values.astype(np.float64)
+        rows = np.flatnonzero((labels >= 0) & np.isfinite(values))
+        group, values = labels[rows], values[rows]
+        order = np.argsort(values, kind="stable")
+        self.sorted = values[order]
+        self.sizes = np.bincount(group, minlength=n_clusters)
+        self.ends = np.cumsum(self.sizes)
+        self.positions = np.argsort(group[order], kind="stable")  # in `sorted`, of the entities of each cluster
+        n, n_inside, n_outside = len(values), self.sizes, len(values) - self.sizes
+        ranks = rankdata(values) - (n + 1) / 2
+        sums, variance = np.bincount(group, ranks, minlength=n_clusters), float(ranks @ ranks) / max(n - 1, 1)
+        pairs = np.maximum(n_inside * n_outside, 1)
+        self.strength = np.abs(2 * sums / pairs)
+        self.log_chance = np.log(2) + log_ndtr(-np.abs(sums) * np.sqrt(n / (pairs * (variance or 1.0))))
+        self.is_whole = bool(np.array_equal(self.sorted, np.floor(self.sorted)))
+        has_zeros = n > 0 and self.sorted[0] >= 0 and np.mean(self.sorted == 0) >= MANY_ZEROS
+        self.has_zeros = bool(has_zeros and column.kind == "number")
+
+    def measure(self, cluster: int) -> Candidates:
+        """Return the strength of the difference by ranks (Cliff's delta), and its chance (Mann and Whitney)."""
+        row = slice(cluster, cluster + 1)
+        return Candidates(np.zeros(1, dtype=np.intp), self.strength[row], self.log_chance[row])
+
+    def describe(self, cluster: int, feature: int) -> Difference | None:  # noqa: ARG002
+        """Compare the quartiles, or the shares above 0 of numbers that mostly are 0, or else the means."""
+        name, unit = clean_name(self.column.name), self.column.unit
+        members = self.positions[self.ends[cluster] - self.sizes[cluster] : self.ends[cluster]]
+        n, n_inside = len(self.sorted), len(members)
+        first = members - np.arange(n_inside)  # number of other entities before each member
+        inside = [self._interpolate(members, (n_inside - 1) * share) for share in QUARTILES]
+        elsewhere = [self._interpolate(None, (n - n_inside - 1) * share, first) for share in QUARTILES]
+        if self.column.kind == "date":
+            texts = [format_dates(*quartiles) for quartiles in (inside, elsewhere)]
+        else:
+            texts = [format_range(*quartiles, unit, self.is_whole) for quartiles in (inside, elsewhere)]
+        if self.has_zeros and inside[0] == 0:
+            counts = np.count_nonzero(self.sorted[members]), np.count_nonzero(self.sorted)
+            texts = [write_share(counts[0] / n_inside), write_share((counts[1] - counts[0]) / (n - n_inside))]
+            sentence = f"{name} above 0 in {texts[0]}, elsewhere {texts[1]}"
+        else:
+            if texts[0] == texts[1]:  # of whole numbers in a small range
+                sums = self.sorted[members].sum(), self.sorted.sum()
+                means = sums[0] / n_inside, (sums[1] - sums[0]) / (n - n_inside)
+                if self.column.kind == "date":
+                    texts = [f"{format_dates(mean, mean)} on average" for mean in means]
+                else:
+                    step = 10.0 ** np.floor(np.log10(max(abs(means[0] - means[1]), 1e-300)))
+                    texts = [f"{add_unit(write_number(mean, step), unit)} on average" for mean in means]
+            sentence = f"{name} {texts[0]}, elsewhere {texts[1]}"
+        if texts[0] == texts[1]:
+            return None
+        return Difference(self.column.name, self.column.kind, *texts, sentence, float(self.strength[cluster]))
+
+    def _interpolate(self, members: np.ndarray | None, position: float, first: np.ndarray | None = None) -> float:
+        """Return the value at a position among the sorted values of a cluster, or of the other entities."""
+        low = int(np.floor(position))
+        both = np.array([low, int(np.ceil(position))])
+        if members is not None:
+            places = members[both]
+        else:  # skip the members of the cluster
+            places = both + np.searchsorted(first, both, side="right")
+        start, end = self.sorted[places].tolist()
+        return start + (end - start) * (position - low)
+
+
+class ShareEffects:
+    """How much clusters differ in the shares of entities that have a category or a term."""
+
+    def __init__(
+        self,
+        column: OriginalColumn,
+        names: Sequence[str],
+        counts: Any,
+        sizes: np.ndarray,
+        at_most: int,
+    ) -> None:
+        self.column, self.names, self.sizes, self.at_most = column, names, sizes, at_most
+        self.counts = sp.csr_array(counts) if column.kind == "text" else np.asarray(counts)
+        self.totals = np.asarray(counts.sum(axis=0)).ravel()
+        self.n_features = len(names)
+        self.n = int(sizes.sum())
+
+    def measure(self, cluster: int) -> Candidates:
+        """Return the differences of the arcsines of shares, and their chances by the binomial distribution.
+
+        Of terms only those that are more frequent in the cluster are compared.
+        """
+        size = int(self.sizes[cluster])
+        if self.column.kind == "text":
+            span = slice(self.counts.indptr[cluster], self.counts.indptr[cluster + 1])
+            features, count = self.counts.indices[span], self.counts.data[span]
+        else:
+            features, count = np.arange(self.n_features), self.counts[cluster]
+        if not 0 < size < self.n:
+            return Candidates(features, np.zeros(len(features)), np.zeros(len(features)))
+        inside, outside = count / size, (self.totals[features] - count) / (self.n - size)
+        share = self.totals[features] / self.n
+        is_more = inside > outside
+        chance = np.where(is_more, bdtrc(count - 1, size, share), bdtr(count, size, share))
+        strength = np.abs(2 * np.arcsin(np.sqrt(inside)) - 2 * np.arcsin(np.sqrt(outside))) / np.pi
+        strength = np.where(is_more, strength, 0.0 if self.column.kind == "text" else strength * UNLIKELY)
+        strength = np.where(np.abs(inside - outside) < MIN_SHARE, 0.0, strength)
+        with np.errstate(divide="ignore"):
+            return Candidates(features, strength, np.log(2 * chance))
+
+    def describe(self, cluster: int, feature: int) -> Difference | None:
+        """Compare the share of a category or a term."""
+        size = int(self.sizes[cluster])
+        count, total = self.counts[cluster, feature], self.totals[feature]
+        inside, elsewhere = write_share(count / size), write_share((total - count) / (self.n - size))
+        candidates = self.measure(cluster)
+        strength = float(candidates.strength[candidates.features == feature][0])
+        column, name = self.column, clean_name(self.names[feature])
+        if column.kind == "text":
+            return Difference(
+                column.name, "text", inside, elsewhere, f"'{name}' in {inside} of texts, elsewhere {elsewhere}", strength
+            )
+        sentence = f"{clean_name(column.name)} {name} in {inside}, elsewhere {elsewhere}"
+        return Difference(column.name, "category", f"{name} {inside}", f"{name} {elsewhere}", sentence, strength)
+
+
+def _measure_shares(labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> ShareEffects:
+    """Count the categories of each cluster."""
+    names, codes = encode_categories(column)
+    rows = np.flatnonzero((labels >= 0) & (codes >= 0))
+    n_names = max(len(names), 1)
+    counts = np.bincount(labels[rows] * n_names + codes[rows], minlength=n_clusters * n_names)
+    counts = counts.reshape(n_clusters, n_names)[:, : len(names)]
+    return ShareEffects(column, names, counts, counts.sum(axis=1), 1 if len(names) <= 2 else 2)
+
+
+def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> ShareEffects:
+    """Count the texts of each cluster that have each word, and each phrase of two words."""
+    is_text = np.not_equal(column.values, None).astype(bool)
+    rows = np.flatnonzero((labels >= 0) & is_text)
+    sizes = np.bincount(labels[rows], minlength=n_clusters)
+    has, names = count_terms([str(text)[:MAX_CHARACTERS] for text in column.values[rows]])
+    member = sp.csr_array((np.ones(len(rows)), (labels[rows], np.arange(len(rows)))), shape=(n_clusters, len(rows)))
+    return ShareEffects(column, names, sp.csr_array(member @ has), sizes, 4)
+
+
+def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, np.ndarray]:
+    """Return which text has which word or phrase of two words, and the terms.
+
+    Stop words, and phrases that begin or end with one, are left out, and so are words that hardly occur outside a
+    phrase.
+    """
+    phrases = (1, 2) if len(texts) <= MAX_PHRASED else (1, 1)
+    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=phrases, min_df=min(MIN_TEXTS, max(len(texts), 1)))
+    try:
+        has = sp.csc_array(counter.fit_transform(texts), dtype=np.float64)
+    except ValueError:  # there are no words, or none in several texts
+        return sp.csr_array((len(texts), 0)), np.zeros(0, dtype=object)
+    names = counter.get_feature_names_out()
+    n_texts = np.asarray(has.sum(axis=0)).ravel()
+    position = {name: i for i, name in enumerate(names.tolist())}
+    keep = np.ones(len(names), dtype=bool)
+    for i, words in enumerate(name.split(" ") for name in names.tolist()):
+        keep[i] &= words[0] not in STOP_WORDS and words[-1] not in STOP_WORDS
+        if keep[i] and len(words) > 1:
+            for word in words:
+                keep[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
+    return sp.csr_array(has[:, keep]), names[keep]
+
+
+MEASURES: dict[str, Callable[[np.ndarray, OriginalColumn, int], ColumnEffects]] = {
+    "number": NumberEffects,
+    "date": NumberEffects,
+    "category": _measure_shares,
+    "text": _measure_terms,
+}
+
+
+def clean_name(name: str) -> str:
+    """Return the name of a column or a category in one line of at most 60 characters."""
+    words = " ".join(str(name).split())
+    return words if len(words) <= 60 else f"{words[:59].rstrip()}…"
+
+
+def write_share(share: float) -> str:
+    """Write a share in percent; a share above 0% is never written as 0%, nor one below 100% as 100%."""
+    percent = 100 * share
+    if 0 < percent < 0.5:
+        return "<1%"
+    return ">99%" if 99.5 <= percent < 100 else f"{percent:.0f}%"
+
+
+def format_range(low: float, high: float, unit: str = "", is_whole: bool = False) -> str:
+    """Write a range of numbers with two digits of its width.
+
+    Examples
+    --------
+    >>> format_range(12.31, 34.08, "$"), format_range(0.01234, 0.0456), format_range(2011, 2019, is_whole=True)
+    ('12–34 $', '0.012–0.046', '2011–2019')
+    >>> format_range(-5.2, 3.31, "%"), format_range(7, 7), format_range(12_345, 98_765.4)
+    ('−5.2 to 3.3%', '7', '12,000–99,000')
+    """
+    width = high - low if high > low else abs(low) / 10
+    step = 10.0 ** (np.floor(np.log10(width)) - 1) if width > 0 else 1.0
+    step = max(step, 1.0) if is_whole else step
+    ends = [write_number(end, step) for end in (low, high)]
+    if all(end.endswith("0") and "." in end and not end.split(".")[1].strip("0") for end in ends):
+        ends = [end.split(".")[0] for end in ends]
+    text = ends[0] if ends[0] == ends[1] else (" to " if low < 0 else "–").join(ends)
+    return add_unit(text, unit)
+
+
+def add_unit(text: str, unit: str) -> str:
+    """Write the unit after a number."""
+    return f"{text}{'' if unit in ('', '%') else ' '}{unit}"
+
+
+def write_number(value: float, step: float) -> str:
+    """Write a number rounded to multiples of a power of ten; a number that is not 0 is never written as 0."""
+    exponent = round(np.log10(step))
+    rounded = round(value, -exponent)
+    if rounded == 0 and value != 0:
+        return f"{value:.1g}".replace("-", "−")
+    decimals = max(0, min(-exponent, 300))
+    text = f"{abs(rounded):,.{decimals}f}" if abs(rounded) >= SEPARATED_FROM else f"{abs(rounded):.{decimals}f}"
+    return f"−{text}" if rounded < 0 else text
+
+
+def format_dates(low: float, high: float) -> str:
+    """Write a range of days since 1970-01-01 as dates."""
+    first, last = (format_days(float(np.floor(days))) for days in (low, high))
+    return first if first == last else f"{first} to {last}"
