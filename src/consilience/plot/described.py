@@ -120,7 +120,7 @@ class DescribedDisplay:
             self._label_panel(panel, column, has_names=i % n_columns == 0)
         if len(self.clusters_) < len(by_size):
             note = f"{len(self.clusters_)} of {pluralize(len(by_size), 'group')}"
-            self.ax_[0].set_title(note, fontsize="small", loc="left", color="#444444")
+            self.ax_[0].set_xlabel(note, fontsize="small", color="#444444")
         return self
 
     def _draw_boxes(self, panel: Axes, column: OriginalColumn) -> Any:
@@ -255,5 +255,9 @@ class DescribedDisplay:
         else:
             chosen = [find_column(result.columns, name) for name in columns]
         if not chosen:
-            raise ValueError(NO_DESCRIPTIONS)
-        return cls.from_labels(result.model.labels_, chosen, result.names, clusters=clusters, ax=ax)
+            raise ValueError(
+                "no column describes the clusters without having been used to find them: name columns of the data, "
+                "columns=['price'], or cluster again with describe=['age']"
+            )
+        tests = compare_clusters(result.model.labels_, result.columns)  # p-values are adjusted for all descriptions
+        return cls(chosen, result.model.labels_, result.names, tests).plot(ax, clusters=clusters)

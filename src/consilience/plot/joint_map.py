@@ -85,10 +85,16 @@ class JointMapDisplay:
         if color is not None and len(color.values) != n_entities:
             raise ValueError(f"column {color.name!r} must have a cell per label, {n_entities}, got {len(color.values)}")
 
-    def plot(self, ax: Axes | None = None) -> JointMapDisplay:
+    def plot(self, ax: Axes | None = None, *, clusters: Sequence[int] | None = None) -> JointMapDisplay:
         """Draw the map.
 
-        %(section_ax_returns_self)s
+        Parameters
+        ----------
+        %(ax)s
+        clusters : sequence of int, optional
+            Clusters to name; by default all for which there is room.
+
+        %(returns_self)s
         """
         self.figure_, self.ax_ = get_axes(ax, (6.4, 5.6))
         is_drawn = np.isfinite(self.layout).all(axis=1)
@@ -99,7 +105,7 @@ class JointMapDisplay:
         self.ax_.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
         for side in self.ax_.spines.values():
             side.set_color("#BBBBBB")
-        self._draw_labels(is_drawn)
+        self._draw_labels(is_drawn, clusters)
         return self
 
     def _draw_points(self, rows: np.ndarray) -> list[Any]:
@@ -160,14 +166,15 @@ class JointMapDisplay:
         )
         return colors
 
-    def _draw_labels(self, is_drawn: np.ndarray) -> None:
+    def _draw_labels(self, is_drawn: np.ndarray, named: Sequence[int] | None) -> None:
         """Write the names, the largest clusters first, and a note about what is not shown."""
         from ._labels import SpreadLabels
 
         labels, points = self.labels[is_drawn], self.layout[is_drawn]
         clusters, sizes = np.unique(labels[labels >= 0], return_counts=True)
+        by_size = clusters[np.argsort(-sizes, kind="stable")].tolist()
         self.labels_ = {}
-        for c in clusters[np.argsort(-sizes, kind="stable")][:MAX_LABELS].tolist():
+        for c in [c for c in by_size if named is None or c in named][:MAX_LABELS]:
             members = points[labels == c]
             middle = members[((members - np.median(members, axis=0)) ** 2).sum(axis=1).argmin()]
             edge = "#666666" if self.color is not None else marker_style(c)[0]
@@ -216,7 +223,9 @@ class JointMapDisplay:
         return cls(layout, model.labels_, name_clusters(model.labels_, views)).plot(ax)
 
     @classmethod
-    def from_result(cls, result: Any, *, color: str | None = None, ax: Axes | None = None) -> JointMapDisplay:
+    def from_result(
+        cls, result: Any, *, color: str | None = None, clusters: Sequence[int] | None = None, ax: Axes | None = None
+    ) -> JointMapDisplay:
         """Draw the map of a result of `consilience.cluster`.
 
         Parameters
@@ -224,7 +233,9 @@ class JointMapDisplay:
         %(result)s
         color : str, optional
             Name of a column of the data that colors the entities; by default they have the colors of their clusters.
+        clusters : sequence of int, optional
+            Clusters to name; by default all for which there is room.
         %(ax_returns_display)s
         """
         column = None if color is None else find_column(result.columns, color)
-        return cls(result.map, result.model.labels_, result.names, color=column).plot(ax)
+        return cls(result.map, result.model.labels_, result.names, color=column).plot(ax, clusters=clusters)

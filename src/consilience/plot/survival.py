@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data import Table
 from ..explain import OriginalColumn, SurvivalCurve, compare_clusters, estimate_survival
 from ..explain.comparisons import format_p
 from ._docs import share_docs
@@ -15,6 +16,7 @@ from ._figure import DASHES, Axes, escape_name, get_axes, luminance, marker_styl
 from ._model import find_column
 
 MAX_CURVES = 8  # that are drawn by default
+MAX_BANDS = 5  # curves up to which bands are drawn; more would cover each other
 TOO_LIGHT = 75  # luminance of colors that get a dark edge on white
 LINE_SPACING = 1.45  # of the table, in font sizes
 
@@ -23,7 +25,8 @@ LINE_SPACING = 1.45  # of the table, in font sizes
 class SurvivalDisplay:
     """Kaplan-Meier curves of the clusters with 95% confidence bands, and below them the numbers at risk.
 
-    Colors are those of the clusters in the other displays; dashes tell them apart in gray.
+    Ticks on a curve are times at which an entity was last observed without an event. Bands are left out if there are
+    more than five curves. Colors are those of the clusters in the other displays; dashes tell them apart in gray.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ class SurvivalDisplay:
     lines_ : dict of int to Line2D
         The curves by cluster.
     bands_ : dict of int to PolyCollection
-        The confidence bands.
+        The confidence bands by cluster, if there are at most five curves.
     at_risk_ : dict of int to list of int
         The numbers in the table, for each tick of the time.
 
@@ -90,7 +93,7 @@ class SurvivalDisplay:
         self.figure_, self.ax_ = get_axes(ax, (6.4, 3.6 + 0.2 * len(shown)))
         self.lines_, self.bands_ = {}, {}
         for c in shown:
-            self._draw_curve(c)
+            self._draw_curve(c, has_band=len(shown) <= MAX_BANDS)
         ax = self.ax_
         ax.set_ylim(0, 1.02)
         ax.set_xlim(0, max(float(self.curves[c].times[-1]) for c in shown) or 1.0)
@@ -107,14 +110,15 @@ class SurvivalDisplay:
             ax.text(1, 1, note, transform=ax.transAxes, ha="right", va="bottom", fontsize="small", color="#444444")
         return self
 
-    def _draw_curve(self, c: int) -> None:
+    def _draw_curve(self, c: int, has_band: bool) -> None:
         """Draw the steps of a cluster, its confidence band, and a tick where an entity is censored."""
         curve, color = self.curves[c], marker_style(c)[0]
         style = _style_line(c)
         (self.lines_[c],) = self.ax_.step(curve.times, curve.survival, where="post", **style)
-        self.bands_[c] = self.ax_.fill_between(
-            curve.times, curve.low, curve.high, step="post", color=color, alpha=0.15, linewidth=0
-        )
+        if has_band:
+            self.bands_[c] = self.ax_.fill_between(
+                curve.times, curve.low, curve.high, step="post", color=color, alpha=0.15, linewidth=0
+            )
         is_censored = np.append(False, np.diff(curve.survival) == 0)
         self.ax_.plot(
             curve.times[is_censored], curve.survival[is_censored], "|", color=color, markersize=4, markeredgewidth=0.8
@@ -132,14 +136,14 @@ class SurvivalDisplay:
         ticks = [tick for tick in ax.get_xticks().tolist() if ax.get_xlim()[0] <= tick <= ax.get_xlim()[1]]
         ax.set_xticks(ticks)
         y = -4.4 * size
-        ax.text(-0.8 * size, y, "at risk", transform=points, ha="right", va="center", fontsize=size, style="italic")
+        ax.text(-2.0 * size, y, "at risk", transform=points, ha="right", va="center", fontsize=size, style="italic")
         self.at_risk_ = {}
         for c in shown:
             y -= LINE_SPACING * size
-            key = [-3.0 * size, -0.8 * size]
+            key = [-4.2 * size, -2.0 * size]
             ax.plot(key, [y, y], transform=points, clip_on=False, **_style_line(c))
             name = escape_name(self.names[c])
-            ax.text(-3.6 * size, y, name, transform=points, ha="right", va="center", fontsize=size)
+            ax.text(-4.8 * size, y, name, transform=points, ha="right", va="center", fontsize=size)
             self.at_risk_[c] = self.curves[c].count_at_risk(ticks).tolist()
             for tick, n in zip(ticks, self.at_risk_[c], strict=True):
                 ax.text(tick, y, f"{n:,}", transform=columns, ha="center", va="center", fontsize=size)
@@ -151,6 +155,7 @@ class SurvivalDisplay:
         column: OriginalColumn,
         names: Sequence[str] | None = None,
         *,
+        tests: Table | None = None,
         clusters: Sequence[int] | None = None,
         ax: Axes | None = None,
     ) -> SurvivalDisplay:
@@ -164,6 +169,9 @@ class SurvivalDisplay:
             Times, with ``event``.
         names : sequence of str, optional
             Name of each cluster; by default "cluster 0", ...
+        tests : Table, optional
+            Tests of this and other columns, from `consilience.explain.compare_clusters`; by default only this column
+            is tested.
         clusters : sequence of int, optional
             Clusters to draw; by default the eight with the most entities. The test is of all clusters.
         %(ax_returns_display)s
@@ -176,8 +184,10 @@ class SurvivalDisplay:
             int(c): estimate_survival(column.values[labels == c], column.event[labels == c])
             for c in np.unique(labels[has_time & (labels >= 0)])
         }
-        test = compare_clusters(labels, [replace(column, is_description=True)]).rows()[0]
-        text = "" if np.isnan(test["p"]) else f"{test['test']} {format_p(test['p'])}"
+        if tests is None:
+            tests = compare_clusters(labels, [replace(column, is_description=True)])
+        test = next(row for row in tests.rows() if row["column"] == column.name)
+        text = "" if np.isnan(test["p"]) else f"{test['test']} {format_p(test['p_adjusted'])}"
         time_name = f"{column.name} ({column.unit})" if column.unit else column.name
         return cls(curves, names, time_name=time_name, test=text).plot(ax, clusters=clusters)
 
@@ -198,9 +208,11 @@ class SurvivalDisplay:
         """
         timed = [candidate for candidate in result.columns if candidate.event is not None]
         if not timed:
-            raise ValueError(NO_TIMES)
+            raise ValueError("no column says when an event happened: cluster again with describe=['months', 'event']")
         chosen = timed[0] if column is None else find_column(timed, column)
-        return cls.from_labels(result.model.labels_, chosen, result.names, clusters=clusters, ax=ax)
+        labels = result.model.labels_
+        tests = compare_clusters(labels, result.columns)  # the p-value is adjusted for all descriptions
+        return cls.from_labels(labels, chosen, result.names, tests=tests, clusters=clusters, ax=ax)
 
 
 def _style_line(c: int) -> dict[str, Any]:
