@@ -167,9 +167,11 @@ def encode_categories(column: OriginalColumn) -> tuple[list[str], np.ndarray]:
 
 def _find_rows(labels: np.ndarray, column: OriginalColumn) -> np.ndarray:
     """Return the entities in a cluster that have a value."""
-    cells = column.values
-    is_empty = np.equal(cells, None) if column.kind in ("category", "text") else np.isnan(cells.astype(np.float64))
-    return np.flatnonzero((labels >= 0) & ~is_empty.astype(bool))
+    if column.kind in ("category", "text"):
+        has_value = np.array([cell is not None for cell in column.values.tolist()], dtype=bool)
+    else:
+        has_value = ~np.isnan(column.values.astype(np.float64))
+    return np.flatnonzero((labels >= 0) & has_value)
 
 
 def _test_column(labels: np.ndarray, column: OriginalColumn) -> ColumnTest:

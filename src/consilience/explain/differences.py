@@ -21,7 +21,6 @@ MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a 
 MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
 MIN_TEXTS = 3  # of all texts that have a term
 MAX_CHARACTERS = 5_000  # of a text that are searched for terms
-MAX_PHRASED = 50_000  # texts up to which terms of two words are counted
 REDUNDANT = 0.8  # share of the texts with a word that also have a phrase which contains it
 UNLIKELY = 1 - 1e-6  # of two equal differences that with the larger share is listed first
 QUARTILES = (0.25, 0.75)
@@ -90,7 +89,7 @@ def find_differences(labels: Any, columns: Sequence[OriginalColumn], n_top: int 
     >>> for difference in cs.explain.find_differences(np.repeat([0, 1], 20), [price, color])[0]:
     ...     print(difference.sentence)
     price 5–14 $, elsewhere 25–34 $
-    color blue in 0%, elsewhere 100%
+    color red in 100%, elsewhere 0%
     """
     labels = np.asarray(labels)
     for column in columns:
@@ -124,13 +123,11 @@ class ColumnEffects(Protocol):
     def measure(self, cluster: int) -> Candidates:
         """Return the features in which a cluster may differ."""
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:
-        """Describe the difference in a feature; None if the reader would see none."""
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:
+        """Describe the difference in a feature; None if the features that are listed already say as much."""
 
 
-def _list_differences(
-    cluster: int, effects: Sequence[ColumnEffects], limit: float, n_top: int
-) -> list[Difference]:
+def _list_differences(cluster: int, effects: Sequence[ColumnEffects], limit: float, n_top: int) -> list[Difference]:
     """List the strongest differences of a cluster that are not due to chance."""
     ranked: list[tuple[float, int, int]] = []
     for i, effect in enumerate(effects):
@@ -140,14 +137,14 @@ def _list_differences(
         best = np.lexsort((features, -strength))[: 3 * n_top]
         ranked += [(-float(strength[j]), i, int(features[j])) for j in best]
     differences: list[Difference] = []
-    n_listed = np.zeros(len(effects), dtype=np.intp)
+    listed: list[list[int]] = [[] for _ in effects]
     for _, i, feature in sorted(ranked):
         if len(differences) == n_top:
             break
-        difference = effects[i].describe(cluster, feature) if n_listed[i] < effects[i].at_most else None
-        if difference is not None:
-            differences.append(difference)
-            n_listed[i] += 1
+        if len(listed[i]) < effects[i].at_most:
+            difference = effects[i].describe(cluster, feature, listed[i])
+            differences += [] if difference is None else [difference]
+            listed[i] += [] if difference is None else [feature]
     return differences
 
 
@@ -181,14 +178,14 @@ class NumberEffects:
         row = slice(cluster, cluster + 1)
         return Candidates(np.zeros(1, dtype=np.intp), self.strength[row], self.log_chance[row])
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:  # noqa: ARG002
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:  # noqa: ARG002
         """Compare the quartiles, or the shares above 0 of numbers that mostly are 0, or else the means."""
         name, unit = clean_name(self.column.name), self.column.unit
         members = self.positions[self.ends[cluster] - self.sizes[cluster] : self.ends[cluster]]
         n, n_inside = len(self.sorted), len(members)
         first = members - np.arange(n_inside)  # number of other entities before each member
-        inside = [self._interpolate(members, (n_inside - 1) * share) for share in QUARTILES]
-        elsewhere = [self._interpolate(None, (n - n_inside - 1) * share, first) for share in QUARTILES]
+        inside = self._find_quartiles(n_inside, lambda ranks: members[ranks])
+        elsewhere = self._find_quartiles(n - n_inside, lambda ranks: ranks + np.searchsorted(first, ranks, "right"))
         if self.column.kind == "date":
             texts = [format_dates(*quartiles) for quartiles in (inside, elsewhere)]
         else:
@@ -209,33 +206,28 @@ class NumberEffects:
             sentence = f"{name} {texts[0]}, elsewhere {texts[1]}"
         if texts[0] == texts[1]:
             return None
-        return Difference(self.column.name, self.column.kind, *texts, sentence, float(self.strength[cluster]))
+        return Difference(
+            self.column.name, self.column.kind, texts[0], texts[1], sentence, float(self.strength[cluster])
+        )
 
-    def _interpolate(self, members: np.ndarray | None, position: float, first: np.ndarray | None = None) -> float:
-        """Return the value at a position among the sorted values of a cluster, or of the other entities."""
-        low = int(np.floor(position))
-        both = np.array([low, int(np.ceil(position))])
-        if members is not None:
-            places = members[both]
-        else:  # skip the members of the cluster
-            places = both + np.searchsorted(first, both, side="right")
-        start, end = self.sorted[places].tolist()
-        return start + (end - start) * (position - low)
+    def _find_quartiles(self, n: int, locate: Callable[[np.ndarray], np.ndarray]) -> list[float]:
+        """Return the quartiles of n entities; `locate` returns the places of ranks among them in `sorted`."""
+        quartiles = []
+        for rank in ((n - 1) * share for share in QUARTILES):
+            low = np.floor(rank)
+            start, end = self.sorted[locate(np.array([low, np.ceil(rank)], dtype=np.intp))].tolist()
+            quartiles.append(start + (end - start) * float(rank - low))
+        return quartiles
 
 
 class ShareEffects:
     """How much clusters differ in the shares of entities that have a category or a term."""
 
     def __init__(
-        self,
-        column: OriginalColumn,
-        names: Sequence[str],
-        counts: Any,
-        sizes: np.ndarray,
-        at_most: int,
+        self, column: OriginalColumn, names: Sequence[str], counts: Any, sizes: np.ndarray, at_most: int
     ) -> None:
         self.column, self.names, self.sizes, self.at_most = column, names, sizes, at_most
-        self.counts = sp.csr_array(counts) if column.kind == "text" else np.asarray(counts)
+        self.counts = counts  # sparse for texts
         self.totals = np.asarray(counts.sum(axis=0)).ravel()
         self.n_features = len(names)
         self.n = int(sizes.sum())
@@ -263,8 +255,11 @@ class ShareEffects:
         with np.errstate(divide="ignore"):
             return Candidates(features, strength, np.log(2 * chance))
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:
-        """Compare the share of a category or a term."""
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:
+        """Compare the share of a category, or of a term that has no word in common with those listed."""
+        words = {word for other in listed for word in self.names[other].split()}
+        if self.column.kind == "text" and words.intersection(self.names[feature].split()):
+            return None
         size = int(self.sizes[cluster])
         count, total = self.counts[cluster, feature], self.totals[feature]
         inside, elsewhere = write_share(count / size), write_share((total - count) / (self.n - size))
@@ -273,7 +268,12 @@ class ShareEffects:
         column, name = self.column, clean_name(self.names[feature])
         if column.kind == "text":
             return Difference(
-                column.name, "text", inside, elsewhere, f"'{name}' in {inside} of texts, elsewhere {elsewhere}", strength
+                column.name,
+                "text",
+                inside,
+                elsewhere,
+                f"'{name}' in {inside} of texts, elsewhere {elsewhere}",
+                strength,
             )
         sentence = f"{clean_name(column.name)} {name} in {inside}, elsewhere {elsewhere}"
         return Difference(column.name, "category", f"{name} {inside}", f"{name} {elsewhere}", sentence, strength)
@@ -291,7 +291,7 @@ def _measure_shares(labels: np.ndarray, column: OriginalColumn, n_clusters: int)
 
 def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> ShareEffects:
     """Count the texts of each cluster that have each word, and each phrase of two words."""
-    is_text = np.not_equal(column.values, None).astype(bool)
+    is_text = np.array([text is not None for text in column.values.tolist()], dtype=bool)
     rows = np.flatnonzero((labels >= 0) & is_text)
     sizes = np.bincount(labels[rows], minlength=n_clusters)
     has, names = count_terms([str(text)[:MAX_CHARACTERS] for text in column.values[rows]])
@@ -299,18 +299,18 @@ def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) 
     return ShareEffects(column, names, sp.csr_array(member @ has), sizes, 4)
 
 
-def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, np.ndarray]:
+def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
     """Return which text has which word or phrase of two words, and the terms.
 
     Stop words, and phrases that begin or end with one, are left out, and so are words that hardly occur outside a
     phrase.
     """
-    phrases = (1, 2) if len(texts) <= MAX_PHRASED else (1, 1)
-    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=phrases, min_df=min(MIN_TEXTS, max(len(texts), 1)))
+    n_least = min(MIN_TEXTS, max(len(texts), 1))
+    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=(1, 2), min_df=n_least)
     try:
         has = sp.csc_array(counter.fit_transform(texts), dtype=np.float64)
     except ValueError:  # there are no words, or none in several texts
-        return sp.csr_array((len(texts), 0)), np.zeros(0, dtype=object)
+        return sp.csr_array((len(texts), 0)), []
     names = counter.get_feature_names_out()
     n_texts = np.asarray(has.sum(axis=0)).ravel()
     position = {name: i for i, name in enumerate(names.tolist())}
@@ -320,7 +320,7 @@ def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, np.ndarray]:
         if keep[i] and len(words) > 1:
             for word in words:
                 keep[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
-    return sp.csr_array(has[:, keep]), names[keep]
+    return sp.csr_array(has[:, keep]), names[keep].tolist()
 
 
 MEASURES: dict[str, Callable[[np.ndarray, OriginalColumn, int], ColumnEffects]] = {

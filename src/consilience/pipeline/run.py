@@ -11,11 +11,21 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import Hierarchy, build_hierarchy, confidence, contested, joint_embedding, joint_map, name_clusters
+from ..explain import (
+    Hierarchy,
+    OriginalColumn,
+    build_hierarchy,
+    confidence,
+    contested,
+    joint_embedding,
+    joint_map,
+    name_clusters,
+)
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from .columns import collect_columns
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -70,6 +80,11 @@ class PipelineRun:
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
         return build_hierarchy(self.labels, self.joint_embedding)
+
+    @cached_property
+    def columns(self) -> list[OriginalColumn]:
+        """The user's columns in their units: those that were clustered, and those that describe the clusters."""
+        return collect_columns(self.data, self.labels)
 
     @cached_property
     def cluster_names(self) -> list[str]:
@@ -165,6 +180,7 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
+            columns=self.columns,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

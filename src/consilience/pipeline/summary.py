@@ -26,7 +26,7 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    *("method", "settings", "k", "seed", "outliers", "assess", "title"),
+    *("describe", "method", "settings", "k", "seed", "outliers", "assess", "title"),
 )
 
 
