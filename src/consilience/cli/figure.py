@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..files import check_complete, check_output_file
 from ..files.write import stage_file
-from ..pipeline.figure import check_figure_options, draw_figure
+from ..pipeline.figure import check_described, check_figure_options, draw_figure
 from ..pipeline.folder import MODEL, SUMMARY, open_model, read_summary, restore_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
@@ -27,6 +27,7 @@ def run_figure(options: argparse.Namespace, terminal: Terminal) -> None:
     facts = read_summary(folder / SUMMARY)
     saved = open_model(folder)
     check_figure_options(options.content, options.groups, options.width, facts, saved["assessment"])
+    check_described(options.content, facts)
     run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
     check_inputs_stay([out], run.options, folder / SUMMARY, folder / MODEL)
     with terminal.step("drawing the figure", "drew the figure"):

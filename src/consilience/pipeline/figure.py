@@ -75,6 +75,10 @@ def check_figure_options(
         raise ValueError(f"there is no group {wrong[0]}: their numbers are 0 to {n_clusters - 1}")
     if kind == "verdict" and assessment is None:
         raise ValueError("the run was not assessed, so there is no verdict to draw: cluster again with the assessment")
+
+
+def check_described(kind: str, facts: Mapping[str, Any]) -> None:
+    """Refuse a figure of described columns of a run on files that has none, before the data is read."""
     if kind in ("survival", "described") and not facts["inputs"].get("describe"):
         raise ValueError(
             f"the run has no described columns, which a figure of the kind {kind!r} shows: run `consilience cluster` "
@@ -82,9 +86,7 @@ def check_figure_options(
         )
 
 
-def draw_figure(
-    result: Result, kind: str = "all", *, groups: Sequence[int] | None = None, width: float = 180.0
-) -> Any:
+def draw_figure(result: Result, kind: str = "all", *, groups: Sequence[int] | None = None, width: float = 180.0) -> Any:
     """Draw a figure of a run; its label is the caption."""
     check_figure_options(kind, groups, width, result.summary, result.assessment)
     panels = FigureBuilder(result, groups, width, is_alone=kind != "all").build(kind)
@@ -262,7 +264,8 @@ class FigureBuilder:
 
     def build_described(self) -> Panel:
         """Return the columns that describe the groups."""
-        columns = self.described if self.is_alone else self.described[:N_DESCRIBED]
+        n_beside = N_DESCRIBED if self.width >= NARROW else N_DESCRIBED - 1
+        columns = self.described if self.is_alone else self.described[:n_beside]
         if not columns:
             raise ValueError(
                 "no described column has numbers, dates or categories, which a figure of the kind 'described' shows: "
@@ -318,9 +321,7 @@ class FigureBuilder:
             name = self.result.names[cluster]
             return GroupProfileDisplay(differences[cluster], columns, self.labels, cluster, name).plot(ax)
 
-        return [
-            Panel("group", partial(draw, c), max(len(differences[c]), 2) * 2 * 3.4 + 10, str) for c in groups
-        ]
+        return [Panel("group", partial(draw, c), max(len(differences[c]), 2) * 2 * 3.4 + 10, str) for c in groups]
 
     def describe_tests(self, columns: Sequence[OriginalColumn]) -> str:
         """Write the tests of columns, with p-values that are adjusted for all tests of the run."""

@@ -251,7 +251,7 @@ class Result:
     @property
     def noun(self) -> str:
         """What the entities are, in the plural, such as 'products'."""
-        return self._run.noun
+        return getattr(self._run, "noun", "entities")
 
     @property
     def columns(self) -> list[OriginalColumn]:

@@ -18,7 +18,8 @@ RINGS = (0.0, 0.4, 0.8, 1.3, 2.0, 3.0)  # distances of a box from its anchor to 
 N_ANGLES = 24
 COVER_COST = 4.0  # heights of a line that a box is moved in order to cover no points
 NEAR = 0.8  # heights of a line: farther boxes are connected with their anchors by a line
-MAX_COVERED = 0.25  # share of the map that all boxes may cover
+MAX_COVERED = 0.25  # share of the map that all boxes may cover, but
+N_FREE = 12  # boxes are placed wherever there is room
 
 
 class SpreadLabels(Artist):
@@ -94,12 +95,7 @@ def measure_text(label: Any) -> tuple[float, float]:
 
 
 def place_boxes(
-    anchors: np.ndarray,
-    boxes: np.ndarray,
-    occupied: np.ndarray,
-    room: np.ndarray,
-    reserved: np.ndarray,
-    line: float,
+    anchors: np.ndarray, boxes: np.ndarray, occupied: np.ndarray, room: np.ndarray, reserved: np.ndarray, line: float
 ) -> np.ndarray:
     """Place boxes near their anchors, one after the other, where they overlap no other box and cover few points.
 
@@ -127,7 +123,7 @@ def place_boxes(
     centers = np.full((len(boxes), 2), np.nan)
     covered = 0.0
     for i, (anchor, box) in enumerate(zip(anchors, boxes, strict=True)):
-        if covered + box.prod() > MAX_COVERED * room.prod():
+        if i >= N_FREE and covered + box.prod() > MAX_COVERED * room.prod():
             continue
         rings = np.repeat(RINGS, N_ANGLES)
         candidates = anchor + np.tile(directions, (len(RINGS), 1)) * (box / 2 + rings[:, None] * line)

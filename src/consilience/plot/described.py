@@ -11,15 +11,14 @@ from ..data import Table
 from ..explain import OriginalColumn, compare_clusters
 from ..explain.comparisons import encode_categories, format_p
 from ._docs import share_docs
-from ._figure import COLORS, Axes, escape_name, get_axes_grid, luminance, marker_style, pluralize
+from ._figure import NAME_WIDTH, Axes, escape_name, get_axes_grid, marker_style, pluralize, shorten_names
 from ._model import find_column
 
 MAX_GROUPS = 20  # that are drawn by default
 MAX_COLUMNS = 3  # panels beside each other
 MAX_STRIP = 50  # values of a cluster that are drawn as points
-MAX_CATEGORIES = 5  # of a column; others are drawn as one
-BOX_COLOR, OTHER_COLOR = "#C9D6E6", "#DDDDDD"
-HATCHES = ("", "", "", "////", "xxxx", "")  # besides colors
+BOX_COLOR, OTHER_COLOR = "#C9D6E6", "#F4F4F4"
+SHADES = ("#E3DCEE", "#BFAFD8", "#957BBD", "#684597", "#371A5E")  # of categories: other colors than those of clusters
 KINDS = ("number", "date", "category")
 
 
@@ -153,14 +152,17 @@ class DescribedDisplay:
         return boxes
 
     def _draw_shares(self, panel: Axes, column: OriginalColumn) -> Any:
-        """Draw the shares of the most frequent categories, and of all others together."""
+        """Draw the shares of the five most frequent categories, and of all others together."""
         categories, codes = encode_categories(column)
-        n_shown = min(len(categories), MAX_CATEGORIES)
-        entries = categories[:n_shown] + (["other"] if len(categories) > n_shown else [])
-        if not entries:
+        if not categories:
             panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", fontsize="small")
             return []
-        codes = np.minimum(codes, n_shown)
+        n_shown = min(len(categories), len(SHADES))
+        order = sorted(range(n_shown), key=categories.__getitem__)
+        entries = [categories[j] for j in order] + (["other"] if len(categories) > n_shown else [])
+        position = np.append(np.argsort(order), [n_shown, -1])  # of each category, of all others, and of empty cells
+        codes = position[np.where(codes < 0, -1, np.minimum(codes, n_shown))]
+        shades = SHADES[:: (len(SHADES) - 1) // max(n_shown - 1, 1)] if n_shown < 4 else SHADES
         counts = np.array(
             [np.bincount(codes[(self.labels == c) & (codes >= 0)], minlength=len(entries)) for c in self.clusters_]
         )
@@ -168,11 +170,11 @@ class DescribedDisplay:
         left = np.zeros(len(self.clusters_))
         bars = []
         for j, entry in enumerate(entries):
-            color = OTHER_COLOR if j == n_shown else COLORS[j]
+            color, hatch = (OTHER_COLOR, "////") if j == n_shown else (shades[j], "")
             bars.append(
                 panel.barh(
-                    range(len(left)), shares[:, j], left=left, height=0.7, color=color, hatch=HATCHES[j],
-                    edgecolor="white", linewidth=0.5, label=escape_name(entry, 16),
+                    range(len(left)), shares[:, j], left=left, height=0.7, color=color, hatch=hatch,
+                    edgecolor="#999999", linewidth=0.5, label=escape_name(entry, 16),
                 )
             )  # fmt: skip
             left += shares[:, j]
@@ -188,7 +190,8 @@ class DescribedDisplay:
         """Name the clusters and the column, and state the test."""
         n = len(self.clusters_)
         panel.set_ylim(max(n, 2) - 0.4, -0.6)
-        panel.set_yticks(range(n), [escape_name(self.names[c], 30) if has_names else "" for c in self.clusters_])
+        names = shorten_names(self.names, NAME_WIDTH)
+        panel.set_yticks(range(n), [names[c] if has_names else "" for c in self.clusters_])
         panel.tick_params(axis="y", length=0, labelsize="small", pad=10 if has_names else 4)
         panel.tick_params(axis="x", labelsize="small")
         panel.spines[["top", "right"]].set_visible(False)
@@ -232,12 +235,7 @@ class DescribedDisplay:
 
     @classmethod
     def from_result(
-        cls,
-        result: Any,
-        *,
-        columns: Sequence[str] | None = None,
-        clusters: Sequence[int] | None = None,
-        ax: Any = None,
+        cls, result: Any, *, columns: Sequence[str] | None = None, clusters: Sequence[int] | None = None, ax: Any = None
     ) -> DescribedDisplay:
         """Draw columns of a result of `consilience.cluster`.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..explain import Difference, OriginalColumn, find_differences
 from ._docs import share_docs
-from ._figure import Axes, escape_name, get_axes, marker_style
+from ._figure import Axes, escape_name, get_axes, marker_style, shorten_names
 
 ELSEWHERE_COLOR = "#BBBBBB"
 SCALE = (2, 98)  # percentiles of a column at the ends of its row
@@ -104,7 +104,7 @@ class GroupProfileDisplay:
         ax.set(xlim=(-0.01, 1.01), ylim=(max(n, 2) - 0.4, -0.6), xticks=[])
         ax.spines[["top", "right", "bottom"]].set_visible(False)
         n_inside, n_all = int((self.labels == self.cluster).sum()), int((self.labels >= 0).sum())
-        ax.set_title(f"{escape_name(self.name, 40)} ({n_inside:,} of {n_all:,})", fontsize="medium", loc="left")
+        ax.set_title(f"{shorten_names([self.name], 44)[0]} ({n_inside:,} of {n_all:,})", fontsize="medium", loc="left")
         return self
 
     def _measure(self, difference: Difference) -> list[tuple[float, float, float]]:
@@ -166,9 +166,7 @@ class GroupProfileDisplay:
         %(ax_returns_display)s
         """
         names = dict(enumerate(result.names))
-        return cls.from_labels(
-            result.model.labels_, result.columns, cluster, names.get(cluster), n_top=n_top, ax=ax
-        )
+        return cls.from_labels(result.model.labels_, result.columns, cluster, names.get(cluster), n_top=n_top, ax=ax)
 
 
 def _list_clusters(labels: np.ndarray) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..explain import Hierarchy
 from ._docs import share_docs
-from ._figure import COLORS, Axes, escape_name, get_axes, marker_style, pluralize
+from ._figure import COLORS, Axes, get_axes, marker_style, pluralize, shorten_names
 from .dendrogram import arrange_tree
 
 MAX_LEAVES = 40  # that are drawn by default
@@ -60,7 +60,9 @@ class HierarchyDisplay:
                 f"{n_clusters} clusters need as many sizes and names, got {len(self.sizes)} and {len(self.names)}"
             )
 
-    def plot(self, ax: Axes | None = None, *, n_groups: int | None = None, max_leaves: int = MAX_LEAVES) -> HierarchyDisplay:
+    def plot(
+        self, ax: Axes | None = None, *, n_groups: int | None = None, max_leaves: int = MAX_LEAVES
+    ) -> HierarchyDisplay:
         """Draw the tree.
 
         Parameters
@@ -94,13 +96,13 @@ class HierarchyDisplay:
         self.links_ = LineCollection([link[:, ::-1] for link in links], colors="black", linewidths=1)
         ax.add_collection(self.links_)
         ax.plot([n_leaves - 1, n_leaves - 0.5], [(n_leaves - 1) / 2] * 2, alpha=0)  # space at the root
-        labels = []
+        labels, names = [], shorten_names(self.names, 34)
         for i, leaf in enumerate(self.leaves_):
             largest = max(leaf, key=lambda c: self.sizes[c])
             color, marker = marker_style(largest)
             ax.scatter(0, i, s=22, c=color, marker=marker, linewidths=0.4, edgecolors="black", zorder=3, clip_on=False)
             others = "" if len(leaf) == 1 else f" and {len(leaf) - 1} more"
-            labels.append(f"{escape_name(self.names[largest], 34)}{others} ({sum(self.sizes[c] for c in leaf):,})")
+            labels.append(f"{names[largest]}{others} ({sum(self.sizes[c] for c in leaf):,})")
         ax.set_xlim(max(n_leaves - 0.6, 1), 0)
         ax.set_ylim(n_leaves - 0.4, -0.6)
         ax.yaxis.tick_right()

@@ -14,18 +14,19 @@ from ._figure import (
     MAX_VECTOR_POINTS,
     NEUTRAL_COLOR,
     Axes,
+    break_at_commas,
     escape_name,
     get_axes,
     marker_style,
     pluralize,
     scale_markers,
-    wrap_text,
+    shorten_names,
 )
 from ._model import check_fitted_views
 
 COLOR_SCALE, COLOR_RANGE = "viridis_r", (2, 98)  # percentiles between which colors differ
 NUMERIC_KINDS = ("number", "date")
-LABEL_WIDTH = 18  # characters per line of a label
+LABEL_WIDTH = 20  # characters per line of a label
 N_LARGE = 20_000  # points; with more, they become transparent
 MIN_OPACITY = 0.15
 MAX_LABELS = 100  # largest clusters that are tried; there is never room for more
@@ -111,7 +112,9 @@ class JointMapDisplay:
     def _draw_points(self, rows: np.ndarray) -> list[Any]:
         """Draw the entities: by marker if there are few, and otherwise as pixels."""
         styles = [marker_style(c) for c in range(-1, len(self.names))]
-        cluster_colors, cluster_markers = (np.array(parts)[self.labels[rows] + 1] for parts in zip(*styles, strict=True))
+        cluster_colors, cluster_markers = (
+            np.array(parts)[self.labels[rows] + 1] for parts in zip(*styles, strict=True)
+        )
         colors = cluster_colors if self.color is None else self._color_by_column(self.color, rows)
         markers, style = cluster_markers, {"linewidths": 0.4, "edgecolors": "black"}
         if len(rows) > MAX_VECTOR_POINTS:
@@ -173,13 +176,14 @@ class JointMapDisplay:
         labels, points = self.labels[is_drawn], self.layout[is_drawn]
         clusters, sizes = np.unique(labels[labels >= 0], return_counts=True)
         by_size = clusters[np.argsort(-sizes, kind="stable")].tolist()
+        names = shorten_names(self.names, 2 * LABEL_WIDTH)
         self.labels_ = {}
         for c in [c for c in by_size if named is None or c in named][:MAX_LABELS]:
             members = points[labels == c]
             middle = members[((members - np.median(members, axis=0)) ** 2).sum(axis=1).argmin()]
             edge = "#666666" if self.color is not None else marker_style(c)[0]
             self.labels_[c] = self.ax_.annotate(
-                wrap_text(escape_name(self.names[c], 2 * LABEL_WIDTH), LABEL_WIDTH),
+                break_at_commas(names[c], LABEL_WIDTH),
                 middle,
                 xytext=(0, 0),
                 textcoords="offset points",
@@ -207,7 +211,9 @@ class JointMapDisplay:
         SpreadLabels(self.ax_, points, radius, list(self.labels_.values()), corner, describe)
 
     @classmethod
-    def from_estimator(cls, model: Any, views: Any, *, random_state: int = 0, ax: Axes | None = None) -> JointMapDisplay:
+    def from_estimator(
+        cls, model: Any, views: Any, *, random_state: int = 0, ax: Axes | None = None
+    ) -> JointMapDisplay:
         """Draw the entities of a fitted model, with names from what marks the clusters.
 
         Parameters

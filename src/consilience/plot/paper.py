@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MM_PER_INCH = 25.4
-MAP_WIDTH = 1.25  # of the left column, relative to the right one
+MAP_WIDTH = 1.4  # of the left column, relative to the right one
 # The smallest texts of displays are "small", 0.833 of this size: above 6 points, which journals demand.
 PAPER_SETTINGS = {
     "font.size": 7.5,
@@ -76,11 +76,26 @@ def compose_figure(
             [list(row) for row in mosaic], height_ratios=list(heights), width_ratios=widths
         )
         displays = {letter: draw[letter](axes[letter]) for letter in draw}
-        for letter, display in displays.items() if has_letters else ():
-            np.ravel(display.ax_)[0].set_title(letter, loc="left", fontsize="large", fontweight="bold")
+        if has_letters:
+            for display in displays.values():
+                np.ravel(display.ax_)[0].set_title(" ", loc="left", fontsize="large")  # room for the letter
         figure.draw_without_rendering()  # arranges the panels and places the names
         figure.set_layout_engine("none")
+        if has_letters:
+            for letter, display in displays.items():
+                _write_letter(figure, letter, np.ravel(display.ax_))
     return figure, displays
+
+
+def _write_letter(figure: Figure, letter: str, axes: Sequence[Axes]) -> None:
+    """Write a letter over the upper left corner of a panel and of the names beside it."""
+    from matplotlib.transforms import ScaledTranslation
+
+    boxes = [panel.get_tightbbox(for_layout_only=True) for panel in axes]
+    corner = min(box.x0 for box in boxes), axes[0].get_window_extent().y1
+    x, y = figure.transFigure.inverted().transform(corner)
+    above = figure.transFigure + ScaledTranslation(0, 3 / 72, figure.dpi_scale_trans)
+    figure.text(x, y, letter, transform=above, fontsize="large", fontweight="bold")
 
 
 def check_figure_file(path: Path) -> None:

@@ -12,7 +12,7 @@ from ..data import Table
 from ..explain import OriginalColumn, SurvivalCurve, compare_clusters, estimate_survival
 from ..explain.comparisons import format_p
 from ._docs import share_docs
-from ._figure import DASHES, Axes, escape_name, get_axes, luminance, marker_style, pluralize
+from ._figure import DASHES, NAME_WIDTH, Axes, escape_name, get_axes, luminance, marker_style, pluralize, shorten_names
 from ._model import find_column
 
 MAX_CURVES = 8  # that are drawn by default
@@ -137,13 +137,12 @@ class SurvivalDisplay:
         ax.set_xticks(ticks)
         y = -4.4 * size
         ax.text(-2.0 * size, y, "at risk", transform=points, ha="right", va="center", fontsize=size, style="italic")
-        self.at_risk_ = {}
+        self.at_risk_, names = {}, shorten_names(self.names, NAME_WIDTH)
         for c in shown:
             y -= LINE_SPACING * size
             key = [-4.2 * size, -2.0 * size]
             ax.plot(key, [y, y], transform=points, clip_on=False, **_style_line(c))
-            name = escape_name(self.names[c])
-            ax.text(-4.8 * size, y, name, transform=points, ha="right", va="center", fontsize=size)
+            ax.text(-4.8 * size, y, names[c], transform=points, ha="right", va="center", fontsize=size)
             self.at_risk_[c] = self.curves[c].count_at_risk(ticks).tolist()
             for tick, n in zip(ticks, self.at_risk_[c], strict=True):
                 ax.text(tick, y, f"{n:,}", transform=columns, ha="center", va="center", fontsize=size)

@@ -10,7 +10,18 @@ import numpy as np
 from ..assessment import Assessment
 from ..assessment.reference import LEAST_SUPPORT
 from ._docs import share_docs
-from ._figure import COLORS, NEUTRAL_COLOR, Axes, escape_name, get_axes_grid, marker_style, pluralize, wrap_text
+from ._figure import (
+    COLORS,
+    NAME_WIDTH,
+    NEUTRAL_COLOR,
+    Axes,
+    escape_name,
+    get_axes_grid,
+    marker_style,
+    pluralize,
+    shorten_names,
+    wrap_text,
+)
 
 MAX_GROUPS = 40  # bars of clusters that are drawn by default
 BAR_COLOR = "#9DB7D5"  # light, so that markers on the bars are seen
@@ -94,12 +105,14 @@ class VerdictDisplay:
         order = np.argsort(-table["size"], kind="stable")
         clusters, stability = table["cluster"][order], table["stability"][order]
         self.clusters_ = clusters[:n_groups].tolist()
-        names = [escape_name(self.names[c], 34) for c in self.clusters_]
-        self.cluster_bars_ = _draw_bars(panel, stability[:n_groups], names, [True] * n_groups)
+        names = shorten_names(self.names, NAME_WIDTH)
+        self.cluster_bars_ = _draw_bars(
+            panel, stability[:n_groups], [names[c] for c in self.clusters_], [True] * n_groups
+        )
         for i, c in enumerate(self.clusters_):
             color, marker = marker_style(c)
             panel.scatter(0.02, i, s=22, c=color, marker=marker, linewidths=0.4, edgecolors="black", zorder=3)
-        panel.set_xlabel("stability: share put into the same group by a fit to the other half", fontsize="small")
+        panel.set_xlabel("stability (share found again)", fontsize="small")
         others = stability[n_groups:]
         if len(others):
             note = f"and {pluralize(len(others), 'smaller group')}, median {np.nanmedian(others):.2f}"
@@ -110,7 +123,7 @@ class VerdictDisplay:
         names = [escape_name(name) for name in table["view"]]
         self.view_bars_ = _draw_bars(panel, table["support"], names, table["confirmed"].tolist())
         panel.axvline(LEAST_SUPPORT, color="black", linewidth=0.8, linestyle=":")
-        panel.set_xlabel("support by the best other view (below the dotted line: not confirmed)", fontsize="small")
+        panel.set_xlabel("support by another view", fontsize="small")
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> VerdictDisplay:
