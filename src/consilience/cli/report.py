@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..files import check_complete, check_output_file
+from ..pipeline.descriptions import summarize_descriptions
 from ..pipeline.folder import MODEL, REPORT, SUMMARY, open_model, read_summary, restore_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
@@ -25,5 +26,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     check_inputs_stay([out], run.options, folder / SUMMARY, folder / MODEL)
     with terminal.step("writing the report", "wrote the report"):
         run.build_report().save(out, overwrite=options.force)
+    for row in summarize_descriptions(run.labels, run.data.descriptions) if options.describe else ():
+        terminal.print_result(f"{row['column']}: {row['sentence']}")
     terminal.outcome = f"the results are in {out}"
     terminal.print_result(f"Written to {out}")

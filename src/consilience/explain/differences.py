@@ -187,9 +187,9 @@ class NumberEffects:
         inside = self._find_quartiles(n_inside, lambda ranks: members[ranks])
         elsewhere = self._find_quartiles(n - n_inside, lambda ranks: ranks + np.searchsorted(first, ranks, "right"))
         if self.column.kind == "date":
-            texts = [format_dates(*quartiles) for quartiles in (inside, elsewhere)]
+            texts = [format_dates(low, high) for low, high in (inside, elsewhere)]
         else:
-            texts = [format_range(*quartiles, unit, self.is_whole) for quartiles in (inside, elsewhere)]
+            texts = [format_range(low, high, unit, self.is_whole) for low, high in (inside, elsewhere)]
         if self.has_zeros and inside[0] == 0:
             counts = np.count_nonzero(self.sorted[members]), np.count_nonzero(self.sorted)
             texts = [write_share(counts[0] / n_inside), write_share((counts[1] - counts[0]) / (n - n_inside))]

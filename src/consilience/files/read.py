@@ -464,9 +464,11 @@ class _ViewReader:
             )
         if path in files:
             return DescriptionColumn(name, f"{path}:{name}", values, content=files[path][0], event=event)
-        ids = getattr(content, "ids", None)
-        if hasattr(content, "id_column"):
-            ids = self._read_ids(path, content, self._find_class_id(content))
+        match content:
+            case FileTable():
+                ids = self._read_ids(path, content, self._find_class_id(content))
+            case _:
+                ids = getattr(content, "ids", None)
         return DescriptionColumn(name, f"{path}:{name}", values, ids, event=event)
 
     def _list_describing(self, paths: Sequence[Path]) -> list[str]:

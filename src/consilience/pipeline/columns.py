@@ -14,7 +14,7 @@ from ..data.frames import find_free_name
 from ..explain import OriginalColumn, profile
 from ..files import ViewContent
 from ..files.splitting import find_blocks
-from .descriptions import build_column, take_cells
+from .descriptions import interpret_cells, take_cells
 from .loading import LoadedData
 
 MAX_FEATURES = 200  # columns of a matrix
@@ -50,7 +50,7 @@ def _list_content(content: ViewContent, data: LoadedData, labels: np.ndarray) ->
             yield OriginalColumn(content.name, take_cells(content.data, rows), "text")
         case "categories":
             for name, values in content.data.items():
-                yield build_column(name, take_cells(values, rows), content.readings.get(name), is_category=True)
+                yield interpret_cells(name, take_cells(values, rows), content.readings.get(name), is_category=True)
         case "numbers" | "counts" | "expression" | "proteins":
             matrix, features = _get_matrix(content)
             if features is None:
@@ -59,7 +59,7 @@ def _list_content(content: ViewContent, data: LoadedData, labels: np.ndarray) ->
             for i in _choose_features(content, names, matrix, data, labels):
                 cells = matrix[:, [i]]
                 numbers = np.asarray(cells.toarray() if sp.issparse(cells) else cells, dtype=np.float64).ravel()
-                yield build_column(names[i], take_cells(numbers, rows), content.readings.get(names[i]))
+                yield interpret_cells(names[i], take_cells(numbers, rows), content.readings.get(names[i]))
 
 
 def _get_matrix(content: ViewContent) -> tuple[Any, Sequence[str] | None]:

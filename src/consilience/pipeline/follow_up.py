@@ -54,16 +54,16 @@ class EventColumn:
         if len(values) == 2 and all(map(is_number, values)):
             has_happened = [float(value) == max(map(float, values)) for value in values]
         if len(values) == 2 and None in has_happened:
-            other = next((known for known in has_happened if known is not None), None)
+            other = next((answer for answer in has_happened if answer is not None), None)
             has_happened = [
-                (None if other is None else not other) if known is None else known for known in has_happened
+                (None if other is None else not other) if answer is None else answer for answer in has_happened
             ]
         is_plain = all(is_number(value) or value.lower() in TRUTHS for value in values)
         if is_plain and OPPOSITE_WORDS.intersection(split_words(column.name)):
-            has_happened = [None if known is None else not known for known in has_happened]
+            has_happened = [None if answer is None else not answer for answer in has_happened]
         if None in has_happened or (len(values) == 2 and len(set(has_happened)) == 1):
             return None
-        return cls(column, next((value for value, known in zip(values, has_happened, strict=True) if known), None))
+        return cls(column, next((value for value, answer in zip(values, has_happened, strict=True) if answer), None))
 
     def mark(self) -> tuple[np.ndarray, np.ndarray]:
         """Return which entities have had the event, and for which this is known."""

@@ -15,6 +15,7 @@ from .sections import SECTIONS, Section, SectionBuilder, build_method, build_sea
 
 MAX_BYTES = 5_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
+STYLES = ("style.css", "descriptions.css")
 # in the order of the script: a part may use what the parts before it define
 SCRIPT_PARTS = ("base", "state", "theme", "clusters", "unpack", "view_maps", "search", "start")
 ICON = (
@@ -25,7 +26,7 @@ ICON = (
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the table of all entities."""
-    style, script = Html((files(__package__) / "style.css").read_text("utf-8")), read_script()
+    style, script = read_styles(), read_script()
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     sections = [section for section in built if section is not None]
     for section in sections:
@@ -67,6 +68,11 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
         tag("style", style),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def read_styles() -> Html:
+    """Return the style sheet of the page."""
+    return Html("".join((files(__package__) / name).read_text("utf-8") for name in STYLES))
 
 
 def read_script() -> Html:

@@ -6,6 +6,7 @@ from .clusters import build_clusters
 from .comparison import build_comparison
 from .contested import build_contested
 from .data import build_data
+from .descriptions import build_descriptions
 from .information import build_information
 from .maps import build_maps
 from .method import build_method
@@ -21,6 +22,7 @@ SECTIONS: tuple[SectionBuilder, ...] = (
     build_reliance,
     build_data,
     build_clusters,
+    build_descriptions,
     build_selection,
     build_agreement,
     build_information,
