@@ -382,8 +382,9 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
 
 
 def _parse_groups(text: str) -> list[int]:
-    """Parse numbers of groups, separated by commas."""
-    return [parse_integer(number.strip()) for number in text.split(",")]
+    """Parse numbers of groups, separated by commas; repeated ones count once."""
+    numbers = [parse_integer(number.strip()) for number in text.split(",")]
+    return list(dict.fromkeys(numbers))
 
 
 def _add_figure(commands: argparse._SubParsersAction) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..files import check_complete, check_output_file
 from ..files.write import stage_file
-from ..pipeline.figure import check_described, check_figure_options, draw_figure
+from ..pipeline.figure import check_descriptions, check_figure_options, draw_run
 from ..pipeline.folder import MODEL, SUMMARY, open_model, read_summary, restore_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
@@ -27,11 +27,11 @@ def run_figure(options: argparse.Namespace, terminal: Terminal) -> None:
     facts = read_summary(folder / SUMMARY)
     saved = open_model(folder)
     check_figure_options(options.content, options.groups, options.width, facts, saved["assessment"])
-    check_described(options.content, facts)
+    check_descriptions(options.content, facts)
     run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
     check_inputs_stay([out], run.options, folder / SUMMARY, folder / MODEL)
     with terminal.step("drawing the figure", "drew the figure"):
-        figure = draw_figure(Result(run), options.content, groups=options.groups, width=options.width)
+        figure = draw_run(Result(run), options.content, groups=options.groups, width=options.width)
         with stage_file(out, options.force) as temporary:
             save_figure(figure, temporary, options.dpi)
     terminal.outcome = f"the results are in {out}"

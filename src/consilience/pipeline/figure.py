@@ -77,7 +77,7 @@ def check_figure_options(
         raise ValueError("the run was not assessed, so there is no verdict to draw: cluster again with the assessment")
 
 
-def check_described(kind: str, facts: Mapping[str, Any]) -> None:
+def check_descriptions(kind: str, facts: Mapping[str, Any]) -> None:
     """Refuse a figure of described columns of a run on files that has none, before the data is read."""
     if kind in ("survival", "described") and not facts["inputs"].get("describe"):
         raise ValueError(
@@ -86,7 +86,7 @@ def check_described(kind: str, facts: Mapping[str, Any]) -> None:
         )
 
 
-def draw_figure(result: Result, kind: str = "all", *, groups: Sequence[int] | None = None, width: float = 180.0) -> Any:
+def draw_run(result: Result, kind: str = "all", *, groups: Sequence[int] | None = None, width: float = 180.0) -> Any:
     """Draw a figure of a run; its label is the caption."""
     check_figure_options(kind, groups, width, result.summary, result.assessment)
     panels = FigureBuilder(result, groups, width, is_alone=kind != "all").build(kind)
@@ -143,10 +143,10 @@ def write_caption(result: Result, panels: Mapping[str, Panel], displays: Mapping
 
 
 PROFILE_CAPTION = (
-    "What marks each group: the upper bar is the group, the lower gray bar all others. Bars of numbers and dates reach "
-    "from the first to the third quartile, with a line at the median; those of categories and words are shares of 100%. "
-    "Each row has its own scale. Only differences that are larger than two standard errors, corrected for the number of "
-    "comparisons, are shown."
+    "What marks each group: the upper bar is the group, the lower gray bar all others. Bars of numbers and dates "
+    "reach from the first to the third quartile, with a line at the median; those of categories and words are shares "
+    "of 100%. Each row has its own scale. Only differences that are larger than two standard errors, corrected for "
+    "the number of comparisons, are shown."
 )
 
 
@@ -240,6 +240,7 @@ class FigureBuilder:
                 "`consilience cluster` again with --describe months,event"
             )
         column = self.timed[0]
+        event = np.asarray(column.event)
         has_time = np.isfinite(column.values.astype(np.float64)) & (self.labels >= 0)
         sizes = np.bincount(self.labels[has_time], minlength=self.result.n_clusters)
         by_size = np.argsort(-sizes, kind="stable").tolist()
@@ -253,7 +254,7 @@ class FigureBuilder:
         def describe(display: SurvivalDisplay) -> str:
             bands = " with 95% confidence bands" if display.bands_ else ""
             largest = "" if len(display.lines_) == len(display.curves) else f" of {len(display.lines_)} groups"
-            n_events = int(column.event[has_time].sum())
+            n_events = int(event[has_time].sum())
             return (
                 f"Kaplan-Meier estimates{largest} of the share without event by {display.time_name}{bands}; ticks are "
                 f"censored, and the numbers at risk are below ({int(has_time.sum()):,} {self.result.noun}, "
@@ -275,13 +276,16 @@ class FigureBuilder:
         def draw(ax: Any) -> DescribedDisplay:
             return DescribedDisplay(columns, self.labels, self.result.names, self.tests).plot(ax, clusters=self.groups)
 
-        def describe(display: DescribedDisplay) -> str:
+        def describe(display: DescribedDisplay) -> str:  # noqa: ARG001
             names = ", ".join(column.name for column in columns)
             kinds = {column.kind for column in columns}
             boxes = f"; {BOXES}" if kinds - {"category"} else ""
             n_left = len(self.described) - len(columns)
             left_out = f" ({count_noun(n_left, 'further column')} not shown)" if n_left else ""
-            return f"Columns that were not used to find the groups: {names}{left_out}{boxes}. {self.describe_tests(columns)}"
+            return (
+                f"Columns that were not used to find the groups: {names}{left_out}{boxes}. "
+                f"{self.describe_tests(columns)}"
+            )
 
         n_rows = len(self.groups or np.unique(self.labels[self.labels >= 0])[:20])
         has_legend = any(column.kind == "category" for column in columns)

@@ -16,7 +16,7 @@ from ..explain import Hierarchy, OriginalColumn
 from ..files import check_complete
 from ..files.annotate import annotate_mudata
 from ..report import Report
-from .figure import DISPLAYS, draw_figure
+from .figure import DISPLAYS, draw_run
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
 from .loading import parse_pairs
@@ -309,7 +309,7 @@ class Result:
             ``figure.get_label()`` is a caption.
         """
         with raise_in_python_terms():
-            return draw_figure(self, kind, groups=groups, width=width)
+            return draw_run(self, kind, groups=groups, width=width)
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

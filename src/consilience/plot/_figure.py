@@ -46,7 +46,7 @@ def get_axes_grid(
     if ax is None:
         import matplotlib.pyplot as plt
 
-        ratios = {"width_ratios": widths, "height_ratios": heights}
+        ratios: dict[str, Any] = {"width_ratios": widths, "height_ratios": heights}
         return plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False, sharex=sharex, **ratios)
     n = shape[0] * shape[1]
     if isinstance(ax, Axes):

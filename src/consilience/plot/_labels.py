@@ -1,4 +1,4 @@
-"""Names on a map, moved apart whenever the figure is drawn. It imports matplotlib, so displays import it when drawing."""
+"""Names on a map, moved apart whenever the figure is drawn; displays import this module when they draw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.text import Annotation
 from matplotlib.textpath import TextPath
 from scipy.ndimage import maximum_filter
 
@@ -46,8 +45,8 @@ class SpreadLabels(Artist):
         ax: Axes,
         points: np.ndarray,
         radius: float,
-        labels: Sequence[Annotation],
-        corner: Annotation,
+        labels: Sequence[Any],
+        corner: Any,
         describe: Callable[[int], str],
     ) -> None:
         super().__init__()
@@ -61,12 +60,13 @@ class SpreadLabels(Artist):
 
     def draw(self, renderer: Any) -> None:  # noqa: ARG002
         """Place the labels; matplotlib draws them later, because of their order."""
-        bounds = self.axes.get_window_extent()
-        points_per_pixel = 72 / self.axes.figure.dpi
-        origin, room = bounds.min, bounds.size * points_per_pixel
+        ax: Any = self.axes
+        bounds = ax.get_window_extent()
+        points_per_pixel = 72 / ax.figure.dpi
+        origin, room = bounds.min, np.array(bounds.size) * points_per_pixel
 
         def convert(positions: np.ndarray) -> np.ndarray:
-            return (self.axes.transData.transform(positions) - origin) * points_per_pixel
+            return (ax.transData.transform(positions) - origin) * points_per_pixel
 
         self.corner.set_text(self.describe(0))
         reserved = np.array([0.0, 0.0, *measure_text(self.corner)])

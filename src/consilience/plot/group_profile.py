@@ -17,7 +17,7 @@ SCALE = (2, 98)  # percentiles of a column at the ends of its row
 
 @share_docs
 class GroupProfileDisplay:
-    """What marks one cluster: the columns in which it differs most, inside it and elsewhere, in their units.
+    r"""What marks one cluster: the columns in which it differs most, inside it and elsewhere, in their units.
 
     Each row has a scale of its own. Of numbers and dates a bar reaches from the first to the third quartile, with a
     line at the median; of categories and words it is the share of the entities that have it, from 0% to 100%. The
@@ -92,7 +92,7 @@ class GroupProfileDisplay:
         for side, offset in ((0, -0.2), (1, 0.2)):
             ax.vlines(middle[:, side], y + offset - 0.18, y + offset + 0.18, color="white", linewidth=2.4)
             ax.vlines(middle[:, side], y + offset - 0.18, y + offset + 0.18, color="black", linewidth=1.2)
-        beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
+        beside: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": "small"}
         for i, difference in enumerate(shown):
             ax.text(1.02, i - 0.2, escape_name(difference.text, 40), **beside)
             ax.text(1.02, i + 0.2, escape_name(difference.elsewhere, 40), color="#666666", **beside)
@@ -110,8 +110,8 @@ class GroupProfileDisplay:
     def _measure(self, difference: Difference) -> list[tuple[float, float, float]]:
         """Return start, middle and end of both bars on a scale from 0 to 1; shares have no middle."""
         if difference.kind in ("category", "text"):
-            shares = [_read_share(text) for text in (difference.text, difference.elsewhere)]
-            return [(0.0, np.nan, share) for share in shares]
+            percentages = [text.split()[-1].strip("<>%") for text in (difference.text, difference.elsewhere)]
+            return [(0.0, np.nan, float(number) / 100) for number in percentages]  # of 'red 81%' or '<1%'
         values = np.asarray(self.columns[difference.column].values, dtype=np.float64)
         is_filled = np.isfinite(values) & (self.labels >= 0)
         low, high = np.percentile(values[is_filled], SCALE)
@@ -179,8 +179,3 @@ def _name_row(difference: Difference) -> str:
     if difference.kind != "text":
         return difference.column
     return difference.sentence.removesuffix(f" in {difference.text} of texts, elsewhere {difference.elsewhere}")
-
-
-def _read_share(text: str) -> float:
-    """Read the share at the end of a text, such as 'red 81%' or '<1%'."""
-    return float(text.split()[-1].strip("<>%")) / 100

@@ -22,7 +22,7 @@ from ._figure import (
     scale_markers,
     shorten_names,
 )
-from ._model import check_fitted_views
+from ._model import check_fitted_views, find_column
 
 COLOR_SCALE, COLOR_RANGE = "viridis_r", (2, 98)  # percentiles between which colors differ
 NUMERIC_KINDS = ("number", "date")
@@ -98,7 +98,7 @@ class JointMapDisplay:
         %(returns_self)s
         """
         self.figure_, self.ax_ = get_axes(ax, (6.4, 5.6))
-        is_drawn = np.isfinite(self.layout).all(axis=1)
+        is_drawn = np.asarray(np.isfinite(self.layout).all(axis=1))
         rows = np.flatnonzero(is_drawn)
         if len(rows) > MAX_VECTOR_POINTS:
             rows = np.random.default_rng(0).permutation(rows)
@@ -112,11 +112,10 @@ class JointMapDisplay:
     def _draw_points(self, rows: np.ndarray) -> list[Any]:
         """Draw the entities: by marker if there are few, and otherwise as pixels."""
         styles = [marker_style(c) for c in range(-1, len(self.names))]
-        cluster_colors, cluster_markers = (
-            np.array(parts)[self.labels[rows] + 1] for parts in zip(*styles, strict=True)
-        )
-        colors = cluster_colors if self.color is None else self._color_by_column(self.color, rows)
-        markers, style = cluster_markers, {"linewidths": 0.4, "edgecolors": "black"}
+        colors, markers = (np.array(parts)[self.labels[rows] + 1] for parts in zip(*styles, strict=True))
+        if self.color is not None:
+            colors = self._color_by_column(self.color, rows)
+        style: dict[str, Any] = {"linewidths": 0.4, "edgecolors": "black"}
         if len(rows) > MAX_VECTOR_POINTS:
             opacity = float(np.clip(N_LARGE / len(rows), MIN_OPACITY, 1))
             markers, style = np.full(len(rows), "o"), {"linewidths": 0, "rasterized": True, "alpha": opacity}

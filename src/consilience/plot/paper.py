@@ -87,7 +87,7 @@ def compose_figure(
     return figure, displays
 
 
-def _write_letter(figure: Figure, letter: str, axes: Sequence[Axes]) -> None:
+def _write_letter(figure: Figure, letter: str, axes: Any) -> None:
     """Write a letter over the upper left corner of a panel and of the names beside it."""
     from matplotlib.transforms import ScaledTranslation
 

@@ -91,7 +91,8 @@ class SurvivalDisplay:
         if not shown:
             raise ValueError("no cluster has times: there is nothing to draw")
         self.figure_, self.ax_ = get_axes(ax, (6.4, 3.6 + 0.2 * len(shown)))
-        self.lines_, self.bands_ = {}, {}
+        self.lines_: dict[int, Any] = {}
+        self.bands_: dict[int, Any] = {}
         for c in shown:
             self._draw_curve(c, has_band=len(shown) <= MAX_BANDS)
         ax = self.ax_
@@ -129,7 +130,7 @@ class SurvivalDisplay:
         from matplotlib.font_manager import FontProperties
         from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 
-        ax = self.ax_
+        ax: Any = self.ax_
         size = FontProperties(size="small").get_size_in_points()
         points = Affine2D().scale(1 / 72) + self.figure_.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
         columns = blended_transform_factory(ax.transData, points)
