@@ -12,7 +12,8 @@ from matplotlib.textpath import TextPath
 from scipy.ndimage import maximum_filter
 
 CELL = 2.0  # points: side of the cells in which points are counted
-PADDING = 2.0  # points between a text and the edge of its box
+PADDING = 3.0  # points between a text and the edge of its box
+HINTING = 1.05  # ratio by which texts may be wider as pixels, whose letters begin at whole pixels
 RINGS = (0.0, 0.4, 0.8, 1.3, 2.0, 3.0)  # distances of a box from its anchor to try, in heights of a line
 N_ANGLES = 24
 COVER_COST = 4.0  # heights of a line that a box is moved in order to cover no points
@@ -91,7 +92,7 @@ def measure_text(label: Any) -> tuple[float, float]:
     if lines == [""]:
         return 0.0, 0.0
     widths = [TextPath((0, 0), line, size=size, prop=label.get_fontproperties()).get_extents().width for line in lines]
-    return max(widths) + 2 * PADDING, len(lines) * size * 1.25 + 2 * PADDING
+    return HINTING * max(widths) + 2 * PADDING, len(lines) * size * 1.2 + 2 * PADDING
 
 
 def place_boxes(
