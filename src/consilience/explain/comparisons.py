@@ -20,7 +20,6 @@ MAX_PERMUTED = 2_000  # entities up to which clusters are permuted in place of t
 MAX_LEVELS = 50  # categories of a column; rarer ones are tested as one
 N_PERMUTATIONS, N_FEW = 9_999, 999  # few for tables with many cells
 MANY_CELLS = 2_000
-UNTESTED = {"text": "texts are not tested"}
 SIGNIFICANT = 0.05  # adjusted p-value below which groups are said to differ
 SEED = 0  # of the permutations: the same data gives the same p-values
 
@@ -341,8 +340,9 @@ def describe_test(column: OriginalColumn, row: Mapping[str, Any]) -> str:
     if not row["n"]:
         return "empty"
     if row["test"] == "none":
-        is_same = column.event is None and is_constant(column)
-        return "the same value for all" if is_same else UNTESTED.get(column.kind, "not tested: nothing to compare")
+        if column.kind == "text":
+            return "texts are not tested"
+        return "the same value for all" if column.event is None and is_constant(column) else "nothing to compare"
     adjusted = format_p(row["p_adjusted"], "").removeprefix(" = ").strip()
     chance = f"({row['test']} {format_p(row['p'])}, adjusted {adjusted})"
     what = " in survival" if column.event is not None else ""

@@ -40,15 +40,16 @@ class Difference:
         What the cells of the column are.
     text : str
         The entities of the cluster: the range of the middle half of numbers and dates, such as '12–34 $'; the share of
-        a category, such as 'red 81%'; or that of the texts with a word, such as '34%'.
+        a category, such as 'red 81%'; or that of the texts with a word, such as '34%'. Of numbers that mostly are 0 the
+        share of the others is written, and means if the ranges are equal.
     elsewhere : str
         The other entities, written in the same way.
     sentence : str
         All of this, such as 'price 12–34 $, elsewhere 3–9 $'.
     strength : float
         How different the cluster is, from 0 to 1: of numbers and dates Cliff's delta, the probability that an entity of
-        the cluster has a larger number than another entity minus the probability of a smaller one; of shares the
-        difference of their arcsines, relative to that of 0% and 100%.
+        the cluster has a larger number than another entity minus the probability of a smaller one, or the same of the
+        distances from the median; of shares the difference of their arcsines, relative to that of 0% and 100%.
     """
 
     column: str
@@ -151,7 +152,7 @@ def _list_differences(cluster: int, effects: Sequence[ColumnEffects], limit: flo
 class NumberEffects:
     """How much clusters differ in a column of numbers or dates."""
 
-    n_features = at_most = 1
+    n_features, at_most = 2, 1  # whether numbers are larger or smaller, and whether they are nearer to the median
 
     def __init__(self, labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> None:
         self.column = column
@@ -163,52 +164,51 @@ class NumberEffects:
         self.sizes = np.bincount(group, minlength=n_clusters)
         self.ends = np.cumsum(self.sizes)
         self.positions = np.argsort(group[order], kind="stable")  # in `sorted`, of the entities of each cluster
-        n, n_inside, n_outside = len(values), self.sizes, len(values) - self.sizes
+        n = len(values)
+        n_pairs = np.maximum(self.sizes * (n - self.sizes), 1)
         ranks = rankdata(values) - (n + 1) / 2
-        sums, variance = np.bincount(group, ranks, minlength=n_clusters), float(ranks @ ranks) / max(n - 1, 1)
-        pairs = np.maximum(n_inside * n_outside, 1)
-        self.strength = np.abs(2 * sums / pairs)
-        self.log_chance = np.log(2) + log_ndtr(-np.abs(sums) * np.sqrt(n / (pairs * (variance or 1.0))))
+        scores = np.stack([ranks, rankdata(np.abs(ranks)) - (n + 1) / 2])
+        sums = np.stack([np.bincount(group, score, minlength=n_clusters) for score in scores], axis=1)
+        variances = (scores**2).sum(axis=1) / max(n - 1, 1)
+        self.strength = np.abs(2 * sums / n_pairs[:, None])
+        errors = np.sqrt(n_pairs[:, None] * np.where(variances > 0, variances, 1.0) / max(n, 1))
+        self.log_chance = np.log(2) + log_ndtr(-np.abs(sums) / errors)
         self.is_whole = bool(np.array_equal(self.sorted, np.floor(self.sorted)))
         has_zeros = n > 0 and self.sorted[0] >= 0 and np.mean(self.sorted == 0) >= MANY_ZEROS
         self.has_zeros = bool(has_zeros and column.kind == "number")
 
     def measure(self, cluster: int) -> Candidates:
-        """Return the strength of the difference by ranks (Cliff's delta), and its chance (Mann and Whitney)."""
-        row = slice(cluster, cluster + 1)
-        return Candidates(np.zeros(1, dtype=np.intp), self.strength[row], self.log_chance[row])
+        """Return the strength of the differences by ranks (Cliff's delta), and their chances (Mann and Whitney)."""
+        return Candidates(np.arange(2), self.strength[cluster], self.log_chance[cluster])
 
     def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:  # noqa: ARG002
         """Compare the quartiles, or the shares above 0 of numbers that mostly are 0, or else the means."""
-        name, unit = clean_name(self.column.name), self.column.unit
+        column = self.column
         members = self.positions[self.ends[cluster] - self.sizes[cluster] : self.ends[cluster]]
         n, n_inside = len(self.sorted), len(members)
         first = members - np.arange(n_inside)  # number of other entities before each member
         inside = self._find_quartiles(n_inside, lambda ranks: members[ranks])
         elsewhere = self._find_quartiles(n - n_inside, lambda ranks: ranks + np.searchsorted(first, ranks, "right"))
-        if self.column.kind == "date":
-            texts = [format_dates(low, high) for low, high in (inside, elsewhere)]
-        else:
-            texts = [format_range(low, high, unit, self.is_whole) for low, high in (inside, elsewhere)]
+        before, after = "", ""
         if self.has_zeros and inside[0] == 0:
             counts = np.count_nonzero(self.sorted[members]), np.count_nonzero(self.sorted)
             texts = [write_share(counts[0] / n_inside), write_share((counts[1] - counts[0]) / (n - n_inside))]
-            sentence = f"{name} above 0 in {texts[0]}, elsewhere {texts[1]}"
+            before = "above 0 in "
+        elif column.kind == "date":
+            texts = [format_dates(low, high) for low, high in (inside, elsewhere)]
         else:
-            if texts[0] == texts[1]:  # of whole numbers in a small range
-                sums = self.sorted[members].sum(), self.sorted.sum()
-                means = sums[0] / n_inside, (sums[1] - sums[0]) / (n - n_inside)
-                if self.column.kind == "date":
-                    texts = [f"{format_dates(mean, mean)} on average" for mean in means]
-                else:
-                    step = 10.0 ** np.floor(np.log10(max(abs(means[0] - means[1]), 1e-300)))
-                    texts = [f"{add_unit(write_number(mean, step), unit)} on average" for mean in means]
-            sentence = f"{name} {texts[0]}, elsewhere {texts[1]}"
-        if texts[0] == texts[1]:
+            texts = [format_range(low, high, column.unit, self.is_whole) for low, high in (inside, elsewhere)]
+        if texts[0] == texts[1] and column.kind == "number" and not before:  # whole numbers in a small range
+            sums = self.sorted[members].sum(), self.sorted.sum()
+            means = sums[0] / n_inside, (sums[1] - sums[0]) / (n - n_inside)
+            step = 10.0 ** np.floor(np.log10(max(abs(means[0] - means[1]), 1e-9)))
+            texts = [add_unit(write_number(mean, step), column.unit) for mean in means]
+            after = " on average"
+        if texts[0] == texts[1] or (feature and (before or after)):
             return None
-        return Difference(
-            self.column.name, self.column.kind, texts[0], texts[1], sentence, float(self.strength[cluster])
-        )
+        text, other = (f"{before}{text}{after}" for text in texts)
+        sentence = f"{clean_name(column.name)} {text}, elsewhere {texts[1]}"
+        return Difference(column.name, column.kind, text, other, sentence, float(self.strength[cluster, feature]))
 
     def _find_quartiles(self, n: int, locate: Callable[[np.ndarray], np.ndarray]) -> list[float]:
         """Return the quartiles of n entities; `locate` returns the places of ranks among them in `sorted`."""

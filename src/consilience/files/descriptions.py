@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .formats import FORMATS, split_sheet
 from .joining import Entities
 from .spec import is_file, split_columns
 
@@ -89,6 +90,8 @@ def parse_descriptions(texts: Sequence[str]) -> list[DescriptionSpec]:
         path, columns = split_columns(text)
         if is_file(path):
             specs.append(DescriptionSpec(path, None if columns is None else ",".join(columns)))
+        elif split_sheet(path)[0].suffix.lower() in FORMATS:
+            raise FileNotFoundError(f"there is no file {path} (--describe)")
         elif text.strip(" ,"):
             specs.append(DescriptionSpec(None, text.strip()))
         else:

@@ -105,7 +105,8 @@ def summarize_descriptions(labels: np.ndarray, columns: Sequence[OriginalColumn]
             for row in apart[column.name]
         ]
         kind = "survival" if column.event is not None else column.kind
-        summaries.append({**test, "kind": kind, "sentence": describe_test(column, test), "clusters": clusters})
+        sentence = describe_test(column, test)
+        summaries.append({**test, "column": column.name, "kind": kind, "sentence": sentence, "clusters": clusters})
     return summaries
 
 

@@ -126,7 +126,7 @@ def check_described(
             if clustered:
                 raise ValueError(
                     f"the column {clustered[0]!r} was used to find the clusters (view {view!r}), so it cannot describe "
-                    f"them only: run `consilience cluster` again with --describe {clustered[0]}"
+                    f"them only: run `consilience cluster` again with --describe {clustered[0]!r}"
                 )
 
 

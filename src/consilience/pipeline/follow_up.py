@@ -186,7 +186,7 @@ def _detect_pairs(columns: Sequence[OriginalColumn]) -> tuple[dict[str, EventCol
     if times and events and not pairs:
         notes.append(
             f"The columns {list_names([*times, *events], 6)} may be times and events. To compare survival, name the "
-            f"pair: --describe {times[0]}/{next(iter(events))}."
+            f"pair: --describe '{times[0]}/{next(iter(events))}'."
         )
     return pairs, notes
 

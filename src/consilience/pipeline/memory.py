@@ -140,10 +140,9 @@ def _build_descriptions(describe: Any, objects: Mapping[Path, Any]) -> list[Desc
             first = next(iter(columns.values()))
             describe = first.to_frame(next(iter(columns))).assign(**columns)
     describe, ids = _align_index("describe", describe, objects)
-    content = read_object("describe", describe)
-    match content:
-        case FileTable():
-            table = {name: values for name, values in content.columns.items() if name != content.id_column}
+    match read_object("describe", describe) if hasattr(describe, "__len__") else None:
+        case FileTable(columns, id_column):
+            table = {name: values for name, values in columns.items() if name != id_column}
         case _:
             raise TypeError(
                 "describe must be a frame, names of columns, or a mapping of names to values, one per row; got "

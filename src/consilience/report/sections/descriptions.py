@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..charts import build_row, build_table, draw_bar_with, draw_cluster, shade_
 from ..facts import ReportFacts
 from ..markup import (
     Html,
+    clean_text,
     format_count,
     format_decimal,
     format_integer,
@@ -60,11 +62,15 @@ class GroupComparison:
         """Whether single groups are compared with the others."""
         return any(row["p"] == row["p"] for row in self.apart.values())
 
+    @cached_property
+    def _has_value(self) -> np.ndarray:
+        """Which entities have a value."""
+        return np.array([cell is not None and cell == cell for cell in self.column.values.tolist()], dtype=bool)
+
     def find_rows(self, group: int | None) -> np.ndarray:
         """Return the entities of a group that have a value; of all groups if it is None."""
-        values = self.column.values
-        has_value = np.array([cell is not None and cell == cell for cell in values.tolist()], dtype=bool)
-        return np.flatnonzero(has_value & (self.facts.labels >= 0 if group is None else self.facts.labels == group))
+        labels = self.facts.labels
+        return np.flatnonzero(self._has_value & (labels >= 0 if group is None else labels == group))
 
     def draw_p(self, group: int | None) -> Html | None:
         """Return the cell with the adjusted p-value of a group against all others; None if nothing is tested."""
@@ -180,6 +186,11 @@ def _count_chances(p: float) -> str:
     return f"about {max(round(100 * p), 1)} of 100 such data sets"
 
 
+def shorten(text: str, length: int = 60) -> str:
+    """Return the beginning of a name from the data, without control characters."""
+    return truncate(clean_text(text), length)
+
+
 def mark_group(facts: ReportFacts, group: int) -> Html:
     """Return the symbol and the name of a group."""
     return join_html((draw_cluster(group), " ", mark_user_text(facts.names[group], 40)))
@@ -211,7 +222,7 @@ def _describe_numbers(comparison: GroupComparison) -> Html:
         rows.append([*start, strip, *(tag("td", text, class_="figure") for text in texts), comparison.draw_p(group)])
     ends = format_dates(low, high) if column.kind == "date" else format_range(low, high, column.unit, is_whole)
     head = comparison.build_head(f"Axis: {ends}", "Median", "Middle half")
-    return comparison.build_table(f"{truncate(column.name, 60)} by group", head, rows)
+    return comparison.build_table(f"{shorten(column.name)} by group", head, rows)
 
 
 def _write_median(median: float, first: float, last: float, unit: str, is_whole: bool) -> str:
@@ -249,8 +260,8 @@ def _describe_categories(comparison: GroupComparison) -> Html:
         else:
             cells = [shade_cell(format_share(float(shares[i])), float(shares[i])) for i in chosen]
         rows.append([*comparison.draw_head(group, len(members)), *cells, comparison.draw_p(group)])
-    head = comparison.build_head(*(truncate(shown[i], 30) for i in chosen))
-    return comparison.build_table(f"{truncate(column.name, 60)}: share of each group", head, rows)
+    head = comparison.build_head(*(shorten(shown[i], 30) for i in chosen))
+    return comparison.build_table(f"{shorten(column.name)}: share of each group", head, rows)
 
 
 def _choose_category(names: Sequence[str]) -> int:
@@ -269,7 +280,7 @@ def _describe_texts(comparison: GroupComparison) -> Html:
         ]
         for group in comparison.groups
     ]
-    caption = f"{truncate(comparison.column.name, 60)}: words that mark a group"
+    caption = f"{shorten(comparison.column.name)}: words that mark a group"
     return comparison.build_table(caption, ("Group", "Known", "Words"), rows)
 
 
@@ -282,7 +293,7 @@ def _describe_survival(comparison: GroupComparison) -> Html:
     """Return the curves of the largest groups, the numbers at risk, and a table of all groups that are shown."""
     facts, column = comparison.facts, comparison.column
     event = np.asarray(column.event)
-    time_name = column.name.rpartition("/")[0] or column.name
+    time_name = shorten(column.name.rpartition("/")[0] or column.name, 20)
     curves, rows = [], []
     for group in (*comparison.groups, None):
         members = comparison.find_rows(group)
@@ -320,7 +331,7 @@ def _describe_survival(comparison: GroupComparison) -> Html:
             build_table(
                 "Number at risk: entities without an event that are still observed", risk_head, at_risk, "described"
             ),
-            comparison.build_table(f"{truncate(column.name, 60)} by group", head, rows),
+            comparison.build_table(f"{shorten(column.name)} by group", head, rows),
             tag(
                 "p",
                 "Curves show the share of entities without an event (Kaplan and Meier's estimate), shaded bands their "
