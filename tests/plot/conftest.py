@@ -75,7 +75,9 @@ def columns(kmeans):
     return {
         column.name: column
         for column in (
-            OriginalColumn("age", np.where(rng.random(n) < 0.1, np.nan, 40 + 10 * labels + rng.normal(size=n)), "number"),
+            OriginalColumn(
+                "age", np.where(rng.random(n) < 0.1, np.nan, 40 + 10 * labels + rng.normal(size=n)), "number"
+            ),
             OriginalColumn("stage", stages[np.minimum(labels + rng.integers(0, 2, n), 3)], "category", "", True),
             OriginalColumn("seen", 18_000 + 100.0 * labels + rng.integers(0, 90, n), "date", "", True),
             OriginalColumn("notes", np.array(words, dtype=object), "text"),

@@ -142,7 +142,14 @@ def test_unfitted_model_is_refused(display):
         display.from_estimator(cs.MultiViewKMeans())
 
 
-WITH_VIEWS = [EmbeddingDisplay, JointMapDisplay, ProfileDisplay, ContestedDisplay, ConstraintsDisplay, PropagationDisplay]
+WITH_VIEWS = [
+    EmbeddingDisplay,
+    JointMapDisplay,
+    ProfileDisplay,
+    ContestedDisplay,
+    ConstraintsDisplay,
+    PropagationDisplay,
+]
 
 
 @pytest.mark.parametrize("display", WITH_VIEWS)
