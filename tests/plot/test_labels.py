@@ -87,10 +87,10 @@ def draw_map(n_clusters, n=400, size=(4, 4), **options):
 
 
 @pytest.mark.parametrize("n_clusters", [1, 12, 40, 300])
-@pytest.mark.parametrize("format", ["png", "pdf", "svg"])
-def test_drawn_names_do_not_overlap_in_any_format(n_clusters, format):
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_drawn_names_do_not_overlap_in_any_format(n_clusters, suffix):
     display = draw_map(n_clusters, n=1200)
-    display.figure_.savefig(BytesIO(), format=format)
+    display.figure_.savefig(BytesIO(), format=suffix)
     visible = [label for label in display.labels_.values() if label.get_visible()]
     boxes = [label.get_bbox_patch().get_window_extent() for label in visible]
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))

@@ -106,7 +106,7 @@ def test_verdict_says_how_stable_groups_without_bars_are(assessment):
 
 def test_unconfirmed_views_are_hatched():
     rng = np.random.default_rng(0)
-    views, y = cs.datasets.make_gaussian_views(150, n_features=(3, 3), separation=6, random_state=0)
+    views, _ = cs.datasets.make_gaussian_views(150, n_features=(3, 3), separation=6, random_state=0)
     noisy = cs.Views({"a": views["view0"], "b": views["view1"], "noise": rng.normal(size=(150, 3))})
     assessment = cs.assess(cs.MultiViewKMeans(3, random_state=0).fit(noisy), noisy)
     assert assessment.unconfirmed == ["noise"]
