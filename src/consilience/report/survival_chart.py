@@ -126,12 +126,11 @@ def _draw_names(curves: Sequence[GroupCurve], end: float) -> list[Html]:
 def _describe_curves(curves: Sequence[GroupCurve], name: str, ticks: np.ndarray) -> str:
     """Describe the curves for readers who cannot see them."""
     parts = []
-    for curve in curves:
+    for group in curves:
+        curve, last = group.curve, float(group.curve.times[-1])
         shares = [
-            f"{format_share(float(curve.curve.survival[np.searchsorted(curve.curve.times, tick, 'right') - 1]))} after "
-            f"{tick:g}"
-            for tick in ticks[1:].tolist()
-            if tick <= curve.curve.times[-1]
+            f"{format_share(float(curve.survival[np.searchsorted(curve.times, time, 'right') - 1]))} after {time:.4g}"
+            for time in [*(tick for tick in ticks[1:].tolist() if tick < last), last]
         ]
-        parts.append(f"group {curve.group}, {clean_text(curve.name)}: {', '.join(shares) or 'no later time'}")
+        parts.append(f"group {group.group}, {clean_text(group.name)}: {', '.join(shares)}")
     return f"Share of entities without an event by {clean_text(name)}. {'; '.join(parts)}."
