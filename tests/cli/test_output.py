@@ -18,6 +18,7 @@ def test_quiet_prints_nothing_on_success(data, ab, clustered, tmp_path):
         ("cluster", *ab, "-k", 3, "--labels", data / "classes.csv", "--out", tmp_path / "run"),
         ("predict", clustered("k-means"), *ab, "--out", tmp_path / "labels.csv"),
         ("report", tmp_path / "run", "--force"),
+        ("figure", tmp_path / "run", "--kind", "hierarchy"),
         ("datasets", "word-senses", "--out", tmp_path / "senses"),
         ("compare", "--view", data / "near.npy", "-k", 3, "--refits", 0, "--out", tmp_path / "table.json"),
     ]

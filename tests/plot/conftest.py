@@ -6,8 +6,10 @@ import pytest
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import consilience as cs
+from consilience.explain import OriginalColumn
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +59,28 @@ def constrained(views, constraints):
 @pytest.fixture(scope="session")
 def selection(views):
     return cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, range(1, 5), n_splits=1)
+
+
+@pytest.fixture(scope="session")
+def assessment(views, kmeans):
+    return cs.assess(kmeans, views)
+
+
+@pytest.fixture(scope="session")
+def columns(kmeans):
+    """Columns of all kinds in which the clusters differ."""
+    rng, labels = np.random.default_rng(0), kmeans.labels_
+    n, stages = len(labels), np.array(["I", "II", "III", None], dtype=object)
+    words = [" ".join(rng.choice(["ache", "cough", ("rash", "fever", "pain")[c]], 4)) for c in labels]
+    return {
+        column.name: column
+        for column in (
+            OriginalColumn(
+                "age", np.where(rng.random(n) < 0.1, np.nan, 40 + 10 * labels + rng.normal(size=n)), "number"
+            ),
+            OriginalColumn("stage", stages[np.minimum(labels + rng.integers(0, 2, n), 3)], "category", "", True),
+            OriginalColumn("seen", 18_000 + 100.0 * labels + rng.integers(0, 90, n), "date", "", True),
+            OriginalColumn("notes", np.array(words, dtype=object), "text"),
+            OriginalColumn("months", rng.exponential(10.0 + 20 * labels), "number", "", True, rng.random(n) < 0.7),
+        )
+    }

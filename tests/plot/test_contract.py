@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import consilience as cs
 from consilience import plot
+from consilience.explain import OriginalColumn, build_hierarchy
 from consilience.plot import (
     AgreementDisplay,
     ConstraintsDisplay,
@@ -22,11 +23,17 @@ from consilience.plot import (
     ConvergenceDisplay,
     CurvesDisplay,
     DendrogramDisplay,
+    DescribedDisplay,
     EmbeddingDisplay,
+    GroupProfileDisplay,
+    HierarchyDisplay,
+    JointMapDisplay,
     ProfileDisplay,
     PropagationDisplay,
     RoundsDisplay,
     SelectionDisplay,
+    SurvivalDisplay,
+    VerdictDisplay,
     ViewWeightsDisplay,
 )
 
@@ -44,7 +51,7 @@ HOSTILE = (
 
 
 @pytest.fixture(params=plot.__all__)
-def draw(request, views, kmeans, tree, mixture, selection, spectral, constrained):
+def draw(request, views, kmeans, tree, mixture, selection, spectral, constrained, assessment, columns):
     """Draw any of the displays into given axes."""
     return {
         "AgreementDisplay": lambda ax=None: AgreementDisplay.from_estimator(kmeans, ax=ax),
@@ -56,11 +63,25 @@ def draw(request, views, kmeans, tree, mixture, selection, spectral, constrained
             {"digits": {"co-EM": {"2": [0.5, 0.6], "4": [0.4, 0.3]}}, "letters": {"EM": {"F": [0.5], "NMI": [0.6]}}}
         ).plot(ax),
         "DendrogramDisplay": lambda ax=None: DendrogramDisplay.from_estimator(tree, ax=ax),
+        "DescribedDisplay": lambda ax=None: DescribedDisplay.from_labels(
+            kmeans.labels_, [columns["age"], columns["stage"], columns["seen"]], ax=ax
+        ),
         "EmbeddingDisplay": lambda ax=None: EmbeddingDisplay.from_estimator(kmeans, views, ax=ax),
+        "GroupProfileDisplay": lambda ax=None: GroupProfileDisplay.from_labels(
+            kmeans.labels_, list(columns.values()), 1, ax=ax
+        ),
+        "HierarchyDisplay": lambda ax=None: HierarchyDisplay(
+            build_hierarchy(kmeans.labels_, np.eye(3)[kmeans.labels_]), np.bincount(kmeans.labels_)
+        ).plot(ax),
+        "JointMapDisplay": lambda ax=None: JointMapDisplay(
+            np.random.default_rng(0).normal(size=(120, 2)), kmeans.labels_
+        ).plot(ax),
         "ProfileDisplay": lambda ax=None: ProfileDisplay.from_estimator(kmeans, views, ax=ax),
         "PropagationDisplay": lambda ax=None: PropagationDisplay.from_estimator(constrained, views, ax=ax),
         "RoundsDisplay": lambda ax=None: RoundsDisplay.from_estimator(spectral, ax=ax),
         "SelectionDisplay": lambda ax=None: SelectionDisplay.from_selection(selection, ax=ax),
+        "SurvivalDisplay": lambda ax=None: SurvivalDisplay.from_labels(kmeans.labels_, columns["months"], ax=ax),
+        "VerdictDisplay": lambda ax=None: VerdictDisplay(assessment).plot(ax),
         "ViewWeightsDisplay": lambda ax=None: ViewWeightsDisplay.from_estimator(mixture, ax=ax),
     }[request.param]
 
@@ -121,7 +142,14 @@ def test_unfitted_model_is_refused(display):
         display.from_estimator(cs.MultiViewKMeans())
 
 
-WITH_VIEWS = [EmbeddingDisplay, ProfileDisplay, ContestedDisplay, ConstraintsDisplay, PropagationDisplay]
+WITH_VIEWS = [
+    EmbeddingDisplay,
+    JointMapDisplay,
+    ProfileDisplay,
+    ContestedDisplay,
+    ConstraintsDisplay,
+    PropagationDisplay,
+]
 
 
 @pytest.mark.parametrize("display", WITH_VIEWS)
@@ -184,6 +212,28 @@ def test_any_names_are_drawn(name, views):
         DendrogramDisplay([[0, 1], [2, 3]], [name, "other"]).plot(),
         RoundsDisplay({name: [0.4, 0.5], "other": [0.4]}, score_name=name).plot(),
         ContingencyDisplay([[3, 1], [0, 2]], [name, "other"], [0, 1]).plot(),
+    ):
+        assert save_figure(display) > 500
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_names_in_results_are_drawn(name, assessment):
+    labels, names = np.repeat([0, 1], 20), [name, f"{name}!"]
+    number = OriginalColumn(name, np.arange(40.0), "number", name, is_description=True)
+    category = OriginalColumn(name, np.repeat([name, "b"], 20).astype(object), "category", is_description=True)
+    times = OriginalColumn(name, np.arange(40.0), "number", name, True, np.arange(40) % 3 > 0)
+    layout = np.random.default_rng(0).normal(size=(40, 2))
+    for display in (
+        JointMapDisplay(layout, labels, names).plot(),
+        JointMapDisplay(layout, labels, names, color=number).plot(),
+        JointMapDisplay(layout, labels, names, color=category).plot(),
+        VerdictDisplay(assessment, [name, f"{name}!", "c"]).plot(),
+        HierarchyDisplay(build_hierarchy(labels, layout), [20, 20], names).plot(),
+        SurvivalDisplay.from_labels(labels, times, names),
+        DescribedDisplay.from_labels(labels, [number], names),
+        DescribedDisplay.from_labels(labels, [category], names),
+        GroupProfileDisplay.from_labels(labels, [number], 0, name),
+        GroupProfileDisplay.from_labels(labels, [category], 0, name),
     ):
         assert save_figure(display) > 500
 

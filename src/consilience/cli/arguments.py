@@ -39,7 +39,7 @@ def build_parser() -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
     parser.commands = commands.choices
     for add_command in (
-        *(_add_cluster, _add_predict, _add_report, _add_compare, _add_methods, _add_datasets),
+        *(_add_cluster, _add_predict, _add_report, _add_figure, _add_compare, _add_methods, _add_datasets),
         _add_completion,
     ):
         add_command(commands)
@@ -395,6 +395,49 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
         subparser,
         "file for the report (default: report.html in the folder; with --names, all files of the folder get the names)",
     )
+
+
+def _parse_groups(text: str) -> list[int]:
+    """Parse numbers of groups, separated by commas; repeated ones count once."""
+    numbers = [parse_integer(number.strip()) for number in text.split(",")]
+    return list(dict.fromkeys(numbers))
+
+
+def _add_figure(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "figure",
+        "draw a figure of a run for a paper, and print its caption",
+        "  consilience figure consilience-out --out figure.pdf\n"
+        "  consilience figure consilience-out --kind groups --groups 0,3,5 --out groups.svg\n"
+        "  consilience figure consilience-out --kind map --width 90 --dpi 600 --out map.png",
+    )
+    subparser.add_argument("folder", metavar="FOLDER", help="folder written by `consilience cluster`")
+    kinds = ("all", "map", "groups", "verdict", "survival", "hierarchy", "described")
+    subparser.add_argument(
+        "--kind",
+        dest="content",
+        type=partial(parse_choice, "kind", kinds),
+        choices=kinds,
+        default="all",
+        metavar="KIND",
+        help="what to draw: map, groups (what marks each), verdict, survival, hierarchy, described (columns that "
+        "describe the groups), or all, the panels of a paper (default: %(default)s)",
+    )
+    subparser.add_argument(
+        "--groups",
+        type=_parse_groups,
+        metavar="N,N",
+        help="numbers of the groups to draw, and to name on the map (default: the largest)",
+    )
+    subparser.add_argument(
+        "--width", type=parse_positive, default=180, metavar="MM", help="width in mm (default: %(default)s)"
+    )
+    subparser.add_argument(
+        "--dpi", type=parse_positive, default=300, help="dots per inch of PNG files and dense points (default: 300)"
+    )
+    _add_data_options(subparser, files=False, kinds=False)
+    _add_output_options(subparser, "file for the figure: .pdf, .svg or .png (default: figure.pdf in the folder)")
 
 
 def _add_datasets(commands: argparse._SubParsersAction) -> None:

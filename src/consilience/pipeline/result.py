@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..data import Constraints, Table, Views
+from ..explain import Hierarchy, OriginalColumn
 from ..files import check_complete, stage_file
 from ..files.annotate import annotate_mudata
 from ..report import Report
+from .figure import DISPLAYS, draw_run
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
 from .loading import parse_pairs
@@ -289,6 +291,69 @@ class Result:
         with raise_in_python_terms(), stage_file(out, overwrite) as temporary:
             write_workbook(temporary, build_tables(self._run))
         return out
+
+    @property
+    def noun(self) -> str:
+        """What the entities are, in the plural, such as 'products'."""
+        return self._run.noun
+
+    @property
+    def columns(self) -> list[OriginalColumn]:
+        """The columns of the data in their units, and those that only describe the clusters."""
+        return self._run.columns
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The tree that merges the clusters."""
+        return self._run.hierarchy
+
+    @property
+    def map(self) -> np.ndarray:
+        """Position of each entity with data on the map of all views."""
+        return self._run.layout
+
+    def plot(self, kind: str = "map", *, ax: Any = None, **options: Any) -> Any:
+        """Draw the result, as the report shows it.
+
+        Parameters
+        ----------
+        kind : {'map', 'group', 'verdict', 'survival', 'hierarchy', 'described'}, default='map'
+            What to draw: the map of all views, what marks a cluster (``cluster=3``), the verdict of the assessment,
+            survival curves, the tree of the clusters, or columns that describe them.
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Further arguments of `from_result` of the display, such as ``color="price"`` of the map.
+
+        Returns
+        -------
+        display
+            The display of `consilience.plot`, such as `JointMapDisplay`, already drawn.
+        """
+        if kind not in DISPLAYS:
+            raise ValueError(f"kind={kind!r}: choose from {', '.join(map(repr, DISPLAYS))}")
+        return DISPLAYS[kind].from_result(self, ax=ax, **options)
+
+    def figure(self, kind: str = "all", *, groups: Sequence[int] | None = None, width: float = 180.0) -> Any:
+        """Draw a figure for a paper, as ``consilience figure`` writes it.
+
+        Parameters
+        ----------
+        kind : {'all', 'map', 'groups', 'verdict', 'survival', 'hierarchy', 'described'}, default='all'
+            What to draw; ``'all'`` is a panel for each of map, verdict, survival and descriptions, as far as there are.
+        groups : sequence of int, optional
+            Clusters to draw in profiles, survival and descriptions, and to name on the map; by default the largest.
+        width : float, default=180
+            Width in mm.
+
+        Returns
+        -------
+        Figure
+            A figure of matplotlib, which Jupyter shows; ``figure.savefig("figure.pdf")`` writes it, and
+            ``figure.get_label()`` is a caption.
+        """
+        with raise_in_python_terms():
+            return draw_run(self, kind, groups=groups, width=width)
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

@@ -23,6 +23,10 @@ views : Views, or whatever `fit` was given
 names : sequence of str, optional
     Names of the clusters by number, such as ``result.names``; by default they are called by their numbers.
 """,
+    "result": """
+result : Result
+    What `consilience.cluster` or `consilience.load_run` returns.
+""",
     "max_links": """
 max_links : int, default=100
     Maximum number of constraints to draw per panel, the strongest first; the titles say if there are more.

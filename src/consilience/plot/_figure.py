@@ -37,6 +37,7 @@ def get_axes_grid(
     *,
     sharex: Any = False,
     widths: Sequence[float] | None = None,
+    heights: Sequence[float] | None = None,
 ) -> tuple[Figure, Any]:
     """Return an array of axes: those of the user, parts of the one axes of the user, or those of a new figure."""
     require_matplotlib()
@@ -45,9 +46,8 @@ def get_axes_grid(
     if ax is None:
         import matplotlib.pyplot as plt
 
-        return plt.subplots(
-            *shape, figsize=size, layout="constrained", squeeze=False, sharex=sharex, width_ratios=widths
-        )
+        ratios: dict[str, Any] = {"width_ratios": widths, "height_ratios": heights}
+        return plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False, sharex=sharex, **ratios)
     n = shape[0] * shape[1]
     if isinstance(ax, Axes):
         figure: Any = ax.figure
@@ -60,7 +60,9 @@ def get_axes_grid(
                 "axes, or one made by subplots"
             )
         ax.set_axis_off()
-        return figure, spec.subgridspec(*shape, width_ratios=widths).subplots(squeeze=False, sharex=sharex)
+        return figure, spec.subgridspec(*shape, width_ratios=widths, height_ratios=heights).subplots(
+            squeeze=False, sharex=sharex
+        )
     axes = np.asarray(ax, dtype=object).ravel()
     wrong = next((item for item in axes if not isinstance(item, Axes)), None)
     if wrong is not None:
@@ -91,6 +93,18 @@ def line_style(i: int) -> tuple[str, str]:
     return LINE_COLORS[i % len(LINE_COLORS)], DASHES[i % len(DASHES)]
 
 
+USUAL_FONT_SIZE = 10.0  # matplotlib's default
+MAX_VECTOR_POINTS = 600  # with more, points are drawn as pixels and without edges, so that files stay small
+
+
+def scale_markers(n_points: int) -> float:
+    """Area of a marker in square points, if this many are drawn; smaller if the texts are."""
+    from matplotlib import rcParams
+
+    area = np.clip(40 * (100 / max(n_points, 1)) ** 0.5, 2, 40)
+    return max(1.0, float(area) * (rcParams["font.size"] / USUAL_FONT_SIZE) ** 2)
+
+
 def luminance(color: Any) -> float:
     """Brightness of a color (red, green, blue, ... from 0 to 1) in gray, from 0 to 100 (L*)."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3])
@@ -99,6 +113,7 @@ def luminance(color: Any) -> float:
 
 
 MAX_WIDTH = 24  # characters of a name that are shown
+NAME_WIDTH = 28  # characters of the name of a cluster beside bars and curves
 TOFU = "□"  # for characters that the font lacks, for which matplotlib would warn when the figure is saved
 REPLACEMENTS = {"Cc": " ", "Zl": " ", "Zp": " ", "Cf": "", "Cs": TOFU}  # control, format and surrogate characters
 
@@ -132,9 +147,47 @@ def _has_character(fonts: list[Any], character: str) -> bool:
     return any(font.get_char_index(ord(character)) for font in fonts)
 
 
+def shorten_names(names: Sequence[str], width: int = MAX_WIDTH) -> list[str]:
+    """Shorten names to their first terms, such that they still differ, and convert them as `escape_name` does.
+
+    Examples
+    --------
+    >>> shorten_names(["knife, santoku, steel", "knife, bread", "pan"], width=15)
+    ['knife, santoku', 'knife, bread', 'pan']
+    >>> shorten_names(["knife, santoku", "knife, serrated"], width=9)
+    ['knif…toku', 'knif…ated']
+    """
+    short = []
+    for name in names:
+        terms = str(name).split(", ")
+        while len(terms) > 1 and len(", ".join(terms)) > width:
+            terms.pop()
+        short.append(", ".join(terms))
+    escaped = [
+        escape_name(head if short.count(head) == 1 else name, width) for head, name in zip(short, names, strict=True)
+    ]
+    return [
+        text if escaped.count(text) == 1 else f"{escape_name(name, width - 5)} ({c})"
+        for c, (text, name) in enumerate(zip(escaped, names, strict=True))
+    ]
+
+
+def break_at_commas(name: str, width: int) -> str:
+    """Break a name into lines after its terms, and within long terms between words."""
+    lines = [""]
+    for term in name.split(", "):
+        line = f"{lines[-1]}, {term}" if lines[-1] else term
+        if len(line) <= width or not lines[-1]:
+            lines[-1] = line
+        else:
+            lines[-1] += ","
+            lines.append(term)
+    return "\n".join(wrap_text(line, width) for line in lines)
+
+
 def wrap_text(text: str, width: int) -> str:
-    """Break a text into lines."""
-    return "\n".join(textwrap.wrap(text, width))
+    """Break a text into lines, but not within words."""
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False))
 
 
 def pluralize(n: int, noun: str) -> str:

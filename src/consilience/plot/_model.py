@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..data import Views
+from ..explain import OriginalColumn
 from ..methods.common.input_checks import holds_views
 
 HOLDERS = {
@@ -54,3 +55,12 @@ def check_names(names: Sequence[str] | None, n_clusters: int) -> list[str] | Non
     if names is not None and len(names) < n_clusters:
         raise ValueError(f"names: {len(names)} names for {n_clusters} clusters; give one per cluster")
     return None if names is None else list(names)
+
+
+def find_column(columns: Sequence[OriginalColumn], name: str) -> OriginalColumn:
+    """Return the column with this name, or raise an error that lists the columns."""
+    for column in columns:
+        if column.name == name:
+            return column
+    names = ", ".join(repr(column.name) for column in columns)
+    raise ValueError(f"there is no column {name!r}: choose from {names}" if names else f"there is no column {name!r}")

@@ -22,6 +22,7 @@ from ._figure import (
     require_matplotlib,
     wrap_text,
 )
+from .paper import save_figure
 
 Runs = Mapping[str, Mapping[Any, Sequence[float]]]  # values of the runs by method and condition
 Published = Mapping[str, Mapping[Any, float]]
@@ -115,18 +116,14 @@ class CurvesDisplay:
         """
         self._check_values()
         require_matplotlib()
-        import matplotlib as mpl
         from matplotlib.figure import Figure
 
         self.figure_ = Figure(figsize=self._size(), layout="constrained")
         self._draw_panels(self.figure_.subplots(*self._grid_shape(), squeeze=False))
         self._draw_legend(is_new_figure=True)
-        # by default, an SVG file contains random names and the date
-        settings: dict[Any, Any] = {"svg.hashsalt": "consilience", "svg.fonttype": "none"}
         files = [Path(f"{os.fspath(stem)}.{ending}") for ending in ("svg", "png")]
-        with mpl.rc_context(settings):
-            self.figure_.savefig(files[0], metadata={"Date": None, "Creator": None})
-        self.figure_.savefig(files[1], dpi=150, metadata={"Software": None})
+        for file in files:
+            save_figure(self.figure_, file)
         return files
 
     def _check_values(self) -> None:

@@ -78,7 +78,7 @@ class DendrogramDisplay:
         if n_merges < 1:
             raise ValueError(f"n_merges={n_merges} must be at least 1")
         n_merges = min(n_merges, len(self.children))
-        links, self.leaves_ = _layout(self.children, n_merges)
+        links, self.leaves_ = arrange_tree(self.children, n_merges)
         self.figure_, self.ax_ = get_axes(ax, (min(14.0, max(6.4, 0.25 * n_merges)), 4.8))
         self._draw_links(links, self.merge_views[-n_merges:])
         self._draw_scales(n_merges)
@@ -139,7 +139,7 @@ class DendrogramDisplay:
         return display.plot(ax, n_merges=n_merges)
 
 
-def _layout(children: np.ndarray, n_merges: int) -> tuple[list[np.ndarray], list[int]]:
+def arrange_tree(children: np.ndarray, n_merges: int) -> tuple[list[np.ndarray], list[int]]:
     """Compute the last merges as brackets of height 1, 2, ..., and the order of leaves without crossings."""
     n = len(children) + 1
     first = 2 * n - 1 - n_merges  # the first node that is drawn as a merge

@@ -12,11 +12,10 @@ from ..arrays import normalize_rows, to_numpy
 from ..data import Views
 from ..explain import embed
 from ._docs import share_docs
-from ._figure import Axes, escape_name, get_axes_grid, marker_style
+from ._figure import MAX_VECTOR_POINTS, Axes, escape_name, get_axes_grid, marker_style, scale_markers
 from ._model import check_fitted_views, check_names, get_fitted_attribute
 
 MAX_COLUMNS = 3  # of panels
-MAX_VECTOR_POINTS = 600  # with more, a panel is drawn as pixels and without edges
 MAX_CLUSTERS_SHOWN = 66  # in the legend, because styles repeat after them
 
 
@@ -71,9 +70,9 @@ class EntityPanels:
 
         present, labels = np.isfinite(positions).all(axis=1), self.view_labels[name]
         clusters = np.unique(labels[present]).tolist()
-        size = float(np.clip(40 * (100 / max(present.sum(), 1)) ** 0.5, 2, 40))  # area of a marker, in points
+        size = scale_markers(int(present.sum()))
         members = {c: positions[present & (labels == c)] for c in clusters}
-        is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5  # pixels without edges, so that files stay small
+        is_crowded = present.sum() > MAX_VECTOR_POINTS
         edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
         points = {}
         for c in clusters:
