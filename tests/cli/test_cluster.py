@@ -319,13 +319,12 @@ def test_auto_gives_one_cluster_without_evidence_for_groups(independent, tmp_pat
     assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "<title>No evidence for groups</title>" in page
-    summary_of_page = page.partition('<section id="summary"')[2].partition("</section>")[0]
-    assert summary_of_page.index('class="verdict') < summary_of_page.index("fall into")
-    assert "use -k N to get N clusters anyway." in summary_of_page
-    assert "<dt>Confidence</dt>" not in summary_of_page
-    assert "<dt>Agreement</dt>" not in summary_of_page
-    sections = set(re.findall(r'<section id="(\w+)"', page))
-    assert sections == {"summary", "data", "clusters", "selection", "map", "find", "method"}
+    overview = page.partition('<section id="overview"')[2].partition("</section>")[0]
+    assert '<strong class="badge">No evidence for groups</strong>' in overview
+    assert "use -k N to get N groups anyway." in overview
+    assert "Confidence" not in overview
+    sections = set(re.findall(r'<section id="([\w-]+)"', page))
+    assert sections == {"overview", "find", "data", "selection", "view-maps", "method"}
     section = page.partition('<section id="selection"')[2].partition("</section>")[0]
     assert 'class="bar"' not in section
 
@@ -359,7 +358,8 @@ def test_small_groups_are_duplicates(duplicates, tmp_path):
     assert (facts["assessment"], facts["comparison"], facts["notes"]) == (None, None, [])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Groups by their number of entities" in page
-    assert "contested" not in page.partition('<section id="summary"')[2].partition("</section>")[0]
+    assert '<strong class="badge">Small groups</strong>' in page
+    assert '<section id="contested"' not in page
 
 
 def test_known_pairs_hold_in_small_groups(duplicates, tmp_path):

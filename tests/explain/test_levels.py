@@ -16,7 +16,7 @@ LABELS = np.repeat(np.arange(5), 12)
 POINTS = np.array([[0.0], [1.0], [10.0], [11.0], [50.0]])[LABELS]
 TEXTS = {"t": [KINDS[label].replace(" ", ", ") for label in LABELS]}
 VIEWS = cs.Views({"v": np.zeros((60, 1))})
-HIERARCHY = build_hierarchy(LABELS, POINTS)
+HIERARCHY = build_hierarchy(LABELS, cs.Views([POINTS]))
 
 
 def test_merged_groups_are_named_by_what_their_clusters_share():
@@ -39,7 +39,7 @@ def test_unchanged_groups_keep_their_names_at_all_levels():
 
 def test_groups_without_terms_are_called_by_their_largest_cluster():
     labels = np.repeat([0, 1, 2], [5, 9, 7])
-    hierarchy = build_hierarchy(labels, np.array([[0.0], [1.0], [9.0]])[labels])
+    hierarchy = build_hierarchy(labels, cs.Views([np.array([[0.0], [1.0], [9.0]])[labels]]))
     levels = name_levels(hierarchy, labels, cs.Views({"v": np.zeros((21, 1))}))
     assert levels == {1: ["all"], 2: ["cluster 1 and 1 more", "cluster 2"], 3: ["cluster 0", "cluster 1", "cluster 2"]}
 
@@ -47,9 +47,11 @@ def test_groups_without_terms_are_called_by_their_largest_cluster():
 def test_one_cluster_and_empty_clusters():
     one = np.zeros(4, dtype=int)
     views = cs.Views({"v": np.zeros((4, 1))})
-    assert name_levels(build_hierarchy(one, np.zeros((4, 1))), one, views) == {1: ["cluster 0"]}
+    assert name_levels(build_hierarchy(one, views), one, views) == {1: ["cluster 0"]}
     gap = np.array([0, 0, 2, 2])
-    levels = name_levels(build_hierarchy(gap, gap[:, None]), gap, views, {"t": ["ant", "ant", "bee", "bee"]})
+    levels = name_levels(
+        build_hierarchy(gap, cs.Views([gap[:, None] + 0.0])), gap, views, {"t": ["ant", "ant", "bee", "bee"]}
+    )
     assert levels == {1: ["all"], 2: ["ant", "cluster 1", "bee"]}
 
 
@@ -69,7 +71,7 @@ def test_names_of_a_level_differ(seed, n_clusters):
     labels = rng.integers(n_clusters, size=80)
     words = np.array(["ant", "bee", "cat", "dog", "eel", "fox"])
     texts = {"t": [", ".join(words[[label % 6, label % 4, rng.integers(6)]]) for label in labels]}
-    hierarchy = build_hierarchy(labels, rng.normal(size=(80, 2)))
+    hierarchy = build_hierarchy(labels, cs.Views([rng.normal(size=(80, 2))]))
     for n, names in name_levels(hierarchy, labels, cs.Views({"v": np.zeros((80, 1))}), texts).items():
         groups = hierarchy.cut(n)
         assert len(names) == groups.max() + 1
@@ -81,7 +83,7 @@ def test_levels_of_500_clusters_take_no_more_than_seconds():
     rng = np.random.default_rng(0)
     labels = rng.integers(500, size=20_000)
     texts = {"t": [f"w{chr(97 + label % 26)}{chr(97 + label // 26)} common filler text" for label in labels]}
-    hierarchy = build_hierarchy(labels, rng.normal(size=(20_000, 4)))
+    hierarchy = build_hierarchy(labels, cs.Views([rng.normal(size=(20_000, 4))]))
     start = time.perf_counter()
     levels = name_levels(hierarchy, labels, cs.Views({"v": np.zeros((20_000, 1))}), texts)
     assert time.perf_counter() - start < 20

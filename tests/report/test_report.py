@@ -643,7 +643,7 @@ def test_reliance_shows_views_clusters_and_the_alternative():
     assert "Its model is <code>assessment.alternative.model</code>." in section
     assert "labels.csv" not in section
     assert "A limit &lt;b&gt;." in section
-    stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each cluster is")[2])
+    stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each group is")[2])
     assert stabilities == ["25%", "90%", "–"]
     hints = get_section(html, "hints")
     assert hints.count("No other view confirms view &#x27;view2&#x27;") == 1
@@ -732,7 +732,7 @@ def test_classes_are_named_and_unknown_ones_counted():
     labels = y.astype(object)
     labels[:7] = None
     html = Report(model, views, labels=labels, class_names=["cat", "dog", "cow"]).to_html()
-    table = html[html.index("Classes (rows) by clusters") :]
+    table = html[html.index("Classes (rows) by groups") :]
     assert table.index("cat") < table.index("dog") < table.index("cow")
     assert "7 entities of unknown class not counted." in html
 

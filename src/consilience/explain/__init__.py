@@ -2,9 +2,11 @@
 
 from .columns import OriginalColumn
 from .confidence import confidence, contested
-from .embedding import embed, joint_embedding, joint_map
+from .consensus import build_consensus_graph, embed_graph, joint_embedding
+from .embedding import embed
 from .hierarchy import Hierarchy, build_hierarchy
 from .information import describe_support
+from .layout import joint_map
 from .levels import name_levels
 from .namer import ClusterDescription
 from .names import NO_CLUSTER, name_clusters
@@ -16,11 +18,13 @@ __all__ = [
     "Hierarchy",
     "Mark",
     "OriginalColumn",
+    "build_consensus_graph",
     "build_hierarchy",
     "confidence",
     "contested",
     "describe_support",
     "embed",
+    "embed_graph",
     "joint_embedding",
     "joint_map",
     "name_clusters",

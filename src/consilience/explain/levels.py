@@ -52,7 +52,7 @@ def name_levels(
     >>> import consilience as cs
     >>> views = cs.Views.from_frame({"title": ["steel knife", "steel fork", "red apple"] * 4}, text="title")
     >>> labels = [0, 1, 2] * 4
-    >>> hierarchy = cs.explain.build_hierarchy(labels, [[0], [1], [9]] * 4)
+    >>> hierarchy = cs.explain.build_hierarchy(labels, cs.Views([[[0.0], [1.0], [9.0]] * 4]))
     >>> name_levels(hierarchy, labels, views)
     {1: ['all'], 2: ['steel, fork, knife', 'apple, red'], 3: ['knife, steel', 'fork, steel', 'apple, red']}
     """

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import Hierarchy, build_hierarchy, confidence, contested, joint_embedding, joint_map
+from ..explain import Hierarchy, build_consensus_graph, build_hierarchy, confidence, contested, embed_graph, joint_map
 from ..explain.levels import choose_level_names
 from ..explain.namer import ClusterDescription, describe_clusters, separate_names
 from ..explain.names import choose_names
@@ -62,12 +63,17 @@ class PipelineRun:
         return contested(self.fitted.estimator.view_labels_)
 
     @cached_property
-    def joint_embedding(self) -> np.ndarray:
-        """Coordinates of the entities in a space that all views share."""
+    def consensus_graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
         kinds = self.data.prepared.kinds
         views = self.data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
         affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
-        return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
+        return build_consensus_graph(views, affinity=affinity, random_state=self.options.seed)
+
+    @cached_property
+    def joint_embedding(self) -> np.ndarray:
+        """Coordinates of the entities in a space that all views share."""
+        return embed_graph(self.consensus_graph, random_state=self.options.seed)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -77,7 +83,7 @@ class PipelineRun:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.joint_embedding)
+        return build_hierarchy(self.labels, self.data.views, graph=self.consensus_graph)
 
     @cached_property
     def cluster_terms(self) -> ClusterTerms:
@@ -217,6 +223,7 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
+            layout=self.layout,
             hierarchy=self.hierarchy,
             second_choice=self.entity_columns.get("second"),
             level_names=self.level_names,

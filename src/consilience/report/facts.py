@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Views
 from ..explain import (
     Hierarchy,
     OriginalColumn,
+    build_consensus_graph,
     build_hierarchy,
     confidence,
     contested,
-    joint_embedding,
+    embed_graph,
     joint_map,
     name_clusters,
     name_levels,
@@ -126,9 +128,14 @@ class ReportFacts:
         return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
 
     @cached_property
+    def graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
+        return build_consensus_graph(self.views)
+
+    @cached_property
     def embedding(self) -> np.ndarray:
         """Coordinates of the entities in a space that all views share."""
-        return joint_embedding(self.views)
+        return embed_graph(self.graph)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -138,7 +145,9 @@ class ReportFacts:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
+        if self.custom_hierarchy is not None:
+            return self.custom_hierarchy
+        return build_hierarchy(self.labels, self.views, graph=self.graph)
 
     @cached_property
     def looks(self) -> dict[int, tuple[int, int]]:

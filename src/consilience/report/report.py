@@ -21,8 +21,9 @@ from .sections import SectionBuilder
 class Report:
     """A clustering explained in one HTML file that needs no network and no other file.
 
-    The page shows the data, what distinguishes each cluster, how much the views agree, which entities are contested, a
-    map of each view, and a searchable table of all entities. Jupyter shows the report as the value of a cell.
+    The page begins with a verdict, the groups with their names, a map of all views and a search over all texts. Each
+    group has a page with what marks it, its members and its neighbors. Below are a table of all entities, which can be
+    downloaded, and how the result was made. Jupyter shows the report as the value of a cell.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Report:
     notes : sequence of str, optional
         Sentences about how the data was read.
     texts : mapping of view name to sequence of str, optional
-        The original texts of the entities, shown with examples.
+        The original texts of the entities, shown with examples and searched.
     thumbnails : sequence of bytes, or callable, optional
         A small picture of each entity, as the content of a JPEG, PNG, GIF or WebP file of up to 30 kB; None if it has
         none. A function gets the position of an entity, and is called only for those that the page shows: the page

@@ -14,8 +14,8 @@ from ..markup import Html, format_count, format_decimal, format_integer, format_
 from .section import Section
 
 EXPLANATION = (
-    "Each view gives every entity that it describes a cluster. The table shows the share of the entities with both "
-    "views that get the same cluster from both: the deeper the color, the more."
+    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities with both "
+    "views that get the same group from both: the deeper the color, the more."
 )
 CURVES = {  # columns of a history to draw, with their names
     "cost": "Cost (lower is better)",
@@ -23,7 +23,7 @@ CURVES = {  # columns of a history to draw, with their names
     "objective": "Objective (lower is better)",
     "log_likelihood": "Log-likelihood (higher is better)",
     "alignment": "Alignment of the views' embeddings",
-    "bits": "Information of the views about the clusters, in bits (higher is better)",
+    "bits": "Information of the views about the groups, in bits (higher is better)",
     "agreement": "Share of entities on which all views agree",
 }
 
@@ -60,7 +60,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         [tag("th", name, scope="row"), *(_build_pair_cell(rate, a == b) for b, rate in enumerate(rates))]
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
-    caption = "Share of entities that two views put into the same cluster"
+    caption = "Share of entities that two views put into the same group"
     return join_html(
         (
             tag("p", _describe_agreement(facts)),

@@ -14,7 +14,7 @@ from .section import Section
 
 MAX_SHOWN = 60  # rows and columns of the table
 EXPLANATION = (
-    "The model has not seen the classes; they only score it. Rows are classes, columns are clusters, and the shade "
+    "The model has not seen the classes; they only score it. Rows are classes, columns are groups, and the shade "
     "shows the share of the class. Columns are ordered so that the diagonal is strong: "
 )
 
@@ -31,11 +31,11 @@ def build_classes(facts: ReportFacts) -> Section | None:
         order = _order_classes(facts, names)
         body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
     else:
-        missing = "is in a cluster and has a known class" if is_known.any() else "has a known class"
+        missing = "is in a group and has a known class" if is_known.any() else "has a known class"
         body = tag("p", f"No entity {missing}.")
     excluded = {
         "of unknown class": int((~is_known).sum()) if is_known.any() else 0,
-        "in no cluster": int((is_known & (facts.labels < 0)).sum()),
+        "in no group": int((is_known & (facts.labels < 0)).sum()),
     }
     notes = (
         tag("p", f"{format_count(n, 'entity', 'entities')} {reason} not counted.", class_="note")
@@ -64,7 +64,7 @@ def _compare_with_clusters(facts: ReportFacts, names: np.ndarray, classes: np.nd
     order = order_by_match(counts)
     n_majority = counts.max(axis=0).sum()
     majority = (
-        f"{format_count(n_majority, 'entity is', 'entities are')} in a cluster in which their class is the largest."
+        f"{format_count(n_majority, 'entity is', 'entities are')} in a group in which their class is the largest."
     )
     table = _tabulate_counts(facts, names, clusters[order], counts[:, order])
     return join_html((tag("p", EXPLANATION, majority), _tabulate_scores(classes, labels), table))
@@ -97,7 +97,7 @@ def _tabulate_counts(facts: ReportFacts, names: np.ndarray, clusters: np.ndarray
         for name, row, size in zip(names, shown, sizes, strict=False)
     ]
     head = ("Class", *(facts.draw_group(int(cluster), 24) for cluster in clusters[:MAX_SHOWN]))
-    table = build_table("Classes (rows) by clusters (columns)", head, rows, class_="square")
+    table = build_table("Classes (rows) by groups (columns)", head, rows, class_="square")
     if max(counts.shape) <= MAX_SHOWN:
         return table
-    return join_html((table, tag("p", f"The table shows the first {MAX_SHOWN} classes and clusters.", class_="note")))
+    return join_html((table, tag("p", f"The table shows the first {MAX_SHOWN} classes and groups.", class_="note")))

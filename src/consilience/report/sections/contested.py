@@ -23,8 +23,8 @@ def build_contested(facts: ReportFacts) -> Section | None:
         pronoun = "it" if len(rows) == 1 else "them"
         words = (
             f"{format_count(len(rows), 'entity has', 'entities have')} views that put {pronoun} into different "
-            "clusters. The lowest confidence comes first: there may be an error in the data, or the entity belongs to "
-            "both. Views that disagree with the final cluster are underlined."
+            "groups. The lowest confidence comes first: there may be an error in the data, or the entity belongs to "
+            "both. Views that disagree with the final group are underlined."
         )
     else:
         caption, max_rows = "Entities of the lowest confidence", MAX_UNSURE
@@ -33,7 +33,7 @@ def build_contested(facts: ReportFacts) -> Section | None:
     shown = rows[np.lexsort((rows, facts.confidence[rows]))][:max_rows]
     n_hidden = len(rows) - len(shown)
     views = (mark_user_text(name, 24) for name in facts.view_labels)
-    head = ("Entity", "Cluster", *views, "Confidence", *(["Text"] if facts.view_texts else []))
+    head = ("Entity", "Group", *views, "Confidence", *(["Text"] if facts.view_texts else []))
     hidden = f"{format_integer(n_hidden)} more, with higher confidence, are in the table of all entities."
     return Section.build(
         "contested",

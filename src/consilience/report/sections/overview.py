@@ -109,7 +109,7 @@ def _judge(facts: ReportFacts) -> tuple[str, str, list[str]]:
     if not facts.sizes:
         return "unknown", "No groups", [f"None of the {facts.noun} is in a group."]
     if len(facts.sizes) == 1 and assessment is None:
-        return "unknown", "One group", [f"All {facts.noun} in groups are in one, so that there is nothing to compare."]
+        return "unknown", "One group", [f"There is nothing to compare these {facts.noun} with."]
     if facts.has_small_groups:
         return "unknown", "Small groups", [f"Groups of a few {facts.noun} cannot be assessed by resampling."]
     if assessment is None:

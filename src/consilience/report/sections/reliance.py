@@ -16,18 +16,18 @@ from .section import Section
 MAX_SENTENCE = 600  # characters of a sentence that names views
 LOOKS = {"stable": "stable", "mixed": "mixed", "do not rely": "unreliable"}  # CSS class of each verdict
 EXPLANATION = (
-    "The model was fitted again to halves of the entities, and each view predicted the clusters of entities that it "
-    "was not trained on. A result is reliable if entities that a fit has not seen get the same clusters again, and if "
-    "the views confirm each other. Repeatable clusters need not be the groups that you are looking for."
+    "The model was fitted again to halves of the entities, and each view predicted the groups of entities that it "
+    "was not trained on. A result is reliable if entities that a fit has not seen get the same groups again, and if "
+    "the views confirm each other. Repeatable groups need not be those that you are looking for."
 )
 VIEWS_EXPLANATION = (
     "Each view was clustered alone. Support is how well a view and the view that confirms it best predict each other's "
-    "clusters: 0 is chance, 1 is perfect. Trust is higher the better the other views predict a view's clusters. The "
-    "last column is how well the view predicts the clusters of this page."
+    "groups: 0 is chance, 1 is perfect. Trust is higher the better the other views predict a view's groups. The "
+    "last column is how well the view predicts the groups of this page."
 )
 STABILITY_EXPLANATION = (
-    "The least stable first. Stability is the share of the cluster's entities that a fit to the other half of the "
-    "entities puts into it again; margin is the mean lead of an entity's cluster over the next when the views vote on "
+    "The least stable first. Stability is the share of the group's entities that a fit to the other half of the "
+    "entities puts into it again; margin is the mean lead of an entity's group over the next when the views vote on "
     "entities that they were not trained on."
 )
 
@@ -95,7 +95,7 @@ def _tabulate_views(assessment: Assessment) -> Html | None:
         )
         for row in assessment.views.rows()
     ]
-    head = ("View", "Support", "Confirmed by", "Trust", "Predicts the clusters")
+    head = ("View", "Support", "Confirmed by", "Trust", "Predicts the groups")
     table = build_table("Views and the views that confirm them", head, rows, "three-bars")
     return join_html((tag("h3", "Which views confirm each other"), tag("p", VIEWS_EXPLANATION), table))
 
@@ -120,7 +120,7 @@ def _describe_alternative(alternative: Alternative | None, is_command: bool) -> 
     names = mark_user_text(", ".join(alternative.left_out))
     place: tuple[str, ...] = (" Its model is ", tag("code", "assessment.alternative.model"), ".")
     if is_command:
-        place = " Its clusters, numbered as on this page, are in the column “without ", names, "” of labels.csv."
+        place = " Its groups, numbered like those of this page, are in the column “without ", names, "” of labels.csv."
     sentence = mark_user_text(alternative.describe(), MAX_SENTENCE)
     return join_html(
         (
@@ -143,7 +143,7 @@ def _tabulate_stability(facts: ReportFacts, assessment: Assessment) -> Html:
         )
         for row in clusters
     ]
-    head = ("Cluster", "Assessed entities", "Stability", "Margin")
+    head = ("Group", "Assessed entities", "Stability", "Margin")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
-    table = build_table("Clusters and how stable they are", head, rows, class_)
-    return join_html((tag("h3", "How stable each cluster is"), tag("p", STABILITY_EXPLANATION), table))
+    table = build_table("Groups and how stable they are", head, rows, class_)
+    return join_html((tag("h3", "How stable each group is"), tag("p", STABILITY_EXPLANATION), table))
