@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import consilience as cs
 from consilience import plot
-from consilience.explain import OriginalColumn, build_hierarchy
+from consilience.explain import Hierarchy, OriginalColumn
 from consilience.plot import (
     AgreementDisplay,
     ConstraintsDisplay,
@@ -71,7 +71,7 @@ def draw(request, views, kmeans, tree, mixture, selection, spectral, constrained
             kmeans.labels_, list(columns.values()), 1, ax=ax
         ),
         "HierarchyDisplay": lambda ax=None: HierarchyDisplay(
-            build_hierarchy(kmeans.labels_, np.eye(3)[kmeans.labels_]), np.bincount(kmeans.labels_)
+            Hierarchy(np.arange(3), np.array([[0, 2], [1, 3]]), np.array([1.0, 2.0])), np.bincount(kmeans.labels_)
         ).plot(ax),
         "JointMapDisplay": lambda ax=None: JointMapDisplay(
             np.random.default_rng(0).normal(size=(120, 2)), kmeans.labels_
@@ -228,7 +228,7 @@ def test_any_names_in_results_are_drawn(name, assessment):
         JointMapDisplay(layout, labels, names, color=number).plot(),
         JointMapDisplay(layout, labels, names, color=category).plot(),
         VerdictDisplay(assessment, [name, f"{name}!", "c"]).plot(),
-        HierarchyDisplay(build_hierarchy(labels, layout), [20, 20], names).plot(),
+        HierarchyDisplay(Hierarchy(np.arange(2), np.array([[0, 1]]), np.ones(1)), [20, 20], names).plot(),
         SurvivalDisplay.from_labels(labels, times, names),
         DescribedDisplay.from_labels(labels, [number], names),
         DescribedDisplay.from_labels(labels, [category], names),

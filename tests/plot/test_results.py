@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import linkage
 
 import consilience as cs
-from consilience.explain import OriginalColumn, build_hierarchy, find_differences
+from consilience.explain import Hierarchy, OriginalColumn, find_differences
 from consilience.plot import (
     DescribedDisplay,
     GroupProfileDisplay,
@@ -149,10 +150,17 @@ def test_survival_refuses_what_it_cannot_draw(columns, kmeans):
         SurvivalDisplay({}).plot()
 
 
+def merge_groups(labels, points):
+    """Merge clusters by the distances of their means."""
+    means = np.array([points[labels == c].mean(axis=0) for c in np.unique(labels)])
+    steps = linkage(means, "average")
+    return Hierarchy(np.unique(labels), steps[:, :2].astype(int), steps[:, 2])
+
+
 def test_hierarchy_has_leaves_in_the_order_of_the_tree():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 9, 300)
-    hierarchy = build_hierarchy(labels, rng.normal(size=(9, 3))[labels])
+    hierarchy = merge_groups(labels, rng.normal(size=(9, 3))[labels])
     display = HierarchyDisplay(hierarchy, np.bincount(labels)).plot(n_groups=4)
     assert [leaf[0] for leaf in display.leaves_] == hierarchy.order
     assert len(display.links_.get_segments()) == 8
@@ -171,7 +179,7 @@ def test_hierarchy_has_leaves_in_the_order_of_the_tree():
 def test_hierarchy_merges_what_cannot_be_named():
     rng = np.random.default_rng(0)
     labels = np.arange(500) % 100
-    hierarchy = build_hierarchy(labels, rng.normal(size=(100, 3))[labels])
+    hierarchy = merge_groups(labels, rng.normal(size=(100, 3))[labels])
     display = HierarchyDisplay(hierarchy, np.bincount(labels)).plot(max_leaves=12)
     assert len(display.leaves_) == 12
     assert sorted(c for leaf in display.leaves_ for c in leaf) == list(range(100))
@@ -181,13 +189,13 @@ def test_hierarchy_merges_what_cannot_be_named():
 
 
 def test_hierarchy_of_one_cluster():
-    display = HierarchyDisplay(build_hierarchy([0, 0], [[0.0], [1.0]]), [2], ["all"]).plot()
+    display = HierarchyDisplay(Hierarchy(np.array([0]), np.zeros((0, 2), int), np.zeros(0)), [2], ["all"]).plot()
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["all (2)"]
 
 
 def test_hierarchy_needs_names_of_all_clusters():
     with pytest.raises(ValueError, match="2 clusters need as many sizes and names, got 2 and 1"):
-        HierarchyDisplay(build_hierarchy([0, 1], [[0.0], [1.0]]), [1, 1], ["a"])
+        HierarchyDisplay(Hierarchy(np.array([0, 1]), np.array([[0, 1]]), np.ones(1)), [1, 1], ["a"])
 
 
 def test_boxes_are_quartiles(columns, kmeans):

@@ -298,8 +298,8 @@ class FigureBuilder:
 
         def describe(display: HierarchyDisplay) -> str:  # noqa: ARG001
             return (
-                "Tree that merges the groups by Ward's criterion in the joint embedding of all views, with the number "
-                f"of {self.result.noun}; positions are the order of merges."
+                "Tree that merges the groups, the most similar by all views first, with the number of "
+                f"{self.result.noun}; positions are the order of merges."
             )
 
         return Panel(

@@ -42,11 +42,12 @@ class HierarchyDisplay:
 
     Examples
     --------
-    >>> import consilience as cs
+    >>> import numpy as np
+    >>> from consilience.explain import Hierarchy
     >>> from consilience.plot import HierarchyDisplay
-    >>> hierarchy = cs.explain.build_hierarchy([0, 0, 1, 1, 2, 2], [[0], [1], [2], [3], [9], [9]])
-    >>> HierarchyDisplay(hierarchy, [2, 2, 2]).plot().leaves_
-    [[0], [1], [2]]
+    >>> hierarchy = Hierarchy(np.arange(3), np.array([[0, 2], [1, 3]]), np.array([1.0, 4.0]))
+    >>> HierarchyDisplay(hierarchy, [5, 2, 3]).plot().leaves_
+    [[1], [0], [2]]
     """
 
     def __init__(self, hierarchy: Hierarchy, sizes: Sequence[int], names: Sequence[str] | None = None) -> None:
