@@ -16,6 +16,9 @@ from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from ..report.sections import SectionBuilder
+from .changes import RunUpdate
+from .changes_section import build_changes_section
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -37,6 +40,7 @@ class PipelineRun:
     comparison: Table | None  # with single views
     notes: list[str]
     facts: dict[str, Any]  # content of summary.json
+    update: RunUpdate | None = None  # if the run continues an earlier one
 
     @property
     def labels(self) -> np.ndarray:
@@ -73,7 +77,12 @@ class PipelineRun:
 
     @cached_property
     def cluster_names(self) -> list[str]:
-        """A short name for each cluster, from what marks it; colors of pictures only if nothing else does."""
+        """A short name for each cluster, from what marks it; colors of pictures only if nothing else does.
+
+        Clusters of an earlier run keep their names.
+        """
+        if self.update is not None:
+            return self.update.names
         views, encodings = self.data.views, self.data.prepared.encodings
         features = {name: getattr(encodings[name].encoder, "feature", None) for name in views.names}
         described = [name for name, feature in features.items() if feature is None]
@@ -137,6 +146,7 @@ class PipelineRun:
             "seed": self.options.seed,
             "assessment": assessment,
             "selection": self.fitted.selection,
+            "update": None if self.update is None else self.update.to_saved(),
         }
 
     def build_report(self) -> Report:
@@ -145,6 +155,11 @@ class PipelineRun:
         links = data.file_constraints
         satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(self.labels))}"]
         settings = self.facts.get("settings", {}).get("given")
+        extra_sections: list[SectionBuilder] = []
+        if self.update is not None:
+            extra_sections.append(partial(build_changes_section, self.update))
+        if data.seeds is not None:
+            extra_sections.append(partial(build_seeds_section, data.seeds.describe(self.labels)))
         return Report(
             self.fitted.estimator,
             data.views,
@@ -165,7 +180,5 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
-            extra_sections=[]
-            if data.seeds is None
-            else [partial(build_seeds_section, data.seeds.describe(self.labels))],
+            extra_sections=extra_sections,
         )

@@ -1,0 +1,35 @@
+"""Section of the report: what changed since an earlier run."""
+
+from __future__ import annotations
+
+from ..report.charts import build_row, build_table, draw_cluster
+from ..report.facts import ReportFacts
+from ..report.markup import format_integer, mark_user_text, tag
+from ..report.sections.section import Section
+from .changes import RunUpdate
+
+MAX_SENTENCE = 600  # characters
+MAX_ROWS = 100  # matched clusters in the table
+
+
+def build_changes_section(update: RunUpdate, facts: ReportFacts) -> Section:  # noqa: ARG001
+    """Return the section that says what moved, split, merged, appeared and vanished."""
+    changes = update.changes
+    head = ("Group", "Name", "Size before", "Size now", "In both")
+    rows = [
+        build_row(
+            draw_cluster(row["after"]),
+            mark_user_text(row["name"]),
+            format_integer(row["size_before"]),
+            format_integer(row["size"]),
+            format_integer(row["common"]),
+        )
+        for row in list(changes.kept.rows())[:MAX_ROWS]
+    ]
+    origin = tag(
+        "p", "Compared with the run ", mark_user_text(update.origin), ". ", changes.overview.replace("cluster", "group")
+    )
+    sentences = tag("ul", (tag("li", mark_user_text(sentence, MAX_SENTENCE)) for sentence in changes.sentences))
+    caption = "Groups that are kept, with their numbers"
+    table = build_table(caption, head, rows) if rows else None
+    return Section.build("changes", "Changes", "What changed", origin, sentences, table)
