@@ -367,6 +367,9 @@ def _add_update(commands: argparse._SubParsersAction) -> None:
     subparser.add_argument("folder", metavar="RUN", help="folder of the earlier run, which stays as it is")
     _add_data_options(subparser, kinds=False)
     subparser.needs_files = False
+    subparser.add_argument(
+        "-k", type=_parse_n_clusters, metavar="N", help="number of clusters, or auto, in place of that of RUN"
+    )
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes of the new data, for scoring only")
     subparser.add_argument(
         "--seeds", metavar="COLUMN", help="known classes that the fit uses, in place of those of RUN"

@@ -9,7 +9,6 @@ from pathlib import Path
 from ..files import check_complete, check_output_folder, reserve_folder
 from ..pipeline.folder import FILES, MODEL, REPORT, SUMMARY, open_model, read_summary, write_run
 from ..pipeline.loading import check_inputs_stay
-from ..pipeline.options import RunOptions
 from ..pipeline.steps import run_pipeline
 from ..pipeline.update import PreviousRun
 from .cluster import DEFAULT_FOLDER
@@ -28,7 +27,7 @@ def run_update(options: argparse.Namespace, terminal: Terminal) -> None:
     check_complete(folder)
     facts = read_summary(folder / SUMMARY)
     previous = PreviousRun(str(folder), open_model(folder), facts)
-    run_options = previous.collect_options(RunOptions.select(vars(options)), {})
+    run_options = previous.collect_options(vars(options), {})
     if not run_options.view:
         raise ValueError(
             f"{folder} was made from data in memory, which it does not contain: name the files, as in `consilience "

@@ -26,7 +26,7 @@ from ..files import (
     read_files,
 )
 from ..files.formats import parse_path, split_sheet
-from ..files.spec import is_file, split_columns
+from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
 from .encodings import EncodingChoices, select_encodings
@@ -170,6 +170,7 @@ def load_data(
             if template is not None:
                 reading = read_as_fitted(template, options, inputs, memory)
                 check_all_views(reading, template)
+                note_unused_columns(reading, template, log)
             else:
                 reading = read_files(
                     [parse_view(text) for text in options.view] if memory is None else memory.specs,
@@ -233,6 +234,14 @@ def check_all_views(reading: InputData, template: Mapping[str, Any]) -> None:
                 f"the new files have no view {name!r}, which the earlier run has: add it (--view {name}=FILE), or use "
                 "`consilience cluster` to cluster without it"
             )
+
+
+def note_unused_columns(reading: InputData, template: Mapping[str, Any], log: RunLog) -> None:
+    """Note the columns of tables that an earlier run has not used."""
+    used = {column for columns in template["columns"].values() for column in columns or ()}
+    unused = [column for table in reading.tables for column in table.columns if column not in used]
+    if unused:
+        log.note(f"The earlier run does not use {list_names(unused)}: left out.")
 
 
 def _choose_encodings(

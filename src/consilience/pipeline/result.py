@@ -309,7 +309,7 @@ class Result:
             files = [] if data is None else list_files(data)
             if data is None and not self.summary["inputs"]["view"]:
                 raise ValueError("this result was made from data in memory: give the new data, update(data)")
-            options = previous.collect_options(RunOptions.select({"view": files, **texts}), self._functions)
+            options = previous.collect_options({"view": files, **texts}, self._functions)
             if data is not None and not files:
                 options = replace(options, view=[])
             memory = collect_memory(data, labels, seeds, constraints, files=options.view if data is None else ())

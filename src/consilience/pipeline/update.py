@@ -71,20 +71,16 @@ class PreviousRun:
         update = RunUpdate.from_saved(self.saved.get("update"))
         return max(0 if update is None else update.next_cluster, int(self.labels.max(initial=-1)) + 1)
 
-    def collect_options(self, options: RunOptions, functions: Mapping[str, Any]) -> RunOptions:
-        """Return options whose unset values are those of the run; `functions` encode the views that they name.
+    def collect_options(self, settings: Mapping[str, Any], functions: Mapping[str, Any]) -> RunOptions:
+        """Return the options of the run with other settings; `functions` encode the views that they name.
 
-        Known classes of the earlier files do not count for new files.
+        Settings that are None or empty are those of the run. Known classes of its files do not count for new files.
         """
+        changed = {name: value for name, value in settings.items() if value not in (None, [], ())}
         inputs = self.facts["inputs"]
-        has_files = bool(options.view)
-        names = [name for name in INPUTS if not (name == "labels" and has_files)]
+        names = [name for name in INPUTS if not (name == "labels" and "view" in changed)]
         recorded = {name: inputs[name] for name in names if inputs.get(name) is not None}
-        defaults = RunOptions()
-        unset = {
-            name: value for name, value in recorded.items() if getattr(options, name) in ([], getattr(defaults, name))
-        }
-        chosen = replace(options, **unset)
+        chosen = RunOptions.select({**recorded, **changed})
         lacking = [name for name in self.facts.get("functions", []) if name not in functions]
         if lacking:
             raise ValueError(
