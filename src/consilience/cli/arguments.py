@@ -205,6 +205,16 @@ def _add_output_options(subparser: argparse.ArgumentParser, description: str) ->
     subparser.add_argument("--force", action="store_true", help="overwrite existing results")
 
 
+def _add_names_option(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
+        "--names",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="names of clusters in place of the automatic ones: a table with the columns cluster (a number or the "
+        "present name) and name, or a JSON object",
+    )
+
+
 def _add_json_option(subparser: argparse.ArgumentParser, content: str) -> None:
     subparser.add_argument("--json", action="store_true", help=f"print {content} as JSON, and nothing else")
 
@@ -281,6 +291,7 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         help="skip the assessment of how reliable the clusters are, which takes about as long as the fit",
     )
     subparser.add_argument("--title", help="title of the report")
+    _add_names_option(subparser)
     subparser.add_argument(
         "--write-back",
         type=parse_path_argument,
@@ -376,6 +387,7 @@ def _add_update(commands: argparse._SubParsersAction) -> None:
     )
     subparser.add_argument("--constraints", metavar="FILE", help="pairs of ids, in place of those of RUN")
     subparser.add_argument("--title", help="title of the report")
+    _add_names_option(subparser)
     _add_output_options(
         subparser, "folder for the results (default: consilience-out, or consilience-out-2 if that exists ...)"
     )
@@ -400,13 +412,18 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
         commands,
         "report",
         "write the report of a run again, without fitting again",
-        "  consilience report consilience-out --labels class --force",
+        "  consilience report consilience-out --labels class --force\n"
+        "  consilience report consilience-out --names names.csv --force",
     )
     subparser.add_argument("folder", metavar="FOLDER", help="folder written by `consilience cluster`")
     _add_data_options(subparser, files=False)
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to add scores to the report")
     subparser.add_argument("--title", help="title of the report")
-    _add_output_options(subparser, "file for the report (default: report.html in the folder)")
+    _add_names_option(subparser)
+    _add_output_options(
+        subparser,
+        "file for the report (default: report.html in the folder; with --names, all files of the folder get the names)",
+    )
 
 
 def _add_datasets(commands: argparse._SubParsersAction) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,34 +26,6 @@ CAPTIONS = {
     "rows": "by the number of the row, because the entities have no ids",
     "predictions": "by what the model of the earlier run predicts for the new rows, because the runs share no ids",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class RunUpdate:
-    """How a run continues an earlier one."""
-
-    origin: str  # the earlier run, for messages
-    changes: Changes
-    names: list[str]  # of all cluster numbers
-    next_cluster: int  # number for the next new cluster: numbers of clusters that vanished are not used again
-
-    def to_saved(self) -> dict[str, Any]:
-        """Return the content of a model file, as plain values and tables."""
-        return {**vars(self), "changes": {field.name: getattr(self.changes, field.name) for field in fields(Changes)}}
-
-    @classmethod
-    def from_saved(cls, saved: Mapping[str, Any] | None) -> RunUpdate | None:
-        """Return the update of a saved model, None if it is none; a model file may contain anything."""
-        if saved is None:
-            return None
-        try:
-            update = cls(**{**saved, "changes": Changes(**saved["changes"])})
-            update.changes.to_dict()
-            return replace(update, names=[str(name) for name in update.names], next_cluster=int(update.next_cluster))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"the model file is damaged: it lacks what changed since the earlier run ({error})"
-            ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +147,7 @@ class Changes:
             sentences += descriptions[:MAX_LISTED]
             if len(descriptions) > MAX_LISTED:
                 sentences.append(f"{len(descriptions) - MAX_LISTED:,} more have {kind}.")
-        return [*(sentences or ["No cluster has split, merged, appeared or vanished."]), self._describe_moves()]
+        return [*(sentences or ["Nothing has split, merged, appeared or vanished."]), self._describe_moves()]
 
     @property
     def overview(self) -> str:
@@ -230,11 +202,12 @@ class Changes:
         """Say how many entities have moved, and between which clusters most."""
         noun = "rows" if self.compared_by == "predictions" else "entities"
         if not self.n_moved:
-            return f"None of the {self.n_shared:,} {noun} has moved to another cluster."
-        share = self.n_moved / max(self.n_shared, 1)
-        verb = "is" if self.n_moved == 1 else "are"
-        where = "another cluster than predicted" if self.compared_by == "predictions" else "another cluster than before"
-        sentence = f"{self.n_moved:,} of {self.n_shared:,} {noun} ({format_share(share)}) {verb} in {where}"
+            return f"None of the {self.n_shared:,} {noun} has moved."
+        share = format_share(self.n_moved / max(self.n_shared, 1))
+        verb = "has moved" if self.n_moved == 1 else "have moved"
+        if self.compared_by == "predictions":
+            verb = f"{'is' if self.n_moved == 1 else 'are'} not where the earlier model predicts"
+        sentence = f"{self.n_moved:,} of {self.n_shared:,} {noun} ({share}) {verb}"
         moves = {pair: n for pair, n in self._counts.items() if not self._stays(*pair)}
         (before, after), n = max(moves.items(), key=lambda item: (item[1], item[0]))
         move = f"from {self._name_before(before)} to {self._name_after(after)}"
@@ -324,7 +297,7 @@ def compare_labels(
     >>> compare_labels("abcdef", [0, 0, 0, 1, 1, 1], "abcdeg", [1, 1, 1, 0, 0, 2], names2=["y", "x", "z"])
     2 clusters before, 3 after; 5 entities are in both, 1 only before, 1 only after.
     'z' (1) appeared: all of its entities are new.
-    None of the 5 entities has moved to another cluster.
+    None of the 5 entities has moved.
     <BLANKLINE>
     before  after  name  size_before  size  common
          0      1  x               3     3       3
@@ -414,6 +387,48 @@ def describe_changes(
         float(adjusted_rand_score(before[both], after[both])) if both.any() else float("nan"),
         compared_by,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class RunUpdate:
+    """How a run continues an earlier one."""
+
+    origin: str  # the earlier run, for messages
+    names: dict[int, str]  # of its clusters
+    sizes: dict[int, int]
+    labels: np.ndarray  # (n,), what the earlier run says of the entities of this run, -1 for no cluster
+    is_compared: np.ndarray  # (n,), whether an entity is used to match clusters
+    compared_by: str  # ids, rows or predictions
+    n_before: int  # number of entities of the earlier run
+    kept: list[int]  # numbers of the clusters that both runs have
+    next_cluster: int  # number for the next new cluster: numbers of clusters that vanished are not used again
+
+    @classmethod
+    def from_saved(cls, saved: Mapping[str, Any] | None) -> RunUpdate | None:
+        """Return the update from a model file, None if there is none; the file may contain anything."""
+        if saved is None:
+            return None
+        try:
+            return cls(**{**saved, "next_cluster": int(saved["next_cluster"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the model file is damaged: it lacks facts about the earlier run ({error})") from error
+
+    def describe(self, ids: Any, labels: np.ndarray, names: Sequence[str]) -> Changes:
+        """Return what changed, from the ids and clusters of this run's entities and the names of its clusters."""
+        try:
+            rows = np.flatnonzero(self.is_compared)
+            shared = (np.asarray(ids, object)[rows], np.asarray(self.labels)[rows], labels[rows])
+            n_before = len(rows) if self.compared_by == "predictions" else self.n_before
+            return describe_changes(
+                ClusterList(self.names, self.sizes),
+                ClusterList.build(labels, names),
+                shared,
+                (n_before, len(labels)),
+                matches={number: number for number in self.kept},
+                compared_by=self.compared_by,
+            )
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"the model file is damaged: what changed cannot be told ({error})") from error
 
 
 def match_by_overlap(before: np.ndarray, after: np.ndarray) -> dict[int, int]:

@@ -6,15 +6,14 @@ from ..report.charts import build_row, build_table, draw_cluster
 from ..report.facts import ReportFacts
 from ..report.markup import format_integer, mark_user_text, tag
 from ..report.sections.section import Section
-from .changes import RunUpdate
+from .changes import Changes
 
 MAX_SENTENCE = 600  # characters
 MAX_ROWS = 100  # matched clusters in the table
 
 
-def build_changes_section(update: RunUpdate, facts: ReportFacts) -> Section:  # noqa: ARG001
-    """Return the section that says what moved, split, merged, appeared and vanished."""
-    changes = update.changes
+def build_changes_section(changes: Changes, origin: str, facts: ReportFacts) -> Section:  # noqa: ARG001
+    """Return the section that says what moved, split, merged, appeared and vanished since an earlier run."""
     head = ("Group", "Name", "Size before", "Size now", "In both")
     rows = [
         build_row(
@@ -26,10 +25,9 @@ def build_changes_section(update: RunUpdate, facts: ReportFacts) -> Section:  # 
         )
         for row in list(changes.kept.rows())[:MAX_ROWS]
     ]
-    origin = tag(
-        "p", "Compared with the run ", mark_user_text(update.origin), ". ", changes.overview.replace("cluster", "group")
-    )
+    overview = changes.overview.replace("cluster", "group").replace("Cluster", "Group")
+    text = tag("p", "Compared with ", mark_user_text(origin), ": ", overview)
     sentences = tag("ul", (tag("li", mark_user_text(sentence, MAX_SENTENCE)) for sentence in changes.sentences))
     caption = "Groups that are kept, with their numbers"
     table = build_table(caption, head, rows) if rows else None
-    return Section.build("changes", "Changes", "What changed", origin, sentences, table)
+    return Section.build("changes", "Changes", "What changed", text, sentences, table)

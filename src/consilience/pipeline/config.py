@@ -33,6 +33,7 @@ FLAGS = {
     "outliers": "--outliers",
     "assess": "--no-assess",
     "title": "--title",
+    "names": "--names",
 }
 
 

@@ -94,7 +94,7 @@ def read_labels(folder: Path) -> tuple[list[str], np.ndarray, list[str]]:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not rows:
         raise ValueError(f"{path} has no rows with the columns id and cluster: it is not written by consilience")
-    names = {int(label): row.get("name") or "" for label, row in zip(labels, rows, strict=True)}
+    names = {int(label): remove_guard(row.get("name") or "") for label, row in zip(labels, rows, strict=True)}
     return (
         [remove_guard(row["id"]) for row in rows],
         labels,
@@ -132,7 +132,8 @@ def restore_run(
 
     Options that are not set are those of the run.
     """
-    recorded = {name: facts["inputs"][name] for name in INPUTS if facts["inputs"].get(name) is not None}
+    inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
+    recorded = {name: value for name, value in inputs.items() if value is not None}
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     update = RunUpdate.from_saved(saved.get("update"))
@@ -160,7 +161,8 @@ def restore_run(
     ]
     comparison = Table.from_rows(rows) if rows else None
     notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
-    return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, update)
+    names = saved.get("names", ())
+    return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, names, update=update)
 
 
 def is_complete(assessment: Assessment) -> bool:

@@ -104,6 +104,7 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
     inputs += map(Path, options.mapping or ())
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
+    inputs += [parse_path(options.names)] if type(options.names) is str else []
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
         if target.exists() and any(is_file(path) and path.samefile(target) for path in paths):

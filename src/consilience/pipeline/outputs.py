@@ -29,7 +29,8 @@ def write_label_table(
     names = {"id": ids, **name_view_ids(view_ids)}
     texts = {name: [str(entity) for entity in column] for name, column in names.items()}
     guarded = {name: [guard(text) for text in column] for name, column in texts.items()}
-    table = {**guarded, **{guard(name): values for name, values in columns.items()}}
+    cells = {name: [guard(cell) if type(cell) is str else cell for cell in values] for name, values in columns.items()}
+    table = {**guarded, **{guard(name): values for name, values in cells.items()}}
     rows = csv.writer(file)
     rows.writerow(table)
     rows.writerows(zip(*table.values(), strict=True))

@@ -229,6 +229,24 @@ class Result:
             write_run(self._run, out, RunLog(), overwrite=overwrite)
         return out
 
+    def rename(self, names: Mapping[Any, str] | str | os.PathLike[str]) -> Result:
+        """Return the result with other names of clusters, without fitting again.
+
+        Parameters
+        ----------
+        names : mapping or path
+            New names by the number or the present name of a cluster, such as ``{0: "knives"}``; or a table with columns
+            ``cluster`` and ``name``, or a JSON file with an object.
+
+        Returns
+        -------
+        Result
+            The result with the names in its frame, its report and its predictions.
+        """
+        new_names: Any = str(names) if is_path(names) else names
+        with raise_in_python_terms():
+            return Result(self._run.rename(new_names), self._data)
+
     @property
     def embedding(self) -> np.ndarray:
         """Coordinates of the entities with data in a space that all views share, about ten columns."""
@@ -319,7 +337,9 @@ class Result:
     def changes(self) -> Changes | None:
         """What changed since the result that `update` was called on; None if it was not."""
         update = RunUpdate.from_saved(self._saved.get("update"))
-        return None if update is None else update.changes
+        if update is None:
+            return None
+        return update.describe(self.ids[self._saved["kept"]], np.asarray(self.model.labels_), self.names)
 
     def compare(self, other: Result) -> Changes:
         """Compare with a later result: which clusters were kept, split, merged, appeared or vanished.

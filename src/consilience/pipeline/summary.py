@@ -26,7 +26,7 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    *("method", "settings", "k", "seed", "outliers", "assess", "title"),
+    *("method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
 )
 
 
@@ -62,6 +62,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),
         "names": run.cluster_names,
+        "given_names": run.given_names,
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
@@ -95,8 +96,8 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         },
         "comparison": run.comparison,
         "changes": None
-        if run.update is None
-        else {"previous": run.update.origin, **run.update.changes.to_dict(), "next_cluster": run.update.next_cluster},
+        if run.update is None or run.changes is None
+        else {"previous": run.update.origin, **run.changes.to_dict(), "next_cluster": run.update.next_cluster},
         "seconds": log.seconds,
         "versions": list_versions(),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -108,6 +109,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
             "encode": [
                 f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
+            "names": options.names if type(options.names) is str else None,
         },
     }
 

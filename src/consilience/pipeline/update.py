@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,12 @@ from ..assessment import Assessment
 from ..data import Table
 from ..files import encode
 from ..methods.agreement.estimator import DIFFERENT, EQUALLY_SUPPORTED
-from ..methods.common.renumbered import RenumberedModel, renumber_labels
+from ..methods.common.renumbered import RenumberedModel, translate_labels
 from ..registry import DEFAULT_METHOD
-from .changes import Changes, ClusterList, RunUpdate, describe_changes, match_by_overlap
+from .changes import ClusterList, RunUpdate, match_by_overlap
 from .fitting import FittedRun, reduce_views
 from .loading import LoadedData, compute_digest
-from .log import RunLog, count_noun
+from .log import RunLog
 from .options import RunOptions
 from .prediction import find_unfitting
 from .run import PipelineRun
@@ -61,6 +61,11 @@ class PreviousRun:
         return list(self.saved.get("names") or ())
 
     @property
+    def given_names(self) -> dict[int, str]:
+        """Names that the user has given to its clusters."""
+        return {int(number): str(name) for number, name in self.facts.get("given_names", {}).items()}
+
+    @property
     def n_clusters(self) -> int:
         """Number of its clusters that are not empty."""
         return len(np.unique(self.labels[self.labels >= 0]))
@@ -74,11 +79,13 @@ class PreviousRun:
     def collect_options(self, settings: Mapping[str, Any], functions: Mapping[str, Any]) -> RunOptions:
         """Return the options of the run with other settings; `functions` encode the views that they name.
 
-        Settings that are None or empty are those of the run. Known classes of its files do not count for new files.
+        Settings that are None or empty are those of the run. Known classes of its files do not count for new files, and
+        names that the user gave to its clusters are kept with the clusters.
         """
         changed = {name: value for name, value in settings.items() if value not in (None, [], ())}
         inputs = self.facts["inputs"]
-        names = [name for name in INPUTS if not (name == "labels" and "view" in changed)]
+        left_out = ("names", *(("labels",) if "view" in changed else ()))
+        names = [name for name in INPUTS if name not in left_out]
         recorded = {name: inputs[name] for name in names if inputs.get(name) is not None}
         chosen = RunOptions.select({**recorded, **changed})
         lacking = [name for name in self.facts.get("functions", []) if name not in functions]
@@ -164,10 +171,9 @@ def refit_from_earlier(data: LoadedData, fitted: FittedRun, earlier: EarlierLabe
 
 
 def keep_numbers(run: PipelineRun, previous: PreviousRun, earlier: EarlierLabels) -> PipelineRun:
-    """Give the clusters of a run that match those of an earlier run their numbers and names, and others new ones."""
-    estimator, is_compared = run.fitted.estimator, earlier.is_compared
-    labels, before = run.labels, earlier.labels[is_compared]
-    matches = match_by_overlap(before, labels[is_compared])
+    """Give the clusters of a run that match those of an earlier run their numbers and names, and others new numbers."""
+    estimator, labels, is_compared = run.fitted.estimator, run.labels, earlier.is_compared
+    matches = match_by_overlap(earlier.labels[is_compared], labels[is_compared])
     view_labels = [np.asarray(by_view) for by_view in estimator.view_labels_.values()]
     n_clusters = max(int(by_view.max(initial=-1)) + 1 for by_view in (labels, *view_labels))
     n_clusters = max(n_clusters, getattr(estimator, "n_clusters", None) or 0)
@@ -178,26 +184,22 @@ def keep_numbers(run: PipelineRun, previous: PreviousRun, earlier: EarlierLabels
     if (numbers != np.arange(n_clusters)).any():
         fitted = replace(run.fitted, estimator=RenumberedModel(estimator, numbers))
         run = replace(run, fitted=fitted, assessment=renumber_assessment(run.assessment, numbers))
-    names = keep_names(run.cluster_names, previous.names, matches)
-    next_cluster = max(previous.next_cluster, int(run.labels.max(initial=-1)) + 1)
-    changes = _compare_runs(run, previous, earlier, list(matches), names)
-    return replace(run, update=RunUpdate(previous.origin, changes, names, next_cluster))
-
-
-def _compare_runs(
-    run: PipelineRun, previous: PreviousRun, earlier: EarlierLabels, numbers: Sequence[int], names: Sequence[str]
-) -> Changes:
-    """Return the changes since the earlier run; these numbers of clusters were kept."""
-    rows = np.flatnonzero(earlier.is_compared)
-    n_before = len(rows) if earlier.compared_by == "predictions" else len(previous.labels)
-    return describe_changes(
-        ClusterList.build(previous.labels, previous.names),
-        ClusterList.build(run.labels, names),
-        (run.data.prepared.names[rows], earlier.labels[rows], run.labels[rows]),
-        (n_before, len(run.labels)),
-        matches={number: number for number in numbers},
-        compared_by=earlier.compared_by,
+    clusters = ClusterList.build(previous.labels, previous.names)
+    update = RunUpdate(
+        previous.origin,
+        clusters.names,
+        clusters.sizes,
+        earlier.labels,
+        is_compared,
+        earlier.compared_by,
+        len(previous.labels),
+        list(matches),
+        max(previous.next_cluster, int(run.labels.max(initial=-1)) + 1),
     )
+    user_names = {number: name for number, name in previous.given_names.items() if number in matches}
+    names = dict(enumerate(previous.names))
+    previous_names = [names.get(number) if number in matches else None for number in range(update.next_cluster)]
+    return replace(run, update=update, given_names=user_names, previous_names=previous_names)
 
 
 def renumber_assessment(assessment: Assessment | None, numbers: np.ndarray) -> Assessment | None:
@@ -205,27 +207,6 @@ def renumber_assessment(assessment: Assessment | None, numbers: np.ndarray) -> A
     if assessment is None:
         return None
     clusters = {name: np.asarray(column) for name, column in assessment.clusters.items()}
-    clusters["cluster"] = renumber_labels(numbers, clusters["cluster"])
+    clusters["cluster"] = translate_labels(numbers, clusters["cluster"])
     order = np.argsort(clusters["cluster"])
     return replace(assessment, clusters=Table({name: column[order] for name, column in clusters.items()}))
-
-
-def keep_names(names: Sequence[str], earlier: Sequence[str], numbers: Mapping[int, Any]) -> list[str]:
-    """Return names of clusters by number, the earlier ones for clusters of these numbers; no two are alike."""
-    numbered = {number: name for number, name in enumerate(earlier) if name and name != f"cluster {number}"}
-    kept = {number: numbered[number] for number in numbers if number in numbered and number < len(names)}
-    merged = []
-    for number, name in enumerate(names):
-        is_taken = number not in kept and name in kept.values()
-        merged.append(f"{name} ({number})" if is_taken else kept.get(number, name))
-    return merged
-
-
-def describe_update(update: RunUpdate) -> str:
-    """Return the changes since the earlier run in lines."""
-    changes = update.changes
-    lines = [f"Compared with {update.origin}: {changes.overview}", *changes.sentences]
-    n_kept = len(changes.matches)
-    if n_kept:
-        lines.append(f"{count_noun(n_kept, 'cluster keeps its number', 'clusters keep their numbers')}.")
-    return "\n".join(lines)

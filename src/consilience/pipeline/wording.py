@@ -29,7 +29,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--mapping FILE\b", "mapping=[FILE]"),
     (r"\(--delimiter\)", "(if not, read it with pandas.read_csv(path, sep=...))"),
     (r"--outliers (\w+)", r"outliers=\1"),
-    (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
+    (r"--(labels|seeds|constraints|outliers|mapping|title|delimiter|names)\b", r"\1"),
     (r"--seed\b", "random_state"),
     (r"write over with --force\b", "pass overwrite=True"),
     (r"--force\b", "overwrite=True"),

@@ -21,10 +21,11 @@ from ..explain import (
     joint_embedding,
     joint_map,
     name_clusters,
+    name_levels,
 )
 from ..explain.confidence import choose_measure
 from ..selection import Selection
-from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
+from .markup import Html, clean_text, format_count, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
 MAX_THUMBNAILS = 400  # entities with a picture in the page
@@ -55,6 +56,7 @@ class ReportFacts:
     columns: Sequence[OriginalColumn] = ()
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
+    custom_level_names: Mapping[int, Sequence[str]] | None = None
     noun: str = "entities"
 
     def __post_init__(self) -> None:
@@ -95,12 +97,13 @@ class ReportFacts:
 
     @cached_property
     def title(self) -> str:
-        """The title of the user, or one that names the model and its number of clusters."""
+        """The title of the user, or the number of entities and groups."""
         if self.custom_title:
             return clean_text(self.custom_title)
+        entities = f"{self.n:,} {clean_text(self.noun)}"
         if self.selection is not None and not self.selection.supported and len(self.sizes) < 2:
-            return "No evidence for groups"
-        return f"{type(self.model).__name__}: {len(self.sizes)} cluster{'' if len(self.sizes) == 1 else 's'}"
+            return f"No evidence for groups in {entities}"
+        return f"{entities} in {format_count(len(self.sizes), 'group')}"
 
     @cached_property
     def names(self) -> list[str]:
@@ -108,6 +111,13 @@ class ReportFacts:
         if self.custom_names is not None:
             return [clean_text(name) for name in self.custom_names]
         return name_clusters(self.labels, self.views, self.view_texts)
+
+    @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy, by number of groups."""
+        if self.custom_level_names is None:
+            return name_levels(self.hierarchy, self.labels, self.views, self.view_texts, names=self.names)
+        return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
 
     @cached_property
     def embedding(self) -> np.ndarray:

@@ -65,6 +65,8 @@ class Report:
         Positions on the map; by default from `consilience.explain.joint_map`.
     hierarchy : Hierarchy, optional
         How clusters merge; by default from `consilience.explain.build_hierarchy`.
+    level_names : mapping of int to sequence of str, optional
+        Names of the groups at each level of the hierarchy; by default from `consilience.explain.name_levels`.
     noun : str, default='entities'
         What the entities are, in the plural, such as 'products'.
     extra_sections : sequence of callables, optional
@@ -102,6 +104,7 @@ class Report:
         columns: Sequence[OriginalColumn] = (),
         layout: Any = None,
         hierarchy: Hierarchy | None = None,
+        level_names: Mapping[int, Sequence[str]] | None = None,
         noun: str = "entities",
         extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
@@ -125,6 +128,7 @@ class Report:
             columns=columns,
             custom_layout=layout,
             custom_hierarchy=hierarchy,
+            custom_level_names=level_names,
             noun=noun,
         )
 

@@ -53,7 +53,7 @@ class RenumberedModel:
         return clone(self.model)
 
 
-def renumber_labels(numbers: np.ndarray, labels: Any) -> np.ndarray:
+def translate_labels(numbers: np.ndarray, labels: Any) -> np.ndarray:
     """Return labels with other numbers; -1 stays."""
     return np.append(numbers, -1)[np.asarray(labels)]
 
@@ -68,9 +68,9 @@ def spread_by_number(numbers: np.ndarray, values: Any, fill: float) -> np.ndarra
 
 # by the name of the attribute: what the renumbered model has in place of the value
 TRANSLATIONS: dict[str, Callable[[np.ndarray, Any], Any]] = {
-    "labels_": renumber_labels,
-    "view_labels_": lambda numbers, by_view: {view: renumber_labels(numbers, by_view[view]) for view in by_view},
-    "predict": lambda numbers, predict: lambda X: renumber_labels(numbers, predict(X)),
+    "labels_": translate_labels,
+    "view_labels_": lambda numbers, by_view: {view: translate_labels(numbers, by_view[view]) for view in by_view},
+    "predict": lambda numbers, predict: lambda X: translate_labels(numbers, predict(X)),
     "predict_proba": lambda numbers, predict: lambda X: spread_by_number(numbers, predict(X), 0.0),
     "transform": lambda numbers, transform: lambda X: spread_by_number(numbers, transform(X), np.inf),
 }
