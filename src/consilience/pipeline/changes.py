@@ -445,21 +445,21 @@ def match_by_overlap(before: np.ndarray, after: np.ndarray) -> dict[int, int]:
         overlap = n / (n_before[old] + n_after[new] - n)
         if old >= 0 and new >= 0 and overlap >= LEAST_OVERLAP:
             candidates[old, new] = overlap
-    old_numbers = sorted({old for old, _ in candidates})
-    new_numbers = sorted({new for _, new in candidates})
-    rows = [old_numbers.index(old) for old, _ in candidates]
-    columns = [new_numbers.index(new) for _, new in candidates]
-    table = sp.csr_array((list(candidates.values()), (rows, columns)), shape=(len(old_numbers), len(new_numbers)))
-    graph = sp.block_array([[None, table], [table.T, None]]) if candidates else sp.csr_array((0, 0))
-    _, component = connected_components(graph, directed=False) if candidates else (0, np.empty(0, int))
+    olds, rows = np.unique([old for old, _ in candidates], return_inverse=True)
+    news, columns = np.unique([new for _, new in candidates], return_inverse=True)
+    size = len(olds) + len(news)
+    graph = sp.csr_array((np.ones(len(rows)), (rows, len(olds) + columns)), shape=(size, size))
+    component = connected_components(graph, directed=False)[1][rows] if size else rows
+    groups: dict[int, list[tuple[int, int]]] = {}
+    for number, pair in zip(component.tolist(), candidates, strict=True):
+        groups.setdefault(number, []).append(pair)
     matches = {}
-    for number in np.unique(component):
-        members = np.flatnonzero(component == number)
-        olds, news = members[members < len(old_numbers)], members[members >= len(old_numbers)] - len(old_numbers)
-        overlaps = table[olds][:, news].toarray()
+    for group in groups.values():
+        group_olds, group_news = (sorted(set(numbers)) for numbers in zip(*group, strict=True))
+        overlaps = np.array([[candidates.get((old, new), 0.0) for new in group_news] for old in group_olds])
         for i, j in zip(*linear_sum_assignment(overlaps, maximize=True), strict=True):
             if overlaps[i, j] > 0:
-                matches[old_numbers[olds[i]]] = new_numbers[news[j]]
+                matches[group_olds[i]] = group_news[j]
     return dict(sorted(matches.items()))
 
 
