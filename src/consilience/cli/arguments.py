@@ -20,7 +20,8 @@ DATASETS = (  # a list of its own, because the data sets import numpy
 )
 EXAMPLES = """  consilience cluster products.csv
   consilience cluster --view text=papers.csv:abstract --view links=citations.csv --out run1
-  consilience predict run1 --view text=new.csv > labels.csv"""
+  consilience predict run1 --view text=new.csv > labels.csv
+  consilience update run1 --view text=new.csv --view links=new-links.csv --out run2"""
 EPILOG = """exit codes: 0 success; 1 an error in the data or files (a sentence says what); 2 an error in the arguments;
 3 a bug in consilience (--debug shows where); 130 stopped by Ctrl-C. Results are written completely or not at all."""
 
@@ -39,7 +40,8 @@ def build_parser() -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
     parser.commands = commands.choices
     for add_command in (
-        *(_add_cluster, _add_predict, _add_report, _add_figure, _add_compare, _add_methods, _add_datasets),
+        *(_add_cluster, _add_predict, _add_update, _add_diff, _add_report, _add_figure, _add_compare, _add_methods),
+        _add_datasets,
         _add_completion,
     ):
         add_command(commands)
@@ -375,6 +377,48 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
     _add_data_options(subparser, kinds=False)
     _add_output_options(subparser, "CSV file for the labels (default: standard output)")
     _add_json_option(subparser, "the labels")
+
+
+def _add_update(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "update",
+        "cluster new data with the settings of an earlier run, keep its numbers and names of clusters, and say what "
+        "changed",
+        "  consilience update consilience-out june.csv\n"
+        "  consilience update consilience-out                      # reads the files of the run again\n"
+        "  consilience update may --view text=june.csv:abstract --view links=june-links.csv --out june",
+    )
+    subparser.add_argument("folder", metavar="RUN", help="folder of the earlier run, which stays as it is")
+    _add_data_options(subparser, kinds=False)
+    subparser.needs_files = False
+    subparser.add_argument(
+        "-k", type=_parse_n_clusters, metavar="N", help="number of clusters, or auto, in place of that of RUN"
+    )
+    subparser.add_argument("--labels", metavar="COLUMN", help="known classes of the new data, for scoring only")
+    subparser.add_argument(
+        "--seeds", metavar="COLUMN", help="known classes that the fit uses, in place of those of RUN"
+    )
+    subparser.add_argument("--constraints", metavar="FILE", help="pairs of ids, in place of those of RUN")
+    subparser.add_argument("--title", help="title of the report")
+    _add_names_option(subparser)
+    _add_output_options(
+        subparser, "folder for the results (default: consilience-out, or consilience-out-2 if that exists ...)"
+    )
+    _add_json_option(subparser, "the summary of the run and its folder")
+
+
+def _add_diff(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "diff",
+        "compare the clusters of two runs: what was kept, split, merged, appeared or vanished, and what moved",
+        "  consilience diff may june\n  consilience diff may june --out moved.csv",
+    )
+    subparser.add_argument("first", metavar="RUN1", help="folder of the earlier run")
+    subparser.add_argument("second", metavar="RUN2", help="folder of the later run")
+    _add_output_options(subparser, "CSV file for the entities that moved")
+    _add_json_option(subparser, "the changes")
 
 
 def _add_report(commands: argparse._SubParsersAction) -> None:

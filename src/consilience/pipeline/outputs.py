@@ -109,6 +109,11 @@ def guard(text: str) -> str:
     return text
 
 
+def remove_guard(text: str) -> str:
+    """Return a text without the quotation mark that `guard` has put in front of it."""
+    return text[1:] if text.startswith("'") and guard(text[1:]) == text else text
+
+
 def note_guarded(n: int, log: RunLog, place: str = "the output", noun: str = "id") -> None:
     """Note how many ids or other cells were quoted in a table."""
     if n:

@@ -31,6 +31,9 @@ from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from ..report.sections import SectionBuilder
+from .changes import Changes, RunUpdate
+from .changes_section import build_changes_section
 from .columns import collect_columns
 from .constraints import describe_satisfied
 from .fitting import FittedRun
@@ -56,6 +59,8 @@ class PipelineRun:
     facts: dict[str, Any]  # content of summary.json
     saved_names: Sequence[str] = ()  # of a run that is restored
     given_names: dict[int, str] = field(default_factory=dict)  # by the user, by cluster
+    previous_names: Sequence[str | None] = ()  # of clusters that an earlier run has found, by cluster
+    update: RunUpdate | None = None  # if the run continues an earlier one
 
     @property
     def labels(self) -> np.ndarray:
@@ -119,8 +124,8 @@ class PipelineRun:
 
     @cached_property
     def automatic_names(self) -> list[str]:
-        """A short name for each cluster from what marks it, or as in the run that is restored."""
-        return list(self.saved_names) or choose_names(self.cluster_terms)
+        """A short name for each cluster from what marks it, or as in the run that is restored or continued."""
+        return list(self.saved_names) or choose_names(self.cluster_terms, self.previous_names)
 
     @cached_property
     def cluster_names(self) -> list[str]:
@@ -155,6 +160,13 @@ class PipelineRun:
     def level_names(self) -> dict[int, list[str]]:
         """The names of the groups at each level of the hierarchy."""
         return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names)
+
+    @cached_property
+    def changes(self) -> Changes | None:
+        """What changed since the run that this one continues; None if there is none."""
+        if self.update is None:
+            return None
+        return self.update.describe(self.data.prepared.names, self.labels, self.cluster_names)
 
     @property
     def noun(self) -> str:
@@ -209,6 +221,7 @@ class PipelineRun:
             "seed": self.options.seed,
             "assessment": assessment,
             "selection": self.fitted.selection,
+            "update": None if self.update is None else vars(self.update),
         }
 
     def build_report(self) -> Report:
@@ -217,6 +230,11 @@ class PipelineRun:
         links = data.file_constraints
         satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(self.labels))}"]
         settings = self.facts.get("settings", {}).get("given")
+        extra_sections: list[SectionBuilder] = []
+        if self.update is not None and self.changes is not None:
+            extra_sections.append(partial(build_changes_section, self.changes, self.update.origin))
+        if data.seeds is not None:
+            extra_sections.append(partial(build_seeds_section, data.seeds.describe(self.labels)))
         return Report(
             self.fitted.estimator,
             data.views,
@@ -243,7 +261,5 @@ class PipelineRun:
             level_names=self.level_names,
             noun=self.noun,
             columns=self.columns,
-            extra_sections=[]
-            if data.seeds is None
-            else [partial(build_seeds_section, data.seeds.describe(self.labels))],
+            extra_sections=extra_sections,
         )

@@ -36,6 +36,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"--force\b", "overwrite=True"),
     (r"`consilience cluster`", "`consilience.cluster`"),
     (r"`consilience compare`", "`consilience.compare`"),
+    (r"`consilience update`", "`Result.update`"),
     (r" in labels\.csv\b", " of Result.frame"),
 )
 
