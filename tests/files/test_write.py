@@ -354,15 +354,21 @@ def test_announced_file_that_is_not_written_again_is_removed(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
-def test_outdated_files_stay_if_a_new_one_cannot_be_placed(tmp_path, monkeypatch):
+def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path, monkeypatch):
     for name in NAMES:
         (tmp_path / name).write_text("old")
+    unlink = Path.unlink
 
-    def fail(self, missing_ok=False):
-        raise PermissionError("not allowed")
+    def fail(path, missing_ok=False):
+        if path == tmp_path / "b.txt":
+            raise PermissionError("not allowed")
+        unlink(path, missing_ok)
 
-    with pytest.raises(PermissionError, match="not allowed"), stage_folder(tmp_path, NAMES, overwrite=True) as folder:
-        (folder / "a.txt").write_text("new")
-        monkeypatch.setattr(Path, "unlink", fail)
-    monkeypatch.undo()
-    assert {name: (tmp_path / name).read_text() for name in NAMES} == dict.fromkeys(NAMES, "old")
+    def replace_first():
+        with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
+            (folder / "a.txt").write_text("new")
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.raises(PermissionError, match="not allowed"):
+        replace_first()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(NAMES, "old")
