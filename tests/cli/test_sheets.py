@@ -28,18 +28,11 @@ SETTINGS = ("-k", 3, "--method", "k-means", "--no-assess")
 @pytest.fixture
 def table(tmp_path):
     """A table whose columns are called like those of the results."""
-    rows = [
-        [
-            f"={i}\nrow",
-            10 * (i % 3) + i / 60,
-            f"{WORDS[i % 3][i % 2]} {i}",
-            "=cmd|' /C calc'!A0",
-            "",
-            f"{i:04}",
-            " ".join(WORDS[i % 3][(i + j) % 3] for j in range(5)),
-        ]
-        for i in range(60)
-    ]
+    rows = []
+    for i in range(60):
+        text = " ".join(WORDS[i % 3][(i + j) % 3] for j in range(5))
+        name = f"{WORDS[i % 3][i % 2]} {i}"
+        rows.append([f"={i}\nrow", 10 * (i % 3) + i / 60, name, "=cmd|' /C calc'!A0", "", f"{i:04}", text])
     return write_csv(tmp_path / "table.csv", HEADER, rows)
 
 
