@@ -12,6 +12,7 @@ from ..data.frames import find_free_name, open_frame
 from ..files import EncodedData, InputData
 from ..files.objects import add_columns
 from ..files.readings import ColumnReading
+from .descriptions import take_cells
 from .memory import is_mapping
 from .outputs import name_view_ids, spread_columns
 
@@ -59,10 +60,13 @@ def join_columns(reading: InputData, prepared: EncodedData) -> list[JoinedColumn
         for name, values in table.columns.items():
             if values.ndim > 1:  # vectors
                 continue
-            cells = values
-            if not np.array_equal(rows, np.arange(len(values))):
-                cells = np.append(values, np.array([None], dtype=object if values.dtype == object else float))[rows]
+            cells = take_cells(values, rows)
             is_list = name == contents[0].origin  # a list in memory, which has no name beside that of its view
             free_name = find_free_name(contents[0].name if is_list else name, joined)
             joined[free_name] = JoinedColumn(free_name, cells, reading=readings.get(name))
+    for described in reading.descriptions:
+        if described.content is None:  # of a file that is no view
+            cells = take_cells(described.values, described.find_rows(entities))
+            free_name = find_free_name(described.name, joined)
+            joined[free_name] = JoinedColumn(free_name, cells)
     return list(joined.values())

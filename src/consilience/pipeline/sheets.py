@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..data.frames import find_free_name
-from ..explain import profile, typical
+from ..explain import find_differences, typical
 from ..report.markup import truncate
 from .frame import join_columns
 from .log import RunLog, count_noun
@@ -60,9 +59,7 @@ GROUP_COLUMNS = {  # by the name in groups.csv
     "size": Description("items", "number of items in the group", "#,##0"),
     "share": Description("share", "part of all items with data", "0.0%"),
     "stability": Description("stability", "part of its items that fits without them put into the group again", "0%"),
-    "marks": Description(
-        "what marks it", "what is more frequent, higher or lower in the group than elsewhere, by view"
-    ),
+    "marks": Description("what marks it", "in which columns and words the group differs most from the other items"),
     "typical": Description("typical items", f"the {N_TYPICAL} items of highest confidence"),
     "neighbors": Description("neighboring groups", "most frequent second choices of its items, and for which part"),
 }
@@ -166,7 +163,9 @@ def build_groups(run: PipelineRun) -> list[SheetColumn]:
         stability = dict(zip(table["cluster"].tolist(), round_numbers(table["stability"], 4), strict=True))
         cells["stability"] = [stability.get(cluster) for cluster in range(len(sizes))]
     if 1 < len(sizes) <= MAX_MARKED:
-        cells["marks"] = list_marks(run, len(sizes))
+        differences = find_differences(run.labels, run.columns, N_MARKS)
+        marks = [[difference.sentence for difference in listed] for listed in differences]
+        cells["marks"] = marks + [[] for _ in range(len(sizes) - len(marks))]
     cells["typical"] = list_typical(run, len(sizes))
     if "second" in run.entity_columns:
         cells["neighbors"] = list_neighbors(run, len(sizes))
@@ -185,21 +184,6 @@ def _clean_lines(cell: Any) -> Any:
     if type(cell) is list:
         return [clean_cell(line) for line in cell]
     return clean_cell(cell) if type(cell) is str else cell
-
-
-def list_marks(run: PipelineRun, n_clusters: int) -> list[list[str]]:
-    """Return for each cluster a line per view: the features with names in which the cluster differs most."""
-    views = run.data.views
-    marks = profile(views, run.labels, N_MARKS, texts=run.texts)
-    lines: list[list[str]] = [[] for _ in range(n_clusters)]
-    for view, by_cluster in marks.items():
-        names = views.feature_names(view)
-        has_words = names is None or sp.issparse(views[view])
-        for cluster, features in enumerate(() if names is None and view not in run.texts else by_cluster):
-            signs = ["" if has_words else "higher " if mark.strength > 0 else "lower " for mark in features]
-            words = [f"{sign}{mark.feature}" for sign, mark in zip(signs, features, strict=True)]
-            lines[cluster] += [f"{view}: {', '.join(words)}"] if words else []
-    return lines
 
 
 def list_typical(run: PipelineRun, n_clusters: int) -> list[list[str]]:
