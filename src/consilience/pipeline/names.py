@@ -32,7 +32,7 @@ def read_names(names: str | Mapping[Any, Any] | None) -> dict[str, str]:
             return {}
         case str():
             path = parse_path(names)
-            pairs = _read_object(path) if path.suffix.lower() == ".json" else _read_rows(path)
+            pairs = _read_object(path) if path.suffix.lower() == ".json" else _read_table(path)
             origin = f"{path} (--names)"
         case _:
             pairs, origin = [(str(key), value) for key, value in names.items()], "--names"
@@ -64,7 +64,7 @@ def _read_object(path: Path) -> list[tuple[str, Any]]:
     return list(content.items())
 
 
-def _read_rows(path: Path) -> list[tuple[str, Any]]:
+def _read_table(path: Path) -> list[tuple[str, Any]]:
     """Read the columns `cluster` and `name` of a table."""
     with InputFiles() as inputs:
         columns = read_table(path, "--names", EXPECTED, inputs)
