@@ -223,7 +223,7 @@ def test_hover_shows_title_group_value_and_picture(visit, path):
     page.mouse.move(*on_screen(page, *where[row]))
     card = page.text_content("#map-card")
     assert card.startswith(f"item {row:03d}group {'abcd'[row % 4]}{row % 4}price: ")
-    assert re.search(r"[\d.]+ \$$", card)
+    assert re.search(rf"price: [\d.]+ \$brand: {['Acme', 'Bolt', 'Core'][row % 4 % 3]}$", card)
     assert page.locator("#map-card img").get_attribute("src").startswith("data:image/gif")
     box, frame = (page.locator(name).bounding_box() for name in ("#map-card", "#map-frame"))
     assert frame["x"] <= box["x"]
