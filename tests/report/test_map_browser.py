@@ -34,6 +34,16 @@ def make_layout(labels, seed=0):
     return CENTERS[labels % 4] + rng.normal(size=(len(labels), 2))
 
 
+def merge_in_pairs(clusters):
+    """Return a hierarchy that merges the first two nodes that are left."""
+    nodes, merges = list(range(len(clusters))), []
+    while len(nodes) > 1:
+        merges.append(nodes[:2])
+        nodes = [*nodes[2:], len(clusters) + len(merges) - 1]
+    merges = np.array(merges, dtype=np.intp).reshape(-1, 2)
+    return cs.explain.Hierarchy(clusters, merges, np.arange(len(merges), dtype=float))
+
+
 def save_report(path, labels=LABELS, layout=None, **options):
     """Save a report on clusters at given positions, whose views are noise."""
     rng = np.random.default_rng(0)
@@ -46,8 +56,7 @@ def save_report(path, labels=LABELS, layout=None, **options):
     )
     options.setdefault("names", [f"group {chr(97 + i % 26)}{i}" for i in range(labels.max(initial=0) + 1)])
     layout = make_layout(labels) if layout is None else layout
-    embedding = np.nan_to_num(layout)
-    hierarchy = cs.explain.build_hierarchy(labels, embedding)
+    hierarchy = merge_in_pairs(np.unique(labels[labels >= 0]))
     report = Report(model, views, layout=layout, hierarchy=hierarchy, confidence=rng.random(n), **options)
     return report.save(path)
 
