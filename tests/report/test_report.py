@@ -81,6 +81,12 @@ def make_model(labels, view_labels, **more):
     )
 
 
+def make_chain(n):
+    """Return a hierarchy that merges n clusters one after the other."""
+    merges = [[n + i - 1 if i else 0, i + 1] for i in range(n - 1)]
+    return cs.explain.Hierarchy(np.arange(n), np.array(merges), np.arange(n - 1.0))
+
+
 def get_section(html, name):
     """Return the content of a section of a page."""
     return html.partition(f'<section id="{name}"')[2].partition("</section>")[0]
@@ -248,7 +254,7 @@ def make_large_report(n, ids, **options):
     y = rng.integers(20, size=n)
     blocks = {name: rng.normal(size=(n, 3)) + y[:, None] for name in ("text", "links", "images")}
     view_labels = {name: np.where(rng.random(n) < 0.2, rng.integers(-1, 20, size=n), y) for name in blocks}
-    drawn = {"layout": blocks["text"][:, :2], "hierarchy": cs.explain.build_hierarchy(y, blocks["text"])}
+    drawn = {"layout": blocks["text"][:, :2], "hierarchy": make_chain(20)}
     names = [f"kind {cluster}" for cluster in range(20)]
     model = make_model(y, view_labels)
     return Report(model, cs.Views(blocks, ids=ids), confidence=rng.random(n), names=names, **drawn, **options)
@@ -340,7 +346,7 @@ def test_neighbors_are_second_choices_and_then_similar_groups():
     views = cs.Views([points, points])
     second = np.where(y == 0, 3, -1)
     model = make_model(y, {"view0": y, "view1": y})
-    hierarchy = cs.explain.build_hierarchy(y, points)
+    hierarchy = cs.explain.Hierarchy(np.arange(4), np.array([[0, 1], [2, 3], [4, 5]]), np.arange(3.0))
     options = {"confidence": np.ones(20), "hierarchy": hierarchy, "layout": np.hstack([points] * 2)}
     facts = Report(model, views, second_choice=second, **options)._facts
     neighbors = find_neighbors(facts)
@@ -406,7 +412,7 @@ def test_500_groups_are_listed_and_the_largest_described():
     points = np.random.default_rng(0).normal(size=(len(y), 3)) + y[:, None]
     views = cs.Views([points, points])
     model = make_model(y, {"view0": y, "view1": y})
-    drawn = {"layout": points[:, :2], "hierarchy": cs.explain.build_hierarchy(y, points)}
+    drawn = {"layout": points[:, :2], "hierarchy": make_chain(500)}
     html = Report(model, views, confidence=np.ones(len(y)), **drawn).to_html()
     assert len(html) < 4_000_000
     page = Outline(html)

@@ -181,14 +181,21 @@ class PipelineRun:
         return {name: text for name, text in texts.items() if text is not None}
 
     @cached_property
+    def probability_columns(self) -> dict[str, list[Any]]:
+        """The probability of each entity's cluster and its next most probable cluster, if the model has probabilities."""
+        model = self.fitted.estimator
+        if not has_probabilities(model, self.assessment is not None):
+            return {}
+        return tabulate_probabilities(model, self.fitted.views, self.labels, self.cluster_names)
+
+    @cached_property
     def entity_columns(self) -> dict[str, list[Any]]:
         """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
         columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": name_labels(labels, self.cluster_names)}
         if assessment is not None:
             columns["confidence"] = assessment.certainty.tolist()
-        if has_probabilities(model, assessment is not None):
-            columns |= tabulate_probabilities(model, self.fitted.views, labels, self.cluster_names)
+        columns |= self.probability_columns
         if assessment is not None:
             columns["stability"] = round_numbers(assessment.stability, 2)
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
@@ -257,7 +264,7 @@ class PipelineRun:
             names=self.cluster_names,
             layout=self.layout,
             hierarchy=self.hierarchy,
-            second_choice=self.entity_columns.get("second"),
+            second_choice=self.probability_columns.get("second"),
             level_names=self.level_names,
             noun=self.noun,
             columns=self.columns,
