@@ -155,7 +155,7 @@ class PipelineRun:
 
     @cached_property
     def probability_columns(self) -> dict[str, list[Any]]:
-        """The probability of each entity's cluster and its next most probable cluster, if the model has probabilities."""
+        """The probability of each entity's cluster and its next most probable cluster; none without probabilities."""
         model = self.fitted.estimator
         if not has_probabilities(model, self.assessment is not None):
             return {}

@@ -14,8 +14,8 @@ from ..markup import Html, format_count, format_decimal, format_integer, format_
 from .section import Section
 
 EXPLANATION = (
-    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities with both "
-    "views that get the same group from both: the deeper the color, the more."
+    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities "
+    "with both views that get the same group from both: the deeper the color, the more."
 )
 CURVES = {  # columns of a history to draw, with their names
     "cost": "Cost (lower is better)",
