@@ -37,7 +37,8 @@ def write_run(
             n_guarded = write_label_table(file, prepared.names, run.entity_columns, prepared.view_ids)
             note_guarded(n_guarded, log, LABELS)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
-        save(run.collect_saved(), folder / MODEL)
+        levels = {"hierarchy": run.hierarchy, "level_names": run.level_names}
+        save({**run.collect_saved(), **levels}, folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)
         if cells is not None:

@@ -141,6 +141,12 @@ class PipelineRun:
         """The names of the groups at each level of the hierarchy."""
         return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names)
 
+    def name_level(self, n: int) -> list[str]:
+        """Name the groups of any level of the hierarchy, with n groups."""
+        if n in self.level_names:
+            return self.level_names[n]
+        return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names, more_levels=[n])[n]
+
     @property
     def noun(self) -> str:
         """What the entities are, in the plural."""
