@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import consilience as cs
+from consilience.explain import OriginalColumn
 from consilience.report import Report
 
 SCRIPT = "<script>window.pwned=1</script>"
@@ -36,7 +37,24 @@ def hostile_report():
         notes=[SCRIPT, ENDING, BROKEN, LONG],
         texts={SCRIPT: [IMAGE * (i % 5) for i in range(90)], ENDING: [None] * 45 + [TURNED] * 45},
         settings={SCRIPT: ENDING, QUOTES: IMAGE},
+        columns=_describe(y, rng),
     )
+
+
+def _describe(y, rng):
+    """Return a column of each kind with a hostile name, and hostile categories and texts."""
+    values = {
+        "category": np.array(ALL, dtype=object)[rng.integers(0, len(ALL), len(y))],
+        "text": np.array([f"{SCRIPT} {ENDING} {BROKEN} word{i}" for i in y], dtype=object),
+        "number": y + rng.normal(size=len(y)),
+        "date": 18_000.0 + y,
+    }
+    columns = [
+        OriginalColumn(f"{name} {kind}", values[kind], kind, SCRIPT if kind == "number" else "", is_description=True)
+        for name, kind in zip((SCRIPT, ENDING, BROKEN, LONG), values, strict=True)
+    ]
+    times = OriginalColumn(f"{QUOTES}/{IMAGE}", rng.exponential(5, len(y)), "number", is_description=True, event=y > 0)
+    return [*columns, times]
 
 
 def _name_views(words, numbers, ids):

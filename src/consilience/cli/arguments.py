@@ -199,6 +199,17 @@ def _add_clustering_options(subparser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_describe_option(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
+        "--describe",
+        action="append",
+        default=[],
+        metavar="COLUMNS",
+        help="columns that describe the clusters and are not used to find them: names separated by commas, TIME/EVENT "
+        "for survival (months/event), or FILE:COLUMNS of another table, joined by its ids",
+    )
+
+
 def _add_output_options(subparser: argparse.ArgumentParser, description: str) -> None:
     subparser.add_argument("--out", type=parse_path_argument, metavar="PATH", help=description)
     subparser.add_argument("--force", action="store_true", help="overwrite existing results")
@@ -227,6 +238,7 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         "  consilience cluster products.xlsx photos.npy links.csv --out run1\n"
         "  consilience cluster --view text=papers.csv:abstract --view links=citations.csv --id paper -k 7\n"
         "  consilience cluster --view clinic=clinic.csv --view genes=genes.parquet --id patient --out run1\n"
+        "  consilience cluster patients.csv --describe age,months/event\n"
         "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* --labels class --method co-em\n"
         "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* -k 3 --method co-em --set eta=1\n"
         "  consilience cluster --view cells.h5mu --labels cell_type -k 9\n"
@@ -277,6 +289,7 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         f"(methods {', '.join(name for name, method in methods.items() if method.takes_seeds)}, and those that take "
         "constraints)",
     )
+    _add_describe_option(subparser)
     subparser.add_argument(
         "--outliers",
         type=_parse_outliers,
@@ -375,6 +388,7 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
     subparser.add_argument("folder", metavar="FOLDER", help="folder written by `consilience cluster`")
     _add_data_options(subparser, files=False)
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to add scores to the report")
+    _add_describe_option(subparser)
     subparser.add_argument("--title", help="title of the report")
     _add_names_option(subparser)
     _add_output_options(

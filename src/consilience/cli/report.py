@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..files import check_complete, check_output_file
+from ..pipeline.descriptions import summarize_descriptions
 from ..pipeline.folder import FILES, MODEL, REPORT, SUMMARY, open_model, read_summary, restore_run, write_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.options import RunOptions
@@ -34,6 +35,8 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
             write_run(run, folder, terminal, overwrite=options.force)
         else:
             run.build_report().save(out, overwrite=options.force)
+    for row in summarize_descriptions(run.labels, run.data.descriptions) if options.describe else ():
+        terminal.print_result(f"{row['column']}: {row['sentence']}")
     terminal.outcome = f"the results are in {out}"
     if options.names is None:
         terminal.print_result(f"Written to {out}")

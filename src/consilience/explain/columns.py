@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -38,3 +38,7 @@ class OriginalColumn:
     unit: str = ""
     is_description: bool = False
     event: np.ndarray | None = None
+
+    def select(self, rows: np.ndarray) -> OriginalColumn:
+        """Return the column of some entities, by position or as a mask."""
+        return replace(self, values=self.values[rows], event=None if self.event is None else self.event[rows])

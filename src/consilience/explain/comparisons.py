@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from scipy.stats import random_table, rankdata
 
 from ..data import Table
 from .columns import OriginalColumn
-from .survival import compare_survival, compute_scores
+from .survival import compare_survival, score_times
 
 MIN_EXPECTED = 5.0  # entities or events per cluster from which the chi-squared distribution is accurate
 MIN_SHARE_EXPECTED = 0.8  # of the cells of a table that have this many, by Cochran's rule
@@ -20,6 +20,7 @@ MAX_PERMUTED = 2_000  # entities up to which clusters are permuted in place of t
 MAX_LEVELS = 50  # categories of a column; rarer ones are tested as one
 N_PERMUTATIONS, N_FEW = 9_999, 999  # few for tables with many cells
 MANY_CELLS = 2_000
+SIGNIFICANT = 0.05  # adjusted p-value below which groups are said to differ
 SEED = 0  # of the permutations: the same data gives the same p-values
 
 
@@ -165,15 +166,17 @@ def encode_categories(column: OriginalColumn) -> tuple[list[str], np.ndarray]:
     return names, np.array([position.get(cell, -1) for cell in cells], dtype=np.intp)
 
 
-def _find_rows(labels: np.ndarray, column: OriginalColumn) -> np.ndarray:
+def _find_filled(labels: np.ndarray, column: OriginalColumn) -> np.ndarray:
     """Return the entities in a cluster that have a value."""
-    cells = column.values
-    is_empty = np.equal(cells, None) if column.kind in ("category", "text") else np.isnan(cells.astype(np.float64))
-    return np.flatnonzero((labels >= 0) & ~is_empty.astype(bool))
+    if column.kind in ("category", "text"):
+        has_value = np.array([cell is not None for cell in column.values.tolist()], dtype=bool)
+    else:
+        has_value = ~np.isnan(column.values.astype(np.float64))
+    return np.flatnonzero((labels >= 0) & has_value)
 
 
 def _test_column(labels: np.ndarray, column: OriginalColumn) -> ColumnTest:
-    rows = _find_rows(labels, column)
+    rows = _find_filled(labels, column)
     clusters, group = np.unique(labels[rows], return_inverse=True)
     if column.kind == "text" or len(clusters) < 2:
         return ColumnTest(n=len(rows))
@@ -251,14 +254,14 @@ def _test_times(time: np.ndarray, event: np.ndarray, group: np.ndarray) -> Colum
     if np.isnan(result.pvalue):
         return ColumnTest(n=n)
     if result.expected.min() < MIN_EXPECTED and n <= MAX_PERMUTED:
-        p = _permute(compute_scores(time, event), group)
+        p = _permute(score_times(time, event), group)
         return ColumnTest("log-rank (permutation)", result.statistic, p, n=n)
     return ColumnTest("log-rank", result.statistic, result.pvalue, n=n)
 
 
 def _test_each_cluster(labels: np.ndarray, column: OriginalColumn) -> Iterator[tuple[int, ColumnTest]]:
     """Yield a test of each cluster against all other entities."""
-    rows = _find_rows(labels, column)
+    rows = _find_filled(labels, column)
     clusters, group = np.unique(labels[rows], return_inverse=True)
     sizes = np.bincount(group, minlength=len(clusters))
     if column.kind == "text" or len(clusters) < 2:
@@ -286,8 +289,10 @@ def _test_ranks_apart(values: np.ndarray, group: np.ndarray) -> list[ColumnTest]
     effects = 2 * sums / (sizes * (n - sizes))
     pvalues = _find_pvalues(statistics, ranks, sums, sizes, np.minimum(sizes, n - sizes))
     return [
-        ColumnTest("Mann-Whitney", *figures, "Cliff's delta", size)
-        for *figures, size in zip(statistics.tolist(), pvalues, effects.tolist(), sizes.tolist(), strict=True)
+        ColumnTest("Mann-Whitney", statistic, p, effect, "Cliff's delta", size)
+        for statistic, p, effect, size in zip(
+            statistics.tolist(), pvalues, effects.tolist(), sizes.tolist(), strict=True
+        )
     ]
 
 
@@ -296,10 +301,10 @@ def _test_times_apart(time: np.ndarray, event: np.ndarray, group: np.ndarray) ->
     result, sizes = compare_survival(time, event, group), np.bincount(group)
     difference, has_variance = result.observed - result.expected, result.variance > 0
     statistics = np.where(has_variance, difference**2 / np.where(has_variance, result.variance, 1.0), np.nan)
-    pvalues = _find_pvalues(statistics, compute_scores(time, event), difference, sizes, result.expected)
+    pvalues = _find_pvalues(statistics, score_times(time, event), difference, sizes, result.expected)
     return [
-        ColumnTest("log-rank", *figures, "hazard ratio", size)
-        for *figures, size in zip(
+        ColumnTest("log-rank", statistic, p, ratio, "hazard ratio", size)
+        for statistic, p, ratio, size in zip(
             statistics.tolist(), pvalues, result.hazard_ratios.tolist(), sizes.tolist(), strict=True
         )
     ]
@@ -323,6 +328,27 @@ def _find_pvalues(
             n_larger += np.abs(drawn) >= np.abs(sums[few]) * (1 - 1e-9)
         pvalues[few] = (1 + n_larger) / (1 + N_PERMUTATIONS)
     return pvalues.tolist()
+
+
+def is_constant(column: OriginalColumn) -> bool:
+    """Whether a column has the same value for all entities that have one."""
+    return len({cell for cell in column.values.tolist() if cell is not None and cell == cell}) <= 1
+
+
+def describe_test(column: OriginalColumn, row: Mapping[str, Any]) -> str:
+    """Describe a row of `compare_clusters` in a line, such as 'groups differ (log-rank p = .002, adjusted .006)'."""
+    if not row["n"]:
+        return "empty"
+    if row["test"] == "none":
+        if column.kind == "text":
+            return "texts are not tested"
+        return "the same value for all" if column.event is None and is_constant(column) else "nothing to compare"
+    adjusted = format_p(row["p_adjusted"], "").removeprefix(" = ").strip()
+    chance = f"({row['test']} {format_p(row['p'])}, adjusted {adjusted})"
+    what = " in survival" if column.event is not None else ""
+    if row["p_adjusted"] < SIGNIFICANT:
+        return f"groups differ{what} {chance}"
+    return f"no clear difference{what} between groups {chance}"
 
 
 def format_p(p: float, before: str = "p") -> str:

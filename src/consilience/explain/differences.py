@@ -22,7 +22,6 @@ MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a 
 MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
 MIN_TEXTS = 3  # of all texts that have a term
 MAX_CHARACTERS = 5_000  # of a text that are searched for terms
-MAX_PHRASED = 50_000  # texts up to which terms of two words are counted
 REDUNDANT = 0.8  # share of the texts with a word that also have a phrase which contains it
 UNLIKELY = 1 - 1e-6  # of two equal differences that with the larger share is listed first
 QUARTILES = (0.25, 0.75)
@@ -42,15 +41,16 @@ class Difference:
         What the cells of the column are.
     text : str
         The entities of the cluster: the range of the middle half of numbers and dates, such as '12–34 $'; the share of
-        a category, such as 'red 81%'; or that of the texts with a word, such as '34%'.
+        a category, such as 'red 81%'; or that of the texts with a word, such as '34%'. Of numbers that mostly are 0 the
+        share of the others is written, and means if the ranges are equal.
     elsewhere : str
         The other entities, written in the same way.
     sentence : str
         All of this, such as 'price 12–34 $, elsewhere 3–9 $'.
     strength : float
         How different the cluster is, from 0 to 1: of numbers and dates Cliff's delta, the probability that an entity of
-        the cluster has a larger number than another entity minus the probability of a smaller one; of shares the
-        difference of their arcsines, relative to that of 0% and 100%.
+        the cluster has a larger number than another entity minus the probability of a smaller one, or the same of the
+        distances from the median; of shares the difference of their arcsines, relative to that of 0% and 100%.
     """
 
     column: str
@@ -91,7 +91,7 @@ def find_differences(labels: Any, columns: Sequence[OriginalColumn], n_top: int 
     >>> for difference in cs.explain.find_differences(np.repeat([0, 1], 20), [price, color])[0]:
     ...     print(difference.sentence)
     price 5–14 $, elsewhere 25–34 $
-    color blue in 0%, elsewhere 100%
+    color red in 100%, elsewhere 0%
     """
     labels = np.asarray(labels)
     for column in columns:
@@ -125,13 +125,11 @@ class ColumnEffects(Protocol):
     def measure(self, cluster: int) -> Candidates:
         """Return the features in which a cluster may differ."""
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:
-        """Describe the difference in a feature; None if the reader would see none."""
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:
+        """Describe the difference in a feature; None if the features that are listed already say as much."""
 
 
-def _list_differences(
-    cluster: int, effects: Sequence[ColumnEffects], limit: float, n_top: int
-) -> list[Difference]:
+def _list_differences(cluster: int, effects: Sequence[ColumnEffects], limit: float, n_top: int) -> list[Difference]:
     """List the strongest differences of a cluster that are not due to chance."""
     ranked: list[tuple[float, int, int]] = []
     for i, effect in enumerate(effects):
@@ -141,21 +139,21 @@ def _list_differences(
         best = np.lexsort((features, -strength))[: 3 * n_top]
         ranked += [(-float(strength[j]), i, int(features[j])) for j in best]
     differences: list[Difference] = []
-    n_listed = np.zeros(len(effects), dtype=np.intp)
+    listed: list[list[int]] = [[] for _ in effects]
     for _, i, feature in sorted(ranked):
         if len(differences) == n_top:
             break
-        difference = effects[i].describe(cluster, feature) if n_listed[i] < effects[i].at_most else None
-        if difference is not None:
-            differences.append(difference)
-            n_listed[i] += 1
+        if len(listed[i]) < effects[i].at_most:
+            difference = effects[i].describe(cluster, feature, listed[i])
+            differences += [] if difference is None else [difference]
+            listed[i] += [] if difference is None else [feature]
     return differences
 
 
 class NumberEffects:
     """How much clusters differ in a column of numbers or dates."""
 
-    n_features = at_most = 1
+    n_features, at_most = 2, 1  # whether numbers are larger or smaller, and whether they are nearer to the median
 
     def __init__(self, labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> None:
         self.column = column
@@ -167,76 +165,70 @@ class NumberEffects:
         self.sizes = np.bincount(group, minlength=n_clusters)
         self.ends = np.cumsum(self.sizes)
         self.positions = np.argsort(group[order], kind="stable")  # in `sorted`, of the entities of each cluster
-        n, n_inside, n_outside = len(values), self.sizes, len(values) - self.sizes
+        n = len(values)
+        n_pairs = np.maximum(self.sizes * (n - self.sizes), 1)
         ranks = rankdata(values) - (n + 1) / 2
-        sums, variance = np.bincount(group, ranks, minlength=n_clusters), float(ranks @ ranks) / max(n - 1, 1)
-        pairs = np.maximum(n_inside * n_outside, 1)
-        self.strength = np.abs(2 * sums / pairs)
-        self.log_chance = np.log(2) + log_ndtr(-np.abs(sums) * np.sqrt(n / (pairs * (variance or 1.0))))
+        scores = np.stack([ranks, rankdata(np.abs(ranks)) - (n + 1) / 2])
+        sums = np.stack([np.bincount(group, score, minlength=n_clusters) for score in scores], axis=1)
+        variances = (scores**2).sum(axis=1) / max(n - 1, 1)
+        self.strength = np.abs(2 * sums / n_pairs[:, None])
+        errors = np.sqrt(n_pairs[:, None] * np.where(variances > 0, variances, 1.0) / max(n, 1))
+        self.log_chance = np.log(2) + log_ndtr(-np.abs(sums) / errors)
         self.is_whole = bool(np.array_equal(self.sorted, np.floor(self.sorted)))
         has_zeros = n > 0 and self.sorted[0] >= 0 and np.mean(self.sorted == 0) >= MANY_ZEROS
         self.has_zeros = bool(has_zeros and column.kind == "number")
 
     def measure(self, cluster: int) -> Candidates:
-        """Return the strength of the difference by ranks (Cliff's delta), and its chance (Mann and Whitney)."""
-        row = slice(cluster, cluster + 1)
-        return Candidates(np.zeros(1, dtype=np.intp), self.strength[row], self.log_chance[row])
+        """Return the strength of the differences by ranks (Cliff's delta), and their chances (Mann and Whitney)."""
+        return Candidates(np.arange(2), self.strength[cluster], self.log_chance[cluster])
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:  # noqa: ARG002
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:  # noqa: ARG002
         """Compare the quartiles, or the shares above 0 of numbers that mostly are 0, or else the means."""
-        name, unit = clean_name(self.column.name), self.column.unit
+        column = self.column
         members = self.positions[self.ends[cluster] - self.sizes[cluster] : self.ends[cluster]]
         n, n_inside = len(self.sorted), len(members)
         first = members - np.arange(n_inside)  # number of other entities before each member
-        inside = [self._interpolate(members, (n_inside - 1) * share) for share in QUARTILES]
-        elsewhere = [self._interpolate(None, (n - n_inside - 1) * share, first) for share in QUARTILES]
-        if self.column.kind == "date":
-            texts = [format_dates(*quartiles) for quartiles in (inside, elsewhere)]
-        else:
-            texts = [format_range(*quartiles, unit, self.is_whole) for quartiles in (inside, elsewhere)]
+        inside = self._find_quartiles(n_inside, lambda ranks: members[ranks])
+        elsewhere = self._find_quartiles(n - n_inside, lambda ranks: ranks + np.searchsorted(first, ranks, "right"))
+        before, after = "", ""
         if self.has_zeros and inside[0] == 0:
             counts = np.count_nonzero(self.sorted[members]), np.count_nonzero(self.sorted)
             texts = [write_share(counts[0] / n_inside), write_share((counts[1] - counts[0]) / (n - n_inside))]
-            sentence = f"{name} above 0 in {texts[0]}, elsewhere {texts[1]}"
+            before = "above 0 in "
+        elif column.kind == "date":
+            texts = [format_dates(low, high) for low, high in (inside, elsewhere)]
         else:
-            if texts[0] == texts[1]:  # of whole numbers in a small range
-                sums = self.sorted[members].sum(), self.sorted.sum()
-                means = sums[0] / n_inside, (sums[1] - sums[0]) / (n - n_inside)
-                if self.column.kind == "date":
-                    texts = [f"{format_dates(mean, mean)} on average" for mean in means]
-                else:
-                    step = 10.0 ** np.floor(np.log10(max(abs(means[0] - means[1]), 1e-300)))
-                    texts = [f"{add_unit(write_number(mean, step), unit)} on average" for mean in means]
-            sentence = f"{name} {texts[0]}, elsewhere {texts[1]}"
-        if texts[0] == texts[1]:
+            texts = [format_range(low, high, column.unit, self.is_whole) for low, high in (inside, elsewhere)]
+        if texts[0] == texts[1] and column.kind == "number" and not before:  # whole numbers in a small range
+            sums = self.sorted[members].sum(), self.sorted.sum()
+            means = sums[0] / n_inside, (sums[1] - sums[0]) / (n - n_inside)
+            step = 10.0 ** np.floor(np.log10(max(abs(means[0] - means[1]), 1e-9)))
+            texts = [add_unit(write_number(mean, step), column.unit) for mean in means]
+            after = " on average"
+        if texts[0] == texts[1] or (feature and (before or after)):
             return None
-        return Difference(self.column.name, self.column.kind, *texts, sentence, float(self.strength[cluster]))
+        text, other = (f"{before}{text}{after}" for text in texts)
+        sentence = f"{clean_name(column.name)} {text}, elsewhere {texts[1]}"
+        return Difference(column.name, column.kind, text, other, sentence, float(self.strength[cluster, feature]))
 
-    def _interpolate(self, members: np.ndarray | None, position: float, first: np.ndarray | None = None) -> float:
-        """Return the value at a position among the sorted values of a cluster, or of the other entities."""
-        low = int(np.floor(position))
-        both = np.array([low, int(np.ceil(position))])
-        if members is not None:
-            places = members[both]
-        else:  # skip the members of the cluster
-            places = both + np.searchsorted(first, both, side="right")
-        start, end = self.sorted[places].tolist()
-        return start + (end - start) * (position - low)
+    def _find_quartiles(self, n: int, locate: Callable[[np.ndarray], np.ndarray]) -> list[float]:
+        """Return the quartiles of n entities; `locate` returns the places of ranks among them in `sorted`."""
+        quartiles = []
+        for rank in ((n - 1) * share for share in QUARTILES):
+            low = np.floor(rank)
+            start, end = self.sorted[locate(np.array([low, np.ceil(rank)], dtype=np.intp))].tolist()
+            quartiles.append(start + (end - start) * float(rank - low))
+        return quartiles
 
 
 class ShareEffects:
     """How much clusters differ in the shares of entities that have a category or a term."""
 
     def __init__(
-        self,
-        column: OriginalColumn,
-        names: Sequence[str],
-        counts: Any,
-        sizes: np.ndarray,
-        at_most: int,
+        self, column: OriginalColumn, names: Sequence[str], counts: Any, sizes: np.ndarray, at_most: int
     ) -> None:
         self.column, self.names, self.sizes, self.at_most = column, names, sizes, at_most
-        self.counts = sp.csr_array(counts) if column.kind == "text" else np.asarray(counts)
+        self.counts = counts  # sparse for texts
         self.totals = np.asarray(counts.sum(axis=0)).ravel()
         self.n_features = len(names)
         self.n = int(sizes.sum())
@@ -264,8 +256,11 @@ class ShareEffects:
         with np.errstate(divide="ignore"):
             return Candidates(features, strength, np.log(2 * chance))
 
-    def describe(self, cluster: int, feature: int) -> Difference | None:
-        """Compare the share of a category or a term."""
+    def describe(self, cluster: int, feature: int, listed: Sequence[int]) -> Difference | None:
+        """Compare the share of a category, or of a term that has no word in common with those listed."""
+        words = {word for other in listed for word in self.names[other].split()}
+        if self.column.kind == "text" and words.intersection(self.names[feature].split()):
+            return None
         size = int(self.sizes[cluster])
         count, total = self.counts[cluster, feature], self.totals[feature]
         inside, elsewhere = write_share(count / size), write_share((total - count) / (self.n - size))
@@ -274,7 +269,12 @@ class ShareEffects:
         column, name = self.column, clean_name(self.names[feature])
         if column.kind == "text":
             return Difference(
-                column.name, "text", inside, elsewhere, f"'{name}' in {inside} of texts, elsewhere {elsewhere}", strength
+                column.name,
+                "text",
+                inside,
+                elsewhere,
+                f"'{name}' in {inside} of texts, elsewhere {elsewhere}",
+                strength,
             )
         sentence = f"{clean_name(column.name)} {name} in {inside}, elsewhere {elsewhere}"
         return Difference(column.name, "category", f"{name} {inside}", f"{name} {elsewhere}", sentence, strength)
@@ -292,7 +292,7 @@ def _measure_shares(labels: np.ndarray, column: OriginalColumn, n_clusters: int)
 
 def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) -> ShareEffects:
     """Count the texts of each cluster that have each word, and each phrase of two words."""
-    is_text = np.not_equal(column.values, None).astype(bool)
+    is_text = np.array([text is not None for text in column.values.tolist()], dtype=bool)
     rows = np.flatnonzero((labels >= 0) & is_text)
     sizes = np.bincount(labels[rows], minlength=n_clusters)
     has, names = count_terms([str(text)[:MAX_CHARACTERS] for text in column.values[rows]])
@@ -300,18 +300,18 @@ def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) 
     return ShareEffects(column, names, sp.csr_array(member @ has), sizes, 4)
 
 
-def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, np.ndarray]:
+def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
     """Return which text has which word or phrase of two words, and the terms.
 
     Stop words, and phrases that begin or end with one, are left out, and so are words that hardly occur outside a
     phrase.
     """
-    phrases = (1, 2) if len(texts) <= MAX_PHRASED else (1, 1)
-    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=phrases, min_df=min(MIN_TEXTS, max(len(texts), 1)))
+    n_least = min(MIN_TEXTS, max(len(texts), 1))
+    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=(1, 2), min_df=n_least)
     try:
         has = sp.csc_array(counter.fit_transform(texts), dtype=np.float64)
     except ValueError:  # there are no words, or none in several texts
-        return sp.csr_array((len(texts), 0)), np.zeros(0, dtype=object)
+        return sp.csr_array((len(texts), 0)), []
     names = counter.get_feature_names_out()
     n_texts = np.asarray(has.sum(axis=0)).ravel()
     position = {name: i for i, name in enumerate(names.tolist())}
@@ -321,7 +321,7 @@ def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, np.ndarray]:
         if keep[i] and len(words) > 1:
             for word in words:
                 keep[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
-    return sp.csr_array(has[:, keep]), names[keep]
+    return sp.csr_array(has[:, keep]), names[keep].tolist()
 
 
 MEASURES: dict[str, Callable[[np.ndarray, OriginalColumn, int], ColumnEffects]] = {

@@ -187,7 +187,7 @@ def compare_survival(time: Any, event: Any, labels: Any) -> SurvivalTest:
     return SurvivalTest(statistic, degrees, pvalue, clusters, observed, expected, np.diag(covariance).copy())
 
 
-def compute_scores(time: np.ndarray, event: np.ndarray) -> np.ndarray:
+def score_times(time: np.ndarray, event: np.ndarray) -> np.ndarray:
     """Return the log-rank score of each entity: its event minus the events expected up to its time.
 
     The sum over a cluster is the observed minus the expected number of events.

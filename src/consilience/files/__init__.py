@@ -1,5 +1,6 @@
 """Read files as views, and write files completely or not at all."""
 
+from .descriptions import DescriptionColumn
 from .encoding import EncodedData, ViewEncoding, encode, fit_and_encode, match_classes
 from .formats import FORMATS, FileCollection, FileFormat, FileMatrix, FileTable, InputFiles, read_file, register_format
 from .formats.columns import to_column
@@ -16,6 +17,7 @@ from .write import check_complete, check_output_file, check_output_folder, reser
 __all__ = [
     "FORMATS",
     "KINDS",
+    "DescriptionColumn",
     "EncodedData",
     "Entities",
     "FileCollection",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .identifiers import guess_id_column
 from .images.matching import name_pictures
@@ -19,6 +20,7 @@ from .kinds import (
     ViewContent,
     are_edge_columns,
     check_id_column,
+    detect_column_kind,
     interpret_columns,
     interpret_folder,
     interpret_matrix,
@@ -65,6 +67,7 @@ class InputData:
     mappings: list[IdMapping] = field(default_factory=list)  # if the views have different ids
     notes: list[str] = field(default_factory=list)
     tables: list[SourceTable] = field(default_factory=list)
+    descriptions: list[DescriptionColumn] = field(default_factory=list)  # --describe: not for the fit
 
 
 def read_files(
@@ -73,6 +76,7 @@ def read_files(
     id_column: str | None = None,
     labels: str | None = None,
     seeds: str | None = None,
+    describe: Sequence[str] = (),
     mappings: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     delimiter: str | None = None,
@@ -89,7 +93,15 @@ def read_files(
     """
     options = {name: text for name, text in (("--labels", labels), ("--seeds", seeds)) if text is not None}
     reader = _ViewReader(
-        specs, usual_ids, id_column, options, kinds or {}, parse_delimiter(delimiter), inputs, readings or {}
+        specs,
+        usual_ids,
+        id_column,
+        options,
+        parse_descriptions(describe),
+        kinds or {},
+        parse_delimiter(delimiter),
+        inputs,
+        readings or {},
     )
     id_note = reader.choose_id_column(guess_id)
     by_spec = [(spec, reader.read_view(spec)) for spec in specs]
@@ -114,9 +126,10 @@ def read_files(
     classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
     contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
-    tables = reader.list_tables(views, [content.name for content in contents if content.kind != "links"])
+    described = [content.name for content in contents if content.kind != "links"]  # with a row per entity
+    tables, descriptions = reader.list_tables(views, described), reader.read_descriptions(views, described)
     notes += mapping_notes
-    return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables)
+    return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables, descriptions)
 
 
 def parse_delimiter(text: str | None) -> str | None:
@@ -147,6 +160,7 @@ class _ViewReader:
     usual_ids: Sequence[str]
     id_column: str | None
     class_options: Mapping[str, str]  # --labels and --seeds, if they are given
+    description_specs: Sequence[DescriptionSpec]  # --describe
     kinds: Mapping[str, str]
     delimiter: str | None
     inputs: InputFiles
@@ -227,7 +241,7 @@ class _ViewReader:
 
     def _guess_id(self, tables: Mapping[Path, dict[str, np.ndarray]], ids_elsewhere: Sequence[set[str]]) -> str | None:
         """Guess the id column of the tables among those that have no other purpose."""
-        taken = {column for path in tables for column in self._list_class_columns(path)}
+        taken = {column for path in tables for column in self._list_class_columns(path) | self._list_described(path)}
         for spec in self.specs:
             if spec.selects_columns and spec.path in tables:
                 taken |= set(select_columns(spec.path, spec.columns, list(tables[spec.path]), set()))
@@ -284,11 +298,13 @@ class _ViewReader:
         is_links = self._is_links(spec, table)
         excluded: set[str] = set()
         if not is_links:
-            excluded = self._list_class_columns(spec.path)
+            excluded = self._list_class_columns(spec.path) | self._list_described(spec.path)
             id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
             excluded |= {name for name in id_columns if name is not None}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
-        self._check_seeds_apart(spec, names)
+        self._check_apart(spec, names, "--seeds", self._list_class_columns(spec.path, ("--seeds",)))
+        if not is_links:
+            self._check_apart(spec, names, "--describe", self._list_described(spec.path))
         readings = self.readings.get(spec.view_name, {})
         as_text = names[:2] if is_links else names if kind in TEXT_KINDS else list(readings)
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
@@ -331,12 +347,25 @@ class _ViewReader:
                 columns |= set(names or ()) if is_same_file(file, path) else set()
         return columns
 
-    def _check_seeds_apart(self, spec: ViewSpec, names: Sequence[str]) -> None:
-        """Refuse seeds that the user also selects as a column of a view."""
-        both = self._list_class_columns(spec.path, ("--seeds",)).intersection(names)
+    def _list_described(self, path: Path) -> set[str]:
+        """List the columns of a view's file that describe the clusters, and are no features."""
+        columns: set[str] = set()
+        for spec in self.description_specs:
+            if spec.path is None:
+                available = self._list_columns(dict.fromkeys(view.path for view in self.specs))
+            elif is_same_file(spec.path, path):
+                available = self._list_columns([path])
+            else:
+                continue
+            columns.update(*spec.list_columns(available))
+        return columns
+
+    def _check_apart(self, spec: ViewSpec, names: Sequence[str], option: str, apart: set[str]) -> None:
+        """Refuse seeds and descriptions that the user also selects as a column of a view."""
+        both = sorted(apart.intersection(names))
         if both:
             raise ValueError(
-                f"the column {both.pop()!r} of {spec.path} is both a column of view {spec.view_name!r} and --seeds: "
+                f"the column {both[0]!r} of {spec.path} is both a column of view {spec.view_name!r} and {option}: "
                 "leave it out of the view"
             )
 
@@ -389,6 +418,69 @@ class _ViewReader:
             )
         return sources
 
+    def read_descriptions(self, views: Mapping[Path, tuple[str, ...]], names: Sequence[str]) -> list[DescriptionColumn]:
+        """Read the columns that --describe names: of the files of the named views, or of files for them alone."""
+        files = {path: [name for name in of_file if name in names] for path, of_file in views.items()}
+        files = {path: of_file for path, of_file in files.items() if of_file}
+        columns: dict[str, DescriptionColumn] = {}
+        for spec in self.description_specs:
+            paths = list(files)
+            if spec.path is not None:
+                paths = [path for path in files if is_same_file(path, spec.path)][:1] or [spec.path]
+            for group in spec.list_columns(self._list_describing(paths)):
+                for name, event in zip(group, (*group[1:], None), strict=True):
+                    column = self._read_description(name, paths, files, event)
+                    earlier = columns.get(name, column)
+                    if earlier.origin != column.origin:
+                        raise ValueError(
+                            f"--describe names two columns called {name!r}, {earlier.origin} and {column.origin}: "
+                            "rename one"
+                        )
+                    columns[name] = column if earlier.event is None else earlier
+        return list(columns.values())
+
+    def _read_description(
+        self, name: str, paths: Sequence[Path], files: Mapping[Path, Sequence[str]], event: str | None
+    ) -> DescriptionColumn:
+        """Read a column from the only file that has it."""
+        owners = [path for path in paths if name in self._list_columns([path])]
+        if not owners:
+            where = "no file of a view has" if len(paths) != 1 else f"{paths[0]} has no"
+            what = f"a column {name!r}" if len(paths) != 1 else f"column {name!r}"
+            available = self._list_describing(paths)
+            listed = f"; there are {list_names(available)}" if available else ""
+            raise ValueError(f"{where} {what} (--describe){listed}{suggest(name, available)}")
+        if len(owners) > 1:
+            raise ValueError(
+                f"{owners[0]} and {owners[1]} both have a column {name!r} (--describe): name the file, "
+                f"{owners[0]}:{name}, and leave the column out of the other view, {owners[1]}:-{name}"
+            )
+        path = owners[0]
+        content = self.read(path)
+        values = content.columns[name]  # type: ignore[union-attr]
+        if values.ndim > 1 or detect_column_kind(values) == "bags":
+            raise ValueError(
+                f"{path}:{name} (--describe) holds lists or vectors: name numbers, dates, categories or texts"
+            )
+        if path in files:
+            return DescriptionColumn(name, f"{path}:{name}", values, content=files[path][0], event=event)
+        match content:
+            case FileTable():
+                ids = self._read_ids(path, content, self._find_class_id(content))
+            case _:
+                ids = getattr(content, "ids", None)
+        return DescriptionColumn(name, f"{path}:{name}", values, ids, event=event)
+
+    def _list_describing(self, paths: Sequence[Path]) -> list[str]:
+        """List the columns of files that may describe the clusters: all but the ids."""
+        ids = {*split_id_columns(self.id_column), *USUAL_IDS}
+        return [name for name in dict.fromkeys(self._list_columns(paths)) if name not in ids]
+
+    def _find_class_id(self, table: FileTable) -> str | None:
+        """Return the id column of a file for classes or descriptions alone."""
+        candidates = [*split_id_columns(self.id_column), *USUAL_IDS]
+        return next((name for name in candidates if name in table.columns), table.id_column)
+
     def list_tables(self, views: Mapping[Path, tuple[str, ...]], names: Sequence[str]) -> list[SourceTable]:
         """List the columns of the files, each with the first of the named views that the file contains."""
         tables = []
@@ -414,8 +506,7 @@ class _ViewReader:
                     raise ValueError(f"{path} ({option}) must hold one label per entity, got shape {classes.shape}")
                 return KnownClasses(str(path), classes.ravel(), matrix.ids, option)
             case table:
-                candidates = [*split_id_columns(self.id_column), *USUAL_IDS]
-                id_column = next((name for name in candidates if name in table.columns), None)
+                id_column = self._find_class_id(table)
                 others = [name for name in table.columns if name != id_column]
                 if columns is None and len(others) != 1:
                     raise ValueError(

@@ -10,7 +10,7 @@ from .._numbers import is_integer, is_real
 from ..data import Constraints
 from ..explain.namer import Namer
 from .log import RunLog
-from .memory import collect_memory, is_path, list_files
+from .memory import collect_memory, is_path, list_described, list_files
 from .options import RunOptions
 from .result import Result
 from .steps import run_pipeline
@@ -34,6 +34,7 @@ def cluster(
     labels: Any = None,
     seeds: Any = None,
     constraints: Constraints | str | PathLike[str] | None = None,
+    describe: Any = None,
     mapping: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     method: str = "auto",
     options: Mapping[str, Any] | None = None,
@@ -76,6 +77,11 @@ def cluster(
         empty string where a class is not known.
     constraints : Constraints or path, optional
         Pairs of entities that belong together or apart, by id or by the position of the row.
+    describe : str, sequence of str, DataFrame, or mapping of str to array-like, optional
+        Columns that describe the clusters and are never used to find them: names of columns of the data, such as
+        ``["age", "months/event"]``, where a time and whether the event has happened are joined by a slash;
+        ``"table.csv:age,sex"`` for columns of another file, joined by its ids; or the values themselves, one row per
+        entity. The report compares the clusters in them.
     mapping : path or sequence of paths, default=()
         Tables that join views with different ids, each with two columns that are called like two views.
     method : str, default='auto'
@@ -129,6 +135,7 @@ def cluster(
             labels=labels if type(labels) is str else None,
             seeds=seeds if type(seeds) is str else None,
             constraints=str(constraints) if is_path(constraints) else None,
+            describe=list_described(describe) or (),
             method=method,
             settings=options or {},
             k=_write_n_clusters(n_clusters),
@@ -140,7 +147,7 @@ def cluster(
             namer=namer,
         )
         log = RunLog(verbose)
-        memory = collect_memory(data, labels, seeds, constraints)
+        memory = collect_memory(data, labels, seeds, constraints, describe)
         return Result(run_pipeline(run_options, log, memory), data)
 
 

@@ -26,6 +26,7 @@ FLAGS = {
     "labels": "--labels",
     "constraints": "--constraints",
     "seeds": "--seeds",
+    "describe": "--describe",
     "method": "--method",
     "set": "--set",
     "k": "-k",

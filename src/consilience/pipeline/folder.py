@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 
 from ..assessment import Assessment
 from ..data import Table
-from ..files import check_complete, stage_folder
+from ..files import check_complete, parse_view, stage_folder
+from ..files.descriptions import parse_descriptions
+from ..files.spec import is_same_file
 from ..persist import load, save
 from .config import write_config
 from .fitting import FittedRun, reduce_views
@@ -82,11 +85,13 @@ def restore_run(
 ) -> PipelineRun:
     """Return a run from its summary and model file; the data is read again, and must not have changed.
 
-    Options that are not set are those of the run.
+    Options that are not set are those of the run; further columns may be described.
     """
     inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
     recorded = {name: value for name, value in inputs.items() if value is not None}
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
+    check_described(options.describe, options.view or recorded["view"], saved["columns"])
+    unset["describe"] = list(dict.fromkeys([*recorded.get("describe", []), *options.describe]))
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     try:
         data = replace(load_data(options, log, memory, chooses_encodings=False), reason=facts.get("method_chosen", ""))
@@ -109,6 +114,23 @@ def restore_run(
     notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
     comparison = Table.from_rows(rows) if rows else None
     return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, saved.get("names", ()))
+
+
+def check_described(
+    describe: Sequence[str], view_texts: Sequence[str], columns: Mapping[str, Sequence[str] | None]
+) -> None:
+    """Refuse descriptions that were used to find the clusters; `columns` are those of each view of the model."""
+    files = [parse_view(text).path for text in view_texts]
+    for spec in parse_descriptions(describe):
+        if spec.path is not None and not any(is_same_file(spec.path, path) for path in files):
+            continue
+        for view, names in columns.items():
+            clustered = [name for group in spec.list_columns(names or ()) for name in group if name in (names or ())]
+            if clustered:
+                raise ValueError(
+                    f"the column {clustered[0]!r} was used to find the clusters (view {view!r}), so it cannot describe "
+                    f"them only: run `consilience cluster` again with --describe {clustered[0]!r}"
+                )
 
 
 def is_complete(assessment: Assessment) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import Constraints, Views
+from ..explain import OriginalColumn
 from ..files import (
+    DescriptionColumn,
     EncodedData,
     Entities,
     InputData,
     InputFiles,
+    KnownClasses,
     ViewContent,
     fit_and_encode,
     join_contents,
@@ -24,10 +27,12 @@ from ..files import (
     parse_view,
     read_files,
 )
+from ..files.descriptions import parse_descriptions
 from ..files.formats import parse_path, split_sheet
 from ..files.spec import is_file, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
+from .descriptions import read_descriptions
 from .encodings import EncodingChoices, select_encodings
 from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
@@ -53,6 +58,7 @@ class LoadedData:
     method: str
     reason: str  # why this method was chosen
     declaration: EstimatorDeclaration  # of the method, with the options that the user set
+    descriptions: list[OriginalColumn] = field(default_factory=list)  # of the entities in `views`
 
     @property
     def views(self) -> Views:
@@ -104,6 +110,7 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
     inputs += [parse_path(options.names)] if type(options.names) is str else []
+    inputs += [spec.path for spec in parse_descriptions(options.describe or ()) if spec.path is not None]
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
         if target.exists() and any(is_file(path) and path.samefile(target) for path in paths):
@@ -126,6 +133,7 @@ def load_data(
                 id_column=options.id,
                 labels=options.labels,
                 seeds=options.seeds,
+                describe=options.describe or (),
                 mappings=options.mapping or (),
                 kinds=kinds,
                 delimiter=options.delimiter,
@@ -136,6 +144,7 @@ def load_data(
                 reading,
                 known_classes=[*reading.known_classes, *memory.known_classes],
                 seed_classes=[*reading.seed_classes, *memory.seed_classes],
+                descriptions=[*reading.descriptions, *memory.descriptions],
             )
         for note in reading.notes:
             log.note(note)
@@ -145,6 +154,7 @@ def load_data(
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
             _check_class_ids(reading, entities)
+            descriptions, description_notes = read_descriptions(reading.descriptions, entities)
             _check_before_encoding(reading, entities, options, inputs)
             rare = not settings.declaration.takes_raw_counts
             choices = EncodingChoices(encode)
@@ -156,6 +166,8 @@ def load_data(
         needs_constraints = has_constraints or (bool(reading.seed_classes) and not settings.declaration.takes_seeds)
         method, reason = check_n_entities(requested, method, reason, len(prepared.views), needs_constraints)
         _note_data(prepared, reading, log)
+        for note in description_notes:
+            log.note(note)
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
@@ -171,7 +183,10 @@ def load_data(
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
-    return LoadedData(reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration)
+    descriptions = [column.select(prepared.kept) for column in descriptions]
+    return LoadedData(
+        reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration, descriptions
+    )
 
 
 def _choose_encodings(
@@ -234,16 +249,16 @@ def _check_before_encoding(reading: InputData, entities: Entities, options: RunO
 
 
 def _check_class_ids(reading: InputData, entities: Entities) -> None:
-    """Refuse classes without ids if the files list the entities in different orders."""
+    """Refuse classes and descriptions without ids if the files list the entities in different orders."""
     ids = [content.ids.tolist() for content in reading.contents if content.ids is not None]
     only_links = all(content.kind == "links" for content in reading.contents)
     if entities.is_mapped or not (only_links or any(row != ids[0] for row in ids)):
         return
-    for classes in (*reading.known_classes, *reading.seed_classes):
-        if classes.ids is None:
-            raise ValueError(
-                f"{classes.origin} ({classes.option}) has no ids, but the views are joined by ids: add them"
-            )
+    separate = [source for source in reading.descriptions if source.content is None]
+    sources: list[KnownClasses | DescriptionColumn] = [*reading.known_classes, *reading.seed_classes, *separate]
+    for source in sources:
+        if source.ids is None:
+            raise ValueError(f"{source.origin} ({source.option}) has no ids, but the views are joined by ids: add them")
 
 
 def note_left_out(prepared: EncodedData, log: RunLog) -> None:

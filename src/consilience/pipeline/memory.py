@@ -12,10 +12,10 @@ import numpy as np
 
 from ..data import Constraints, Table
 from ..data.frames import list_cells, open_frame
-from ..files import KnownClasses, ViewSpec, parse_view
-from ..files.formats import FileContent
+from ..files import DescriptionColumn, KnownClasses, ViewSpec, parse_view
+from ..files.formats import FileContent, FileTable
 from ..files.formats.columns import to_objects
-from ..files.objects import check_unique_index, list_index_ids, read_objects
+from ..files.objects import check_unique_index, list_index_ids, read_object, read_objects
 from ..methods.common.constraint_checks import check_constraints
 
 
@@ -28,10 +28,17 @@ class MemoryInputs:
     known_classes: list[KnownClasses] = field(default_factory=list)
     seed_classes: list[KnownClasses] = field(default_factory=list)
     constraints: Constraints | None = None  # by id or by position
+    descriptions: list[DescriptionColumn] = field(default_factory=list)
 
 
 def collect_memory(
-    data: Any, labels: Any = None, seeds: Any = None, constraints: Any = None, *, files: Sequence[str] = ()
+    data: Any,
+    labels: Any = None,
+    seeds: Any = None,
+    constraints: Any = None,
+    describe: Any = None,
+    *,
+    files: Sequence[str] = (),
 ) -> MemoryInputs | None:
     """Return what is in memory in place of files; None if everything is in files.
 
@@ -66,10 +73,16 @@ def collect_memory(
         if values is not None and type(values) is not str
     }
     constraints = None if constraints is None or is_path(constraints) else check_constraints(constraints)
-    if not objects and not classes and constraints is None:
+    descriptions = [] if list_described(describe) is not None else _build_descriptions(describe, objects)
+    if not objects and not classes and constraints is None and not descriptions:
         return None
     return MemoryInputs(
-        tuple(specs), _build_readers(objects), classes.get("labels", []), classes.get("seeds", []), constraints
+        tuple(specs),
+        _build_readers(objects),
+        classes.get("labels", []),
+        classes.get("seeds", []),
+        constraints,
+        descriptions,
     )
 
 
@@ -102,11 +115,51 @@ def is_mapping(data: Any) -> bool:
     return isinstance(data, dict) and not isinstance(data, Table)
 
 
-def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> KnownClasses:
-    """Return one class per row as an array of objects; a pandas series is joined by its index.
+def list_described(describe: Any) -> list[str] | None:
+    """Return descriptions that are names of columns or files; None if their values are in memory."""
+    if describe is None:
+        return []
+    if is_path(describe):
+        return [str(describe)]
+    if type(describe) in (list, tuple) and all(map(is_path, describe)):
+        return [str(name) for name in describe]
+    return None
 
-    Classes that are also a column of the data are refused: the column would be a feature.
-    """
+
+def _build_descriptions(describe: Any, objects: Mapping[Path, Any]) -> list[DescriptionColumn]:
+    """Return the columns of a frame, or of a mapping of names to values, one per row; pandas is joined by its index."""
+    if is_mapping(describe):
+        lengths = {str(name): len(values) for name, values in describe.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"describe must have as many values in each column, got {lengths}")
+        columns = {str(name): column for name, column in describe.items()}
+        is_series = columns and all(hasattr(column, "iloc") for column in columns.values())
+        if not is_series:
+            describe = Table({name: np.asarray(column) for name, column in columns.items()})
+        else:
+            first = next(iter(columns.values()))
+            describe = first.to_frame(next(iter(columns))).assign(**columns)
+    describe, ids = _align_index("describe", describe, objects)
+    match read_object("describe", describe) if hasattr(describe, "__len__") else None:
+        case FileTable(columns, id_column):
+            table = {name: values for name, values in columns.items() if name != id_column}
+        case _:
+            raise TypeError(
+                "describe must be a frame, names of columns, or a mapping of names to values, one per row; got "
+                f"{type(describe).__name__}"
+            )
+    for frame in (open_frame(str(path), item) for path, item in objects.items()):
+        shared = [name for name in table if frame is not None and name in map(str, frame.columns)]
+        if shared:
+            raise ValueError(
+                f"describe has a column {shared[0]!r}, and so has the data, which would be used for the clusters: drop "
+                f"the column from the data, or name it, describe=[{shared[0]!r}]"
+            )
+    return [DescriptionColumn(name, f"describe[{name!r}]", values, ids) for name, values in table.items()]
+
+
+def _align_index(name: str, values: Any, objects: Mapping[Path, Any]) -> tuple[Any, np.ndarray | None]:
+    """Put pandas data into the order of the data by its index; return it, and its ids if the data has several."""
     indexes = [item.index for item in objects.values() if hasattr(item, "iloc")]
     ids = None
     if hasattr(values, "iloc") and indexes:
@@ -117,6 +170,15 @@ def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> Known
             check_unique_index(name, values.index)
             check_unique_index("data", indexes[0])
             values = values.reindex(indexes[0])
+    return values, ids
+
+
+def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> KnownClasses:
+    """Return one class per row as an array of objects; a pandas series is joined by its index.
+
+    Classes that are also a column of the data are refused: the column would be a feature.
+    """
+    values, ids = _align_index(name, values, objects)
     classes = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)  # NaN is not the class 'nan'
     if classes.ndim != 1:
         raise ValueError(f"{name} must be the name of a column or one class per row, got shape {classes.shape}")

@@ -22,6 +22,7 @@ class RunOptions:
     labels: str | None = None
     constraints: str | None = None
     seeds: str | None = None
+    describe: Sequence[str] = ()  # columns that are not clustered: COLUMNS, TIME/EVENT, FILE or FILE:COLUMNS
     method: str = "auto"
     settings: Mapping[str, Any] | Sequence[str] = ()  # options of the method, NAME=VALUE
     k: str = "auto"  # a number, auto or small-groups

@@ -22,7 +22,7 @@ from .frame import build_frame
 from .level import Level
 from .loading import parse_pairs
 from .log import RunLog, count_noun
-from .memory import collect_memory, is_path, list_files
+from .memory import collect_memory, is_path, list_described, list_files
 from .options import RunOptions
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
@@ -73,7 +73,8 @@ class Result:
         data: Any = None,
         *,
         folder: Path | None = None,
-        knowledge: Mapping[str, Any] | None = None,  # labels, seeds and constraints of a run that is loaded
+        knowledge: Mapping[str, Any]
+        | None = None,  # labels, seeds, constraints and descriptions of a run that is loaded
         encode: Mapping[str, Callable[..., Any]] | None = None,  # functions of a run that is loaded
     ) -> None:
         self._data, self._folder, self._knowledge, self._encode = data, folder, knowledge or {}, encode or {}
@@ -118,8 +119,11 @@ class Result:
                     f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
                 )
             memory = collect_memory(self._data, **self._knowledge, files=views)
-            names = {name: str(value) for name, value in self._knowledge.items() if is_path(value)}  # columns and files
+            names: dict[str, Any] = {
+                name: str(value) for name, value in self._knowledge.items() if is_path(value)
+            }  # columns and files
             encode = parse_pairs("--encode", "NAME=ENCODING", self.summary["inputs"].get("encode") or ())
+            names["describe"] = list_described(self._knowledge.get("describe")) or ()
             options = RunOptions.select({"view": views, "encode": encode | dict(self._encode), **names})
             return restore_run(self.summary, self._saved, options, RunLog(), memory)
 
@@ -346,6 +350,7 @@ def load_run(
     labels: Any = None,
     seeds: Any = None,
     constraints: Constraints | str | os.PathLike[str] | None = None,
+    describe: Any = None,
     encode: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Result:
     """Load the result of a run from its folder.
@@ -357,9 +362,10 @@ def load_run(
     data : as for `consilience.cluster`, optional
         The data of the run. Without it, `Result.views`, `Result.report` and `Result.frame` read the files of the run
         again; a run from data in memory needs it. The data must not have changed.
-    labels, seeds, constraints : as for `consilience.cluster`, optional
+    labels, seeds, constraints, describe : as for `consilience.cluster`, optional
         Those of the run, if they were in memory. A run with seeds needs them for `Result.views`, `Result.report` and
-        `Result.frame`; without labels or constraints, the report has no scores by them.
+        `Result.frame`; without the others, the report does not show them. Further columns may be described, if they
+        were not used to find the clusters.
     encode : mapping of view name to callable, optional
         The functions that have encoded views of the run, which no file contains.
 
@@ -382,5 +388,5 @@ def load_run(
     path = Path(folder)
     if not (path / LABELS).exists():
         raise FileNotFoundError(f"{path} is not the folder of a run: it has no {LABELS}")
-    knowledge = {"labels": labels, "seeds": seeds, "constraints": constraints}
+    knowledge = {"labels": labels, "seeds": seeds, "constraints": constraints, "describe": describe}
     return Result(None, data, folder=path, knowledge=knowledge, encode=encode)

@@ -13,7 +13,16 @@ from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
-from ..explain import Hierarchy, build_consensus_graph, build_hierarchy, confidence, contested, embed_graph, joint_map
+from ..explain import (
+    Hierarchy,
+    OriginalColumn,
+    build_consensus_graph,
+    build_hierarchy,
+    confidence,
+    contested,
+    embed_graph,
+    joint_map,
+)
 from ..explain.levels import choose_level_names
 from ..explain.namer import ClusterDescription, describe_clusters, separate_names
 from ..explain.names import choose_names
@@ -22,6 +31,7 @@ from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from .columns import collect_columns
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -84,6 +94,11 @@ class PipelineRun:
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
         return build_hierarchy(self.labels, self.data.views, graph=self.consensus_graph)
+
+    @cached_property
+    def columns(self) -> list[OriginalColumn]:
+        """The user's columns in their units: those that were clustered, and those that describe the clusters."""
+        return collect_columns(self.data, self.labels)
 
     @cached_property
     def cluster_terms(self) -> ClusterTerms:
@@ -241,6 +256,7 @@ class PipelineRun:
             second_choice=self.probability_columns.get("second"),
             level_names=self.level_names,
             noun=self.noun,
+            columns=self.columns,
             extra_sections=[]
             if data.seeds is None
             else [partial(build_seeds_section, data.seeds.describe(self.labels))],

@@ -15,6 +15,7 @@ from ..explain import describe_support
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
 from .constraints import describe_satisfied
+from .descriptions import summarize_descriptions
 from .log import RunLog, count_noun
 from .mapping import summarize_mapping
 from .reliance import describe_reliance
@@ -26,7 +27,7 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    *("method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
+    *("describe", "method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
 )
 
 
@@ -85,6 +86,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "mapping": summarize_mapping(prepared.entities),
         "constraints": None if data.file_constraints is None else data.file_constraints.count_satisfied(labels),
         "seeds": None if data.seeds is None else data.seeds.describe(labels),
+        "descriptions": summarize_descriptions(labels, data.descriptions),
         "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
         "view_errors": None
         if data.classes is None
@@ -160,6 +162,9 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
         lines.append(describe_satisfied(facts["constraints"]))
     if facts["seeds"] is not None:
         lines.append(describe_seeds(facts["seeds"]))
+    if facts["descriptions"]:
+        lines += ["", "What describes the clusters, and was not used to find them"]
+        lines += [f"  {row['column']}: {row['sentence']}" for row in facts["descriptions"]]
     if facts["scores"] is not None:
         among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
         lines.append(

@@ -11,7 +11,7 @@ from importlib.resources import files
 from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
-from .sections import SECTIONS, Section, SectionBuilder, build_method, build_overview, build_search
+from .sections import SECTIONS, Section, SectionBuilder, build_descriptions, build_method, build_overview, build_search
 
 MAX_BYTES = 10_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
@@ -20,7 +20,7 @@ SCRIPT_PARTS = (
     "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
     "map_colors", "map_points", "map_labels", "map_lasso", "map", "start",
 )  # fmt: skip
-STYLES = ("style.css", "map.css")
+STYLES = ("style.css", "map.css", "descriptions.css")
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"
@@ -30,27 +30,28 @@ ICON = (
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the method."""
     style, script = read_parts("", STYLES), read_script()
-    overview, method = build_overview(facts), build_method(facts)
+    main = [section for section in (build_overview(facts), build_descriptions(facts)) if section is not None]
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     details = [section for section in built if section is not None]
     for section in details:
         if not isinstance(section, Section):
             raise TypeError(f"a section builder must return a Section or None, got {type(section).__name__}")
-    details.append(method)
-    data = {name: value for section in (overview, *details) for name, value in section.data.items()}
+    details.append(build_method(facts))
+    data = {name: value for section in (*main, *details) for name, value in section.data.items()}
     n_bytes = sum(
-        len(part.encode("utf-8")) for part in (style, script, *(section.body for section in (overview, *details)))
+        len(part.encode("utf-8")) for part in (style, script, *(section.body for section in (*main, *details)))
     )
     search = build_search(facts, MAX_BYTES - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
-    ids = [section.id for section in (overview, search, *details)]
+    main.append(search)
+    ids = [section.id for section in (*main, *details)]
     if len(set(ids)) < len(ids):
         repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)
         raise ValueError(f"two sections have the id {repeated!r}: choose another id for yours")
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
-        _build_header(),
-        tag("main", overview.to_html(), search.to_html(), _build_details(details), id="main"),
+        _build_header(main),
+        tag("main", (section.to_html() for section in main), _build_details(details), id="main"),
         _build_footer(),
         data_block({**data, **search.data}),
         tag("script", script),
@@ -69,8 +70,8 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _build_header() -> Html:
-    parts = {"overview": "Groups", "find": "Table", "made": "How it was made"}
+def _build_header(sections: Sequence[Section]) -> Html:
+    parts = {**{section.id: section.short_title for section in sections}, "made": "How it was made"}
     links = (tag("a", text, href=f"#{section_id}") for section_id, text in parts.items())
     toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
     mark = tag("p", tag("a", "consilience", href="#overview"), class_="mark")

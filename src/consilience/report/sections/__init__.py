@@ -5,6 +5,7 @@ from .classes import build_classes
 from .comparison import build_comparison
 from .contested import build_contested
 from .data import build_data
+from .descriptions import build_descriptions
 from .hints import build_hints
 from .information import build_information
 from .maps import build_maps
@@ -29,4 +30,12 @@ SECTIONS: tuple[SectionBuilder, ...] = (
     build_comparison,
 )
 
-__all__ = ["SECTIONS", "Section", "SectionBuilder", "build_method", "build_overview", "build_search"]
+__all__ = [
+    "SECTIONS",
+    "Section",
+    "SectionBuilder",
+    "build_descriptions",
+    "build_method",
+    "build_overview",
+    "build_search",
+]

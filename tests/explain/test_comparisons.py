@@ -1,0 +1,154 @@
+"""Tests of descriptions, against scipy, permutations and invariants."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from consilience.explain import OriginalColumn, compare_clusters, compare_each_cluster, compare_survival
+from consilience.explain.comparisons import adjust_holm, describe_test, format_p
+
+RNG = np.random.default_rng(1)
+LABELS = np.repeat([0, 1, 2, -1], [40, 30, 20, 5])
+NUMBERS = RNG.integers(0, 12, len(LABELS)) + LABELS * 1.0
+WORDS = np.array(["red", "green", "blue"], dtype=object)[np.minimum(RNG.integers(0, 3, len(LABELS)) + (LABELS > 1), 2)]
+
+
+def describe(name, values, kind="number", **options):
+    return OriginalColumn(name, np.asarray(values), kind, is_description=True, **options)
+
+
+def test_numbers_are_compared_as_scipy_does():
+    (row,) = compare_clusters(LABELS, [describe("x", NUMBERS)]).rows()
+    expected = stats.kruskal(*(NUMBERS[cluster == LABELS] for cluster in range(3)))
+    assert (row["statistic"], row["p"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert row["effect"] == pytest.approx(expected.statistic / 89)
+    assert (row["test"], row["measure"], row["n"]) == ("Kruskal-Wallis", "epsilon squared", 90)
+
+
+def test_categories_are_compared_as_scipy_does():
+    (row,) = compare_clusters(LABELS, [describe("color", WORDS, "category")]).rows()
+    placed = LABELS >= 0
+    counts = stats.contingency.crosstab(LABELS[placed], WORDS[placed].astype(str)).count
+    expected = stats.chi2_contingency(counts, correction=False)
+    assert (row["statistic"], row["p"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert row["effect"] == pytest.approx(stats.contingency.association(counts, method="cramer"))
+
+
+def test_empty_cells_are_left_out():
+    numbers, words = NUMBERS.copy(), WORDS.copy()
+    numbers[::4], words[::4] = np.nan, None
+    rest = np.arange(len(LABELS)) % 4 > 0
+    partly = compare_clusters(LABELS, [describe("x", numbers), describe("c", words, "category")])
+    without = compare_clusters(LABELS[rest], [describe("x", NUMBERS[rest]), describe("c", WORDS[rest], "category")])
+    np.testing.assert_allclose(partly["p"], without["p"])
+
+
+def test_each_cluster_is_compared_with_the_rest_as_scipy_does():
+    rows = compare_each_cluster(LABELS, [describe("x", NUMBERS), describe("c", WORDS, "category")]).rows()
+    placed = LABELS >= 0
+    for cluster in range(3):
+        inside, outside = NUMBERS[cluster == LABELS], NUMBERS[placed & (cluster != LABELS)]
+        expected = stats.mannwhitneyu(inside, outside, use_continuity=False, method="asymptotic")
+        assert rows[cluster]["p"] == pytest.approx(expected.pvalue)
+        delta = np.mean(np.sign(inside[:, None] - outside))
+        assert rows[cluster]["effect"] == pytest.approx(delta)
+        counts = stats.contingency.crosstab(LABELS[placed] == cluster, WORDS[placed].astype(str)).count
+        assert rows[3 + cluster]["p"] == pytest.approx(stats.chi2_contingency(counts, correction=False).pvalue)
+
+
+def test_survival_is_compared_by_the_log_rank_test():
+    time, event = RNG.exponential(5, len(LABELS)) * (1 + np.maximum(LABELS, 0)), RNG.random(len(LABELS)) < 0.8
+    column = describe("months/event", time, event=event)
+    expected = compare_survival(time, event, LABELS)
+    (row,) = compare_clusters(LABELS, [column]).rows()
+    assert (row["test"], row["p"]) == ("log-rank", pytest.approx(expected.pvalue))
+    rows = compare_each_cluster(LABELS, [column]).rows()
+    apart = [compare_survival(time, event, np.where(LABELS < 0, -1, cluster == LABELS)) for cluster in range(3)]
+    assert [row["p"] for row in rows] == pytest.approx([result.pvalue for result in apart])
+    assert [row["effect"] for row in rows] == pytest.approx(expected.hazard_ratios.tolist())
+
+
+def test_few_entities_are_compared_by_permutation():
+    labels = np.repeat([0, 1], [4, 9])
+    column = describe("x", RNG.permutation(13).astype(float))
+    (row,) = compare_clusters(labels, [column]).rows()
+    exact = stats.mannwhitneyu(column.values[:4], column.values[4:], method="exact").pvalue
+    assert row["test"] == "Kruskal-Wallis (permutation)"
+    assert row["p"] == pytest.approx(exact, abs=0.02)
+    assert compare_each_cluster(labels, [column])["p"] == pytest.approx([exact, exact], abs=0.02)
+
+
+def test_small_expected_counts_are_compared_by_permutation():
+    labels = np.repeat([0, 1], [6, 8])
+    words = np.array(["a"] * 5 + ["b"] + ["a"] * 2 + ["b"] * 6, dtype=object)
+    (row,) = compare_clusters(labels, [describe("c", words, "category")]).rows()
+    assert row["test"] == "chi-squared (permutation)"
+    assert row["p"] == pytest.approx(stats.fisher_exact([[5, 1], [2, 6]]).pvalue, abs=0.02)
+
+
+def test_few_events_are_compared_by_permutation():
+    labels, event = np.repeat([0, 1], 10), np.arange(20) % 4 == 0
+    column = describe("t/e", np.arange(20.0), event=event)
+    (row,) = compare_clusters(labels, [column]).rows()
+    assert row["test"] == "log-rank (permutation)"
+    assert 0 < row["p"] <= 1
+
+
+def test_pvalues_of_noise_are_uniform():
+    labels = np.repeat([0, 1, 2], 12)
+    rng = np.random.default_rng(3)
+    columns = [describe(f"x{i}", rng.normal(size=36)) for i in range(400)]
+    assert stats.kstest(compare_clusters(labels, columns)["p"], "uniform").pvalue > 0.01
+    assert compare_clusters(labels, columns)["p_adjusted"].min() > 0.05
+
+
+def test_only_descriptions_are_tested():
+    clustered = OriginalColumn("price", NUMBERS, "number")
+    assert compare_clusters(LABELS, [clustered, describe("x", NUMBERS)])["column"].tolist() == ["x"]
+    assert compare_clusters(LABELS, [clustered]).n_rows == compare_each_cluster(LABELS, [clustered]).n_rows == 0
+
+
+def test_columns_that_cannot_be_tested():
+    n = len(LABELS)
+    columns = [
+        describe("constant", np.ones(n)),
+        describe("empty", np.full(n, np.nan)),
+        describe("single", np.array(["a"] * n, dtype=object), "category"),
+        describe("notes", np.array(["a b"] * n, dtype=object), "text"),
+        describe("t/e", np.ones(n), event=np.zeros(n, dtype=bool)),
+        describe("x", NUMBERS),
+    ]
+    rows = compare_clusters(LABELS, columns).rows()
+    assert [row["test"] for row in rows] == ["none"] * 5 + ["Kruskal-Wallis"]
+    assert rows[-1]["p"] == rows[-1]["p_adjusted"]  # the others are no tests
+    sentences = [describe_test(column, row) for column, row in zip(columns, rows, strict=True)]
+    assert sentences[:5] == [
+        *("the same value for all", "empty", "the same value for all", "texts are not tested"),
+        "nothing to compare",
+    ]
+    assert compare_each_cluster(LABELS, columns)["p"].shape == (3 * 5,)  # none of the empty column
+    assert compare_clusters(np.zeros(n, dtype=int), [columns[-1]])["test"].tolist() == ["none"]
+
+
+def test_holm_adjustment_against_its_definition():
+    p = RNG.random(20) ** 3
+    ordered = np.sort(p)
+    expected = [min(1.0, max((20 - j) * ordered[j] for j in range(i + 1))) for i in range(20)]
+    np.testing.assert_allclose(np.sort(adjust_holm(p)), expected)
+    assert (np.argsort(adjust_holm(p), kind="stable") != np.argsort(p, kind="stable")).mean() < 1
+    np.testing.assert_equal(adjust_holm([0.02, np.nan]), [0.02, np.nan])
+
+
+def test_sentences():
+    row = {"n": 9, "test": "log-rank", "p": 0.002, "p_adjusted": 0.006}
+    column = describe("months/event", [1.0, 2.0], event=np.array([True, False]))
+    assert describe_test(column, row) == "groups differ in survival (log-rank p = .002, adjusted .006)"
+    row |= {"test": "chi-squared", "p": 0.5, "p_adjusted": 1.0}
+    column = describe("sex", np.array(["f", "m"], dtype=object), "category")
+    assert describe_test(column, row) == "no clear difference between groups (chi-squared p = .50, adjusted > .99)"
+    assert format_p(float("nan")) == "not tested"
+
+
+def test_columns_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="column 'x' must have one cell per entity, shape \\(95,\\), got \\(3,\\)"):
+        compare_clusters(LABELS, [describe("x", [1.0, 2.0, 3.0])])
