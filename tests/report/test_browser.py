@@ -290,7 +290,7 @@ def test_rows_are_copied(visit, path):
     page = visit(path, permissions=["clipboard-read", "clipboard-write"])
     page.fill("#search", "paper-007")
     page.click("#find-copy")
-    page.wait_for_function("document.getElementById('find-copy').textContent === 'Copied'")
+    page.locator("#find-copy", has_text="Copied").wait_for()
     header, row, end = page.evaluate("navigator.clipboard.readText()").split("\r\n")
     assert header.split("\t")[:3] == ["id", "cluster", "name"]
     assert row.split("\t")[0] == "paper-007"
@@ -506,16 +506,17 @@ def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
     merges = [[11 + i if i else 0, i + 1] for i in range(11)]
     report = Report(
         model, views, confidence=rng.random(n), layout=views["a"][:, :2], names=[f"kind {c}" for c in range(12)],
-        hierarchy=cs.explain.Hierarchy(np.arange(12), np.array(merges), np.arange(11.0)), texts={"a": [f"text of {i * 7919 % n}" for i in range(n)]},
+        hierarchy=cs.explain.Hierarchy(np.arange(12), np.array(merges), np.arange(11.0)),
+        texts={"a": [f"text of {i * 7919 % n}" for i in range(n)]},
     )  # fmt: skip
     page = visit(report.save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 100,000"
     page.fill("#search", "entity 099999")
-    page.wait_for_function("document.getElementById('find-count').textContent === '1 to 1 of 1'")
+    page.locator("#find-count", has_text="1 to 1 of 1").wait_for()
     assert column(page, "Id") == ["entity 099999"]
     assert column(page, "Group") == [f"kind {y[-1]}"]
     page.fill("#search", "")
-    page.wait_for_function("document.getElementById('find-count').textContent === '1 to 25 of 100,000'")
+    page.locator("#find-count", has_text="1 to 25 of 100,000").wait_for()
     page.locator("#find-head").get_by_role("button", name="Confidence").click()
     assert status(page) == "1 to 25 of 100,000"
     assert len(column(page, "Id")) == 25

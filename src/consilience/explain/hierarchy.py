@@ -19,7 +19,7 @@ from .consensus import build_consensus_graph
 USUAL_LEVELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 700, 1000)
 
 N_COLUMNS = 64  # clusters whose entities are multiplied at a time
-BACKGROUND = 1e-12  # similarity of clusters with equal means that nothing connects, compared with chance
+PRIOR = 0.1  # similarity, compared with chance, that clusters with equal means have if nothing connects them
 
 
 @save_as("hierarchy")
@@ -36,7 +36,7 @@ class Hierarchy:
         step i has made.
     heights : ndarray of shape (n_clusters - 1,)
         Dissimilarity of the nodes that each step merges, 0 to 1; it does not decrease. 0.5 means as similar as by
-        chance, and 1 that nothing connects them.
+        chance, and above 0.9 that hardly anything connects them.
     """
 
     clusters: np.ndarray
@@ -96,7 +96,7 @@ def build_hierarchy(labels: Any, views: Views, *, graph: Any = None) -> Hierarch
     The similarity of two clusters is the sum over their pairs of entities in the consensus graph, divided by what it
     would be if all similarities were distributed at random, in proportion to those of each cluster. This is average
     linkage of a graph (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"). Clusters that
-    nothing connects merge last, those with the nearest means first.
+    hardly anything connects merge last, those with the nearest means first.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def build_hierarchy(labels: Any, views: Views, *, graph: Any = None) -> Hierarch
     volumes = links.sum(axis=1)
     expected = np.outer(volumes, volumes) / max(volumes.sum(), np.finfo(float).tiny)
     ratios = np.divide(links, expected, out=np.zeros((n, n)), where=expected > 0)
-    ratios += BACKGROUND / (1 + _compare_means(views, indicator))
+    ratios += PRIOR * np.exp(-(_compare_means(views, indicator) ** 2))
     weights = np.where(volumes > 0, volumes, 1.0)
     np.fill_diagonal(ratios, -1.0)
     nodes = np.arange(n)

@@ -61,13 +61,13 @@ def name_levels(
 
 
 def choose_level_names(
-    hierarchy: Hierarchy, terms: ClusterTerms, names: Sequence[str] | None = None
+    hierarchy: Hierarchy, terms: ClusterTerms, names: Sequence[str] | None = None, *, more_levels: Sequence[int] = ()
 ) -> dict[int, list[str]]:
-    """Name the groups at each level by the counted terms of their clusters; see `name_levels`."""
+    """Name the groups at each level, and at more levels, by the counted terms of their clusters; see `name_levels`."""
     cluster_names = choose_names(terms) if names is None else list(names)
     named = {frozenset([cluster]): cluster_names[cluster] for cluster in hierarchy.clusters.tolist()}
     levels: dict[int, list[str]] = {}
-    for n_groups in reversed(hierarchy.levels):
+    for n_groups in [*reversed(hierarchy.levels), *more_levels]:
         groups = hierarchy.cut(n_groups)
         members = [frozenset(np.flatnonzero(groups == group).tolist()) for group in range(groups.max(initial=-1) + 1)]
         if n_groups == 1 and hierarchy.n_clusters > 1:

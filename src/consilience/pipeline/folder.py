@@ -49,7 +49,8 @@ def write_run(
             note_guarded(n_guarded, log, LABELS)
         write_sheets(run, folder, log)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
-        save(run.collect_saved(), folder / MODEL)
+        levels = {"hierarchy": run.hierarchy, "level_names": run.level_names}
+        save({**run.collect_saved(), **levels}, folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)
         if cells is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numbers import is_integer
 from ..data import Constraints, Table, Views
 from ..explain import Hierarchy, OriginalColumn
 from ..files import check_complete, stage_file
@@ -21,6 +22,7 @@ from .changes import Changes, RunUpdate, compare_labels
 from .figure import DISPLAYS, draw_run
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
+from .level import Level
 from .loading import parse_pairs
 from .log import RunLog, count_noun
 from .memory import collect_memory, is_path, list_described, list_files
@@ -66,6 +68,10 @@ class Result:
         What was noticed on the way, such as columns that were left out.
     assessment : Assessment or None
         How reliable the clusters are.
+    map : ndarray of shape (n_entities, 2)
+        Position of each entity on the map of all views.
+    hierarchy : Hierarchy
+        The tree that merges the clusters; ``at(n)`` gives n groups.
     """
 
     def __init__(
@@ -257,7 +263,7 @@ class Result:
 
     @property
     def embedding(self) -> np.ndarray:
-        """Coordinates of the entities with data in a space that all views share, about ten columns."""
+        """Coordinates of the entities with data in a space that all views share, 30 columns."""
         return self._run.joint_embedding
 
     def to_mudata(self, data: Any = None) -> Any:
@@ -313,16 +319,6 @@ class Result:
     def columns(self) -> list[OriginalColumn]:
         """The columns of the data in their units, and those that only describe the clusters."""
         return self._run.columns
-
-    @property
-    def hierarchy(self) -> Hierarchy:
-        """The tree that merges the clusters."""
-        return self._run.hierarchy
-
-    @property
-    def map(self) -> np.ndarray:
-        """Position of each entity with data on the map of all views."""
-        return self._run.layout
 
     def plot(self, kind: str = "map", *, ax: Any = None, **options: Any) -> Any:
         """Draw the result, as the report shows it.
@@ -474,6 +470,57 @@ class Result:
         if "_run" in vars(self):
             return {name: encoding for name, encoding in self._run.data.choices.encode.items() if callable(encoding)}
         return dict(self._encode)
+
+    @property
+    def map(self) -> np.ndarray:
+        """Position of each entity on the map of all views, two columns; NaN for rows without any data."""
+        positions = np.full((len(self._saved["kept"]), 2), np.nan)
+        positions[self._saved["kept"]] = self._run.layout
+        return positions
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The tree that merges the clusters; a run that was loaded contains it."""
+        return self._saved.get("hierarchy") or self._run.hierarchy
+
+    def at(self, n: int) -> Level:
+        """Merge the clusters into fewer groups.
+
+        Clusters that are similar in all views together merge first, see `consilience.explain.build_hierarchy`. A run
+        that was loaded contains the names at the usual levels, ``result.hierarchy.levels``; other levels need its data.
+
+        Parameters
+        ----------
+        n : int
+            Number of groups, from 1 to the number of clusters. For more, run `consilience.cluster` with
+            ``n_clusters=n``, which finds better groups than splitting clusters would.
+
+        Returns
+        -------
+        Level
+            The groups, with labels, names and sizes.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> sizes, ages = [1.0, 1.1, 2.0, 2.1, 9.0, 9.1], [1.0, 1.2, 3.0, 3.1, 9.0, 9.2]
+        >>> data = {"size": [[size] for size in sizes], "age": [[age] for age in ages]}
+        >>> result = cs.cluster(data, n_clusters=3, method="k-means", assess=False)
+        >>> sorted(result.at(2).sizes)
+        [2, 4]
+        """
+        hierarchy = self.hierarchy
+        if not is_integer(n, least=1):
+            raise ValueError(f"n must be an integer of 1 or more, got {n!r}")
+        if n > hierarchy.n_clusters:
+            raise ValueError(
+                f"n={n} is more than the {count_noun(hierarchy.n_clusters, 'cluster')} of this result, which can only "
+                f"be merged: run cs.cluster(data, n_clusters={n})"
+            )
+        groups = hierarchy.cut(n)
+        names = self._saved.get("level_names", {}).get(n) or self._run.name_level(n)
+        merged = [np.flatnonzero(groups == group).tolist() for group in range(len(names))]
+        return Level(np.append(groups, -1)[self.labels], names, merged)
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

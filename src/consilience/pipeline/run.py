@@ -168,6 +168,12 @@ class PipelineRun:
             return None
         return self.update.describe(self.data.prepared.names, self.labels, self.cluster_names)
 
+    def name_level(self, n: int) -> list[str]:
+        """Name the groups of any level of the hierarchy, with n groups."""
+        if n in self.level_names:
+            return self.level_names[n]
+        return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names, more_levels=[n])[n]
+
     @property
     def noun(self) -> str:
         """What the entities are, in the plural."""

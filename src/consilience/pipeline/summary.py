@@ -27,8 +27,7 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    "describe",
-    *("method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
+    *("describe", "method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
 )
 
 

@@ -243,4 +243,6 @@ class JointMapDisplay:
         %(ax_returns_display)s
         """
         column = None if color is None else find_column(result.columns, color)
-        return cls(result.map, result.model.labels_, result.names, color=column).plot(ax, clusters=clusters)
+        layout = result.map
+        layout = layout[np.isfinite(layout).all(axis=1)]  # of rows with data
+        return cls(layout, result.model.labels_, result.names, color=column).plot(ax, clusters=clusters)

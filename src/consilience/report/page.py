@@ -49,7 +49,7 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
-        _build_header(),
+        _build_header((*results, search)),
         tag("main", (section.to_html() for section in (*results, search)), _build_details(details), id="main"),
         _build_footer(),
         data_block({**data, **search.data}),
@@ -69,8 +69,8 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _build_header() -> Html:
-    parts = {"overview": "Groups", "find": "Table", "made": "How it was made"}
+def _build_header(sections: Sequence[Section]) -> Html:
+    parts = {**{section.id: section.short_title for section in sections}, "made": "How it was made"}
     links = (tag("a", text, href=f"#{section_id}") for section_id, text in parts.items())
     toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
     mark = tag("p", tag("a", "consilience", href="#overview"), class_="mark")

@@ -24,13 +24,9 @@ class GroupCurve:
 
     group: int
     name: str
-    look: tuple[int, int]  # color and shape of the group's symbol
     curve: SurvivalCurve
-
-    @property
-    def color(self) -> str:
-        """CSS class of the color."""
-        return f"k{self.look[0]}"
+    color: int  # of the group's symbol
+    shape: int
 
 
 def choose_ticks(end: float, n_most: int = 6) -> np.ndarray:
@@ -96,13 +92,13 @@ def _list_steps(times: np.ndarray, shares: np.ndarray, end: float) -> list[str]:
 def _draw_band(curve: GroupCurve, end: float) -> Html:
     times = curve.curve.times
     above, below = (_list_steps(times, shares, end) for shares in (curve.curve.high, curve.curve.low))
-    return tag("polygon", points=" ".join([*above, *reversed(below)]), class_=f"band {curve.color}")
+    return tag("polygon", points=" ".join([*above, *reversed(below)]), class_=f"band k{curve.color}")
 
 
 def _draw_curve(curve: GroupCurve, end: float) -> Html:
     points = _list_steps(curve.curve.times, curve.curve.survival, end)
-    dashes = DASHES[curve.look[1]]
-    return tag("polyline", points=" ".join(points), class_=curve.color, stroke_dasharray=dashes)
+    dashes = DASHES[curve.shape]
+    return tag("polyline", points=" ".join(points), class_=f"k{curve.color}", stroke_dasharray=dashes)
 
 
 def _draw_names(curves: Sequence[GroupCurve], end: float) -> list[Html]:
@@ -118,9 +114,9 @@ def _draw_names(curves: Sequence[GroupCurve], end: float) -> list[Html]:
     for curve, y in zip(ordered, places, strict=True):
         x = _place_time(float(curve.curve.times[-1]), end)
         start = f"{x + 2:.1f},{_place_share(float(curve.curve.survival[-1])):.1f}"
-        leader = tag("polyline", points=f"{start} {WIDTH - RIGHT + 8},{y:.1f}", class_=f"leader {curve.color}")
+        leader = tag("polyline", points=f"{start} {WIDTH - RIGHT + 8},{y:.1f}", class_=f"leader k{curve.color}")
         text = truncate(clean_text(curve.name), MAX_NAME)
-        names += [leader, tag("text", text, x=WIDTH - RIGHT + 11, y=f"{y + 4:.1f}", class_=f"name {curve.color}")]
+        names += [leader, tag("text", text, x=WIDTH - RIGHT + 11, y=f"{y + 4:.1f}", class_=f"name k{curve.color}")]
     return names
 
 

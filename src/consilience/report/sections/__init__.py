@@ -31,4 +31,12 @@ SECTIONS: tuple[SectionBuilder, ...] = (
     build_comparison,
 )
 
-__all__ = ["SECTIONS", "Section", "SectionBuilder", "build_method", "build_overview", "build_search"]
+__all__ = [
+    "SECTIONS",
+    "Section",
+    "SectionBuilder",
+    "build_descriptions",
+    "build_method",
+    "build_overview",
+    "build_search",
+]

@@ -299,7 +299,7 @@ def _describe_survival(comparison: GroupComparison) -> Html:
             continue
         curve = estimate_survival(column.values[members], event[members])
         if group is not None:
-            curves.append(GroupCurve(group, facts.names[group], facts.looks[group], curve))
+            curves.append(GroupCurve(group, facts.names[group], curve, *facts.looks[group]))
         n_events = int(event[members].sum())
         events = f"{format_integer(n_events)} ({format_share(n_events / len(members))})"
         median = "not reached" if np.isnan(curve.median) else f"{curve.median:.4g} {time_name}"
