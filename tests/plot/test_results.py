@@ -102,7 +102,7 @@ def test_verdict_says_how_stable_groups_without_bars_are(assessment):
     display = VerdictDisplay(assessment).plot(max_groups=1)
     others = np.delete(assessment.clusters["stability"], display.clusters_)
     assert len(display.cluster_bars_) == 1
-    assert f"and 2 smaller groups, median {np.median(others):.2f}" in get_texts(display)
+    assert display.ax_[0].get_xlabel().endswith(f"2 smaller groups: median {np.median(others):.2f}")
 
 
 def test_unconfirmed_views_are_hatched():

@@ -119,7 +119,8 @@ class DescribedDisplay:
             self._label_panel(panel, column, has_names=i % n_columns == 0)
         if len(self.clusters_) < len(by_size):
             note = f"{len(self.clusters_)} of {pluralize(len(by_size), 'group')}"
-            self.ax_[0].set_xlabel(note, fontsize="small", color="#444444")
+            below = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": "small"}
+            self.ax_[0].annotate(note, (0, 0), (-10, -2), "axes fraction", color="#444444", **below)
         return self
 
     def _draw_boxes(self, panel: Axes, column: OriginalColumn) -> Any:
@@ -181,8 +182,8 @@ class DescribedDisplay:
         panel.set_xlim(0, 1)
         panel.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
         panel.legend(
-            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False,
-            handlelength=1.0, handletextpad=0.4, columnspacing=0.8,
+            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=2.8, frameon=False,
+            ncols=2 if len(entries) in (2, 4) else 3, handlelength=1.0, handletextpad=0.4, columnspacing=0.8,
         )  # fmt: skip
         return bars
 
@@ -196,11 +197,14 @@ class DescribedDisplay:
         panel.tick_params(axis="x", labelsize="small")
         panel.spines[["top", "right"]].set_visible(False)
         if has_names:
+            from matplotlib.transforms import ScaledTranslation
+
+            beside = panel.get_yaxis_transform() + ScaledTranslation(-5 / 72, 0, self.figure_.dpi_scale_trans)
             for i, c in enumerate(self.clusters_):
                 color, marker = marker_style(c)
                 panel.plot(
-                    -0.03, i, marker, transform=panel.get_yaxis_transform(), clip_on=False, color=color,
-                    markersize=4.5, markeredgewidth=0.4, markeredgecolor="black",
+                    0, i, marker, transform=beside, clip_on=False, color=color, markersize=4.5, markeredgewidth=0.4,
+                    markeredgecolor="black",
                 )  # fmt: skip
         name = escape_name(f"{column.name} ({column.unit})" if column.unit else column.name, 30)
         test = self.tests.get(column.name)

@@ -112,11 +112,10 @@ class VerdictDisplay:
         for i, c in enumerate(self.clusters_):
             color, marker = marker_style(c)
             panel.scatter(0.02, i, s=22, c=color, marker=marker, linewidths=0.4, edgecolors="black", zorder=3)
-        panel.set_xlabel("stability (share found again)", fontsize="small")
         others = stability[n_groups:]
-        if len(others):
-            note = f"and {pluralize(len(others), 'smaller group')}, median {np.nanmedian(others):.2f}"
-            panel.text(1, -0.01, note, transform=panel.transAxes, ha="right", va="bottom", fontsize="small")
+        others = others[np.isfinite(others)]
+        note = f"\n{pluralize(len(others), 'smaller group')}: median {np.median(others):.2f}" if len(others) else ""
+        panel.set_xlabel(f"stability (share found again){note}", fontsize="small")
 
     def _draw_views(self) -> None:
         panel, table = self.ax_[1], self.assessment.views
