@@ -161,7 +161,7 @@ def unpack_entities(record: Record) -> tuple[np.ndarray, np.ndarray]:
     """Return the ranks of the margins of a record's entities, and whether they are right."""
     margin = np.frombuffer(b64decode(record["entities"]["margin"]), np.float16).astype(float)
     right = np.unpackbits(np.frombuffer(b64decode(record["entities"]["right"]), np.uint8), count=len(margin))
-    return rank_margins(margin), right.astype(bool)
+    return rank_margins(margin, margin), right.astype(bool)
 
 
 def score(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:

@@ -267,7 +267,7 @@ def test_ambiguity_is_one_minus_the_mean_margin(clean_assessment):
 def test_words_follow_the_probability_of_each_entity(clean):
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
     assessment = fit_and_assess(views)
-    probability = estimate_right(rank_margins(assessment.margin), assessment.ambiguity)
+    probability = estimate_right(rank_margins(assessment.margin, assessment.margin), assessment.ambiguity)
     expected = [next(word for word, least in WORDS if p >= least) for p in probability]
     assert assessment.certainty.tolist() == expected
     assert len(set(expected)) > 1

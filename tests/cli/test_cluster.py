@@ -76,7 +76,8 @@ def check_folder(folder, ids, model, names, n_columns):
     assessed = facts["assessment"] is not None
     expected = ["id", "cluster", "name", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
     calibrated = assessed or not hasattr(model, "calibrate")
-    expected += ["probability", "second"] * (hasattr(model, "predict_proba") and calibrated) + ["stability"] * assessed
+    has_probabilities = hasattr(model, "predict_proba") and calibrated
+    expected += ["probability", "second", "second name"] * has_probabilities + ["stability"] * assessed
     assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]
     assert [row["id"] for row in rows] == ids
     assert get_clusters(rows) == model.labels_.tolist()
@@ -122,6 +123,7 @@ def test_tables_joined_by_id_with_missing_views(method, clustered, data):
         shares[places] = -1
         following = ["" if row.max() < 5e-5 else str(row.argmax()) for row in shares]
         assert [row["second"] for row in rows] == following
+        assert [row["second name"] for row in rows] == [number and facts["names"][int(number)] for number in following]
     assert facts["mean_confidence"] == pytest.approx(cs.explain.confidence(saved, views).mean())
     assert [view["present"] for view in facts["views"].values()] == [N * 4 // 5] * 2
     assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)
@@ -318,14 +320,13 @@ def test_auto_gives_one_cluster_without_evidence_for_groups(independent, tmp_pat
     assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
     assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<title>No evidence for groups</title>" in page
-    summary_of_page = page.partition('<section id="summary"')[2].partition("</section>")[0]
-    assert summary_of_page.index('class="verdict') < summary_of_page.index("fall into")
-    assert "use -k N to get N clusters anyway." in summary_of_page
-    assert "<dt>Confidence</dt>" not in summary_of_page
-    assert "<dt>Agreement</dt>" not in summary_of_page
-    sections = set(re.findall(r'<section id="(\w+)"', page))
-    assert sections == {"summary", "data", "clusters", "selection", "map", "find", "method"}
+    assert "<title>No evidence for groups in 80 entities</title>" in page
+    overview = page.partition('<section id="overview"')[2].partition("</section>")[0]
+    assert '<strong class="badge">No evidence for groups</strong>' in overview
+    assert "use -k N to get N groups anyway." in overview
+    assert "Confidence" not in overview
+    sections = set(re.findall(r'<section id="([\w-]+)"', page))
+    assert sections == {"overview", "find", "data", "selection", "view-maps", "method"}
     section = page.partition('<section id="selection"')[2].partition("</section>")[0]
     assert 'class="bar"' not in section
 
@@ -359,7 +360,8 @@ def test_small_groups_are_duplicates(duplicates, tmp_path):
     assert (facts["assessment"], facts["comparison"], facts["notes"]) == (None, None, [])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Groups by their number of entities" in page
-    assert "contested" not in page.partition('<section id="summary"')[2].partition("</section>")[0]
+    assert '<strong class="badge">Small groups</strong>' in page
+    assert '<section id="contested"' not in page
 
 
 def test_known_pairs_hold_in_small_groups(duplicates, tmp_path):

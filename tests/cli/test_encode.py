@@ -79,7 +79,7 @@ def test_summary_records_encodings_and_kinds(runs):
 @pytest.mark.parametrize("encoding", ["semantic", "words+semantic", "lsa"])
 def test_report_describes_clusters_by_words(runs, encoding):
     page = (runs[encoding] / "report.html").read_text(encoding="utf-8")
-    blocks = page[page.index('id="cluster-list"') :]
+    blocks = page.partition('class="group-pages"')[2].partition("</section>")[0]
     headings = re.findall(r"<h4><bdi>([^<]*)", blocks)
     assert {"text", "size"} <= set(headings)
     assert "text-meaning" not in headings  # it has the texts of the view 'text'

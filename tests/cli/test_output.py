@@ -41,7 +41,8 @@ def test_results_and_notes_go_to_different_streams(ab, tmp_path):
     assert "note:" not in ran.out
     assert ran.out.startswith(f"{len(read_labels(tmp_path / 'out'))} entities, 2 views\n")
     assert "3 clusters by cross-fitted agreement of the views" in ran.out
-    assert f"Written to {tmp_path / 'out'}: labels.csv, summary.json, model.zip, report.html, run.toml." in ran.out
+    names = "labels.csv, summary.json, model.zip, report.html, run.toml, groups.xlsx, items.csv, groups.csv"
+    assert f"Written to {tmp_path / 'out'}: {names}. Open {tmp_path / 'out' / 'report.html'} to see" in ran.out
 
 
 def test_redirected_output_has_no_control_characters(data, ab, tmp_path):

@@ -55,8 +55,11 @@ def elsewhere(clustered, ab, tmp_path_factory):
 def test_new_process_predicts_the_fitted_labels(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
     estimator = load(clustered(method) / "model.zip")["estimator"]
-    shared = ["id", "cluster", "name", *["probability", "second"] * hasattr(estimator, "predict_proba")]
-    assert list(placed[0]) == [*shared, *["fits"] * hasattr(estimator, "score_outliers")]
+    probabilities = ["probability", "second", "second name"] * hasattr(estimator, "predict_proba")
+    words = ["confidence"] * hasattr(estimator, "predict_confidence")
+    shared = ["id", "cluster", "name", *probabilities]
+    fits = ["fits"] * hasattr(estimator, "score_outliers")
+    assert list(placed[0]) == ["id", "cluster", "name", *words, *probabilities, *fits]
     assert [[row[name] for name in shared] for row in placed] == [[row[name] for name in shared] for row in fitted]
 
 
@@ -76,7 +79,7 @@ def set_outlier_scores(monkeypatch, scores):
     ("n_unlike", "ending"),
     [
         (1, None),
-        (9, "(they are less similar to any cluster than 98% of the entities of the fit)."),  # of 60, 1% are none
+        (9, "than 98% of the entities of the fit). New groups may have appeared: `consilience update` finds them."),
         (40, "the data may be of another kind or in other units than in the fit."),
     ],
 )

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
-from sklearn.metrics import euclidean_distances
 
 import consilience as cs
-from consilience.affinities import NearestNeighbors, choose
-from consilience.explain import embed, embedding, joint_embedding, joint_map
+from consilience.explain import embed
 
 
 def test_dense_views_use_principal_components():
@@ -98,83 +96,3 @@ def test_view_of_single_entity():
 def test_unknown_view_is_refused():
     with pytest.raises((ValueError, KeyError), match="'z'"):
         embed(cs.Views({"x": np.ones((3, 2))}), "z")
-
-
-def embed_literally(views, n_components):
-    """The leading eigenvectors of the random walk on the sum of dense similarity matrices."""
-    total = sum(NearestNeighbors().resolve(X).build_operator(X, None).matrix.toarray() for X in views.values())
-    walk = total / total.sum(axis=1, keepdims=True)
-    values, vectors = np.linalg.eig(walk)
-    order = np.argsort(-values.real)[1 : n_components + 1]
-    vectors, values = vectors.real[:, order], values.real[order]
-    return vectors / np.sqrt((vectors**2).mean(axis=0)) * values
-
-
-def test_joint_embedding_is_that_of_the_summed_graphs():
-    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, n_features=(4, 4), separation=3, random_state=0)
-    embedded = joint_embedding(views, 4)
-    expected = embed_literally({name: np.asarray(X) for name, X in views.items()}, 4)
-    signs = np.sign((embedded * expected).sum(axis=0))
-    np.testing.assert_allclose(embedded, expected * signs, atol=1e-6)
-    largest = embedded[np.abs(embedded).argmax(axis=0), np.arange(4)]
-    assert (largest > 0).all()
-
-
-def test_joint_embedding_does_not_depend_on_the_seed():
-    views, _ = cs.datasets.make_gaussian_views(80, n_clusters=3, random_state=1)
-    np.testing.assert_allclose(joint_embedding(views, 3), joint_embedding(views, 3, random_state=7), atol=1e-6)
-
-
-def separate(embedded, y):
-    """Share of entities whose nearest mean of a class is that of their own class."""
-    means = np.stack([embedded[y == label].mean(axis=0) for label in np.unique(y)])
-    nearest = ((embedded[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-    return np.mean(nearest == y)
-
-
-def test_joint_embedding_and_map_separate_classes_with_missing_views():
-    views, y = cs.datasets.make_gaussian_views(300, n_clusters=4, separation=8, random_state=0)
-    present = np.ones((300, 2), bool)
-    present[:80, 0] = present[80:160, 1] = False
-    views = cs.Views(dict(views.items()), present=present)
-    embedded = joint_embedding(views)
-    assert embedded.shape == (300, 10)
-    assert separate(embedded, y) > 0.97
-    assert separate(joint_map(embedded), y) > 0.9
-
-
-def test_joint_embedding_of_similarities():
-    views, y = cs.datasets.make_gaussian_views(90, n_clusters=3, separation=8, random_state=0)
-    kernels = {name: np.exp(-(euclidean_distances(X) ** 2) / 20) for name, X in views.items()}
-    kernels = cs.Views(kernels)[np.arange(90) % 3 != 0]
-    assert separate(joint_embedding(kernels, 2, affinity="precomputed"), y[np.arange(90) % 3 != 0]) > 0.9
-
-
-def test_joint_embedding_of_many_entities_uses_landmarks(monkeypatch):
-    monkeypatch.setattr(choose, "EXACT_UP_TO", 100)
-    views, y = cs.datasets.make_gaussian_views(400, n_clusters=3, separation=8, random_state=0)
-    assert separate(joint_embedding(views, 2), y) > 0.95
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_joint_embedding_of_few_entities_has_columns_of_zeros(n):
-    views = cs.Views([np.random.default_rng(0).normal(size=(n, 3))])
-    embedded = joint_embedding(views, 6)
-    assert embedded.shape == (n, 6)
-    assert np.isfinite(embedded).all()
-    assert not embedded[:, n - 1 :].any()
-    assert joint_map(embedded).shape == (n, 2)
-
-
-def test_map_of_many_entities_places_those_outside_the_sample(monkeypatch):
-    monkeypatch.setattr(embedding, "MOST_DRAWN", 150)
-    views, y = cs.datasets.make_gaussian_views(400, n_clusters=3, separation=8, random_state=0)
-    drawn = joint_map(joint_embedding(views))
-    assert drawn.shape == (400, 2)
-    assert separate(drawn, y) > 0.9
-
-
-def test_number_of_components_is_checked():
-    views, _ = cs.datasets.make_gaussian_views(20, random_state=0)
-    with pytest.raises(ValueError, match="n_components=0 must be 1 or more"):
-        joint_embedding(views, 0)

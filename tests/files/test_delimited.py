@@ -280,3 +280,27 @@ def test_messages_name_whole_path(put):
 def test_table_without_header_is_refused(put, start):
     with pytest.raises(ValueError, match=r"t\.csv: the first line holds numbers, not the names of the columns"):
         read_file(put("t.csv", f"{start}\n3,4\n"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_code"),
+    [
+        (["007", "12"], True),
+        (["0", "0.5", "-0.25"], False),
+        (["1234567890123456", "1"], True),
+        (["123456789012345", "1"], False),
+        (["", "NA", " 01 "], True),
+        (["0.1234567890123456789", "1e20"], False),
+    ],
+)
+def test_numbers_that_lose_digits_are_codes(cells, is_code, tmp_path):
+    (tmp_path / "t.csv").write_text("name,code\n" + "".join(f"a,{cell}\n" for cell in cells))
+    table = read_file(tmp_path / "t.csv")
+    assert table.columns["code"].dtype == np.float64
+    assert table.codes == (frozenset({"code"}) if is_code else frozenset())
+
+
+def test_codes_after_the_first_rows_are_noticed(tmp_path):
+    numbers = [str(i + 1) for i in range(delimited.ROWS_AT_A_TIME)]
+    (tmp_path / "t.csv").write_text("\n".join(["x", *numbers, "007", ""]))
+    assert read_file(tmp_path / "t.csv").codes == {"x"}

@@ -343,3 +343,32 @@ def test_placed_files_are_rolled_back_if_another_fails(tmp_path):
         write()
     assert {path.name: path.read_text() for path in final.iterdir()} == {"else": "kept", "b": "came up"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_announced_file_that_is_not_written_again_is_removed(tmp_path):
+    for name in (*NAMES, "c.txt"):
+        (tmp_path / name).write_text("old")
+    with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
+        (folder / "a.txt").write_text("new")
+    assert below(tmp_path) == ["a.txt", "c.txt"]
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path, monkeypatch):
+    for name in NAMES:
+        (tmp_path / name).write_text("old")
+    unlink = Path.unlink
+
+    def fail(path, missing_ok=False):
+        if path == tmp_path / "b.txt":
+            raise PermissionError("not allowed")
+        unlink(path, missing_ok)
+
+    def replace_first():
+        with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
+            (folder / "a.txt").write_text("new")
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.raises(PermissionError, match="not allowed"):
+        replace_first()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(NAMES, "old")

@@ -1,58 +1,22 @@
 """The page in a real browser, opened from disk."""
 
+import csv
+import io
 import re
-import shutil
 from dataclasses import fields
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.pipeline.outputs import guard
 from consilience.report import Report
 from consilience.report.markup import clean_text
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
-from waiting import HANG_LIMIT
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
-)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Return a function that opens a page; afterwards check that it logged nothing and used no network."""
-    contexts, messages, urls = [], [], []
-
-    def open_page(path, **options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(1000 * HANG_LIMIT)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: messages.append(str(error)))
-        page.on("request", lambda request: urls.append(request.url))
-        page.goto(path.as_uri())
-        if options.get("java_script_enabled", True):
-            page.wait_for_selector("html[data-ready]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert messages == []
-    assert [url for url in urls if not url.startswith(("file://", "data:"))] == []
+KINDS = ["knives, steel", "green tea", "lamps", "mountain bikes"]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +26,11 @@ def path(tmp_path_factory):
     views = cs.Views(views, ids=[f"paper-{i:03d}" for i in range(300)])
     model = cs.MultiViewKMeans(4, n_init=2, random_state=0).fit(views)
     table = cs.Table({"estimator": ["together", "alone"], "nmi": [0.9, 0.5], "seconds": [2.0, 1.0]})
-    report = Report(model, views, title="Papers", labels=y, comparison=table, command="consilience report x")
+    texts = [f"On {KINDS[label]}, part {i}" for i, label in enumerate(model.labels_)]
+    report = Report(
+        model, views, title="Papers", labels=y, comparison=table, command="consilience report x", noun="papers",
+        texts={"view0": texts}, names=KINDS,
+    )  # fmt: skip
     return report.save(tmp_path_factory.mktemp("report") / "papers.html")
 
 
@@ -89,69 +57,278 @@ def assessed(tmp_path_factory):
     return Report(model, views, assessment=worded).save(tmp_path_factory.mktemp("assessed") / "assessed.html")
 
 
-def column(page, i):
-    return page.eval_on_selector_all(f"#find-rows tr > :nth-child({i})", "rows => rows.map(x => x.textContent)")
+def column(page, name):
+    """Return the cells of a column of the table."""
+    return page.eval_on_selector_all(f"#find-rows [data-label='{name}']", "rows => rows.map(x => x.textContent)")
 
 
 def status(page):
     return page.text_content("#find-count")
 
 
-def test_search_finds_parts_of_names_and_equal_names_first(visit, path):
+def choose_level(page, place):
+    page.locator("#level").fill(str(place))
+
+
+def list_groups(page):
+    return page.eval_on_selector_all("#group-list .chip", "rows => rows.map(x => x.textContent)")
+
+
+def test_search_finds_parts_of_ids_and_equal_ids_first(visit, path):
     page = visit(path)
     assert status(page) == "1 to 25 of 300"
-    page.fill("#find-text", "PAPER-1")
+    page.fill("#search", "PAPER-1")
     assert status(page) == "1 to 25 of 100"
-    page.fill("#find-text", "er-117")
-    assert column(page, 1) == ["paper-117"]
-    page.fill("#find-text", "no such name")
+    page.fill("#search", "er-117")
+    assert column(page, "Id") == ["paper-117"]
+    page.fill("#search", "no such name")
     assert status(page) == "No matches."
-    assert column(page, 1) == []
+    assert page.text_content("#hits") == "No matches."
+    page.fill("#search", "")
+    assert status(page) == "1 to 25 of 300"
+    assert page.is_visible("#group-list")
 
 
-def test_filters_by_cluster_and_contested(visit, path):
+def test_search_finds_all_words_in_texts_and_marks_them(visit, path):
     page = visit(path)
-    page.select_option("#find-cluster", "2")
-    assert set(column(page, 2)) == {"2"}
+    page.fill("#search", "tea PART 1")
+    texts = column(page, "view0")
+    assert texts
+    assert all(text.startswith("On green tea, part 1") or "1" in text for text in texts)
+    assert set(page.eval_on_selector_all("#find-rows td mark", "rows => rows.map(x => x.textContent)")) == {
+        "tea", "part", "1",
+    }  # fmt: skip
+    assert set(column(page, "Group")) == {"green tea"}
+    n_found = int(status(page).rpartition(" ")[2])
+    assert page.text_content("#selected span") == f"{n_found} papers found"
+    assert page.text_content("#find-title") == f"{n_found} papers found by “tea PART 1”"
+
+
+def test_search_finds_names_of_groups(visit, path):
+    page = visit(path)
+    page.fill("#search", "lamp")
+    assert page.locator("#hits li").first.text_content() == "group lamps"
+    page.locator("#hits a").first.click()
+    assert page.locator("article.shown h2").text_content() == "lamps"
+
+
+def test_search_is_cleared_by_escape(visit, path):
+    page = visit(path)
+    page.fill("#search", "tea")
+    page.press("#search", "Escape")
+    assert page.input_value("#search") == ""
+    assert status(page) == "1 to 25 of 300"
+
+
+def test_table_is_restricted_to_a_group_and_to_contested_rows(visit, path):
+    page = visit(path)
+    page.select_option("#find-group", "2")
+    assert all("lamps" in text for text in column(page, "view0"))
+    assert "papers in “lamps”" in page.text_content("#find-title")
+    assert column(page, "Group") == []  # all the same
     page.check("#find-contested")
-    assert set(column(page, 6)) == {"yes"}
-    assert set(column(page, 2)) == {"2"}
+    assert set(column(page, "Views disagree")) == {"yes"}
+    page.check("#find-views")
+    assert len(column(page, "by view1")) == len(column(page, "Id"))
 
 
 def test_table_is_sorted_and_paged(visit, path):
     page = visit(path)
-    button = page.get_by_role("button", name="Confidence")
+    button = page.locator("#find-head").get_by_role("button", name="Confidence")
     button.click()
-    rising = [float(text) for text in column(page, 3)]
+    rising = [float(text) for text in column(page, "Confidence")]
     assert rising == sorted(rising)
-    assert page.get_attribute("#find-head th:nth-child(3)", "aria-sort") == "ascending"
+    assert page.locator("#find-head th", has_text="Confidence").get_attribute("aria-sort") == "ascending"
     button.click()
-    falling = [float(text) for text in column(page, 3)]
+    falling = [float(text) for text in column(page, "Confidence")]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] >= rising[-1]
-    page.get_by_role("button", name="Entity").click()
-    assert column(page, 1)[:2] == ["paper-000", "paper-001"]
+    page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()
+    assert column(page, "Id")[:2] == ["paper-000", "paper-001"]
     page.click("#find-on")
     assert status(page) == "26 to 50 of 300"
-    assert column(page, 1)[0] == "paper-025"
+    assert column(page, "Id")[0] == "paper-025"
     page.click("#find-back")
     assert page.is_disabled("#find-back")
 
 
-def test_clusters_are_ordered_filtered_and_opened(visit, path):
+def test_groups_are_filtered_and_ordered(visit, path):
     page = visit(path)
-    shown = "rows => rows.filter(x => !x.hidden).map(x => x.dataset.cluster)"
-    page.select_option("#cluster-order", "cluster")
-    assert page.eval_on_selector_all("details.cluster", shown) == ["0", "1", "2", "3"]
-    page.fill("#cluster-filter", "2")
-    assert page.eval_on_selector_all("details.cluster", shown) == ["2"]
-    page.fill("#cluster-filter", "no such term")
-    assert page.is_visible("#cluster-none")
-    page.fill("#cluster-filter", "")
-    page.click("#cluster-open")
-    assert page.eval_on_selector_all("details.cluster", "rows => rows.every(x => !x.open)")
-    page.click("#cluster-open")
-    assert page.eval_on_selector_all("details.cluster", "rows => rows.every(x => x.open)")
+    page.select_option("#group-order", "name")
+    assert list_groups(page) == sorted(KINDS)
+    page.fill("#group-filter", "TEA")
+    assert list_groups(page) == ["green tea"]
+    page.fill("#group-filter", "no such group")
+    assert page.text_content("#group-list") == "No matching groups."
+
+
+def test_slider_merges_groups_everywhere(visit, path):
+    page = visit(path)
+    page.focus("#level")
+    page.keyboard.press("ArrowLeft")
+    assert page.text_content("#level-value") == "3 groups"
+    assert page.get_attribute("#level", "aria-valuetext") == "3 groups"
+    assert "Merges of the 4 groups of the result" in page.text_content("#level-note")
+    assert page.is_visible("#level-note")
+    names = list_groups(page)
+    assert len(names) == 3
+    page.locator("#find-head").get_by_role("button", name="Group", exact=True).click()
+    assert set(column(page, "Group")) <= set(names)
+    assert len(page.query_selector_all("#find-group option")) == 4
+    page.keyboard.press("Tab")
+    choose_level(page, 0)
+    assert page.text_content("#level-value") == "1 group"
+    assert len(list_groups(page)) == 1
+    choose_level(page, 3)
+    assert set(list_groups(page)) == set(KINDS)
+    assert not page.is_visible("#level-note")
+
+
+def test_page_of_merged_groups_lists_them(visit, path):
+    page = visit(path)
+    choose_level(page, 0)
+    page.locator("#group-list a").click()
+    assert page.evaluate("location.hash") == "#level-1-group-0"
+    assert page.locator("#merged").text_content().count("It joins 4 groups") == 1
+    assert status(page) == "1 to 25 of 300"
+    page.locator("#merged li a", has_text="green tea").click()
+    assert page.locator("article.shown h2").text_content() == "green tea"
+    assert page.text_content("#level-value") == "4 groups"
+
+
+def test_group_page_opens_and_closes_by_keyboard(visit, path):
+    page = visit(path)
+    link = page.locator("#group-list a", has_text="green tea")
+    link.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#group-1"
+    shown = page.locator("article.shown")
+    assert shown.count() == 1
+    assert page.evaluate("document.activeElement.textContent") == "green tea"
+    for heading in ("What marks it", "Typical members", "Borderline members", "Which views support it", "Neighboring"):
+        assert shown.get_by_role("heading", name=heading).is_visible()
+    assert all("green tea" in text for text in column(page, "view0"))
+    assert not page.is_visible("#made")
+    assert page.is_visible("#map")
+    page.keyboard.press("Escape")
+    assert shown.count() == 0
+    assert page.evaluate("document.activeElement.textContent").startswith("green tea")
+    assert status(page) == "1 to 25 of 300"
+    page.go_back()
+    assert shown.count() == 1
+    page.go_forward()
+    page.wait_for_selector("#made", state="visible")
+    assert shown.count() == 0
+
+
+def test_address_of_a_group_opens_its_page(visit, path):
+    page = visit(SimpleNamespace(as_uri=lambda: f"{path.as_uri()}#group-2"))
+    assert page.locator("article.shown h2").text_content() == "lamps"
+    page.get_by_role("link", name="All groups").first.click()
+    assert page.is_visible("#group-list")
+    page.goto(f"{path.as_uri()}#group-99")
+    assert page.is_visible("#group-list")
+
+
+def test_links_from_a_group_page_leave_it(visit, path):
+    page = visit(path)
+    page.locator("#group-list a").first.click()
+    page.get_by_role("link", name="How it was made").click()
+    page.wait_for_selector("#made", state="visible")
+    assert page.locator("article.shown").count() == 0
+    assert page.locator("#made").bounding_box()["y"] < 200
+
+
+def read_download(page, button):
+    with page.expect_download() as download:
+        button.click()
+    content = Path(download.value.path()).read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf")  # spreadsheets take it for UTF-8
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))), download.value.suggested_filename
+
+
+def test_selections_are_exported(visit, path):
+    page = visit(path)
+    rows, name = read_download(page, page.locator("#find-save"))
+    assert name == "papers.csv"
+    assert [row["id"] for row in rows] == [f"paper-{i:03d}" for i in range(300)]
+    assert all(row["name"] == KINDS[int(row["cluster"])] for row in rows)
+    assert all(KINDS[int(row["cluster"])] in row["view0"] for row in rows)
+    assert list(rows[0]) == ["id", "cluster", "name", "score", "second", "second name", "contested", "view0"]
+    page.fill("#search", "tea")
+    rows_with_tea, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
+    assert rows_with_tea == [row for row in rows if "tea" in row["view0"]]
+    assert name == f"papers-{len(rows_with_tea)}.csv"
+    page.fill("#search", "")
+    page.locator("#group-list a", has_text="lamps").click()
+    assert read_download(page, page.locator("#find-save"))[0] == [row for row in rows if row["name"] == "lamps"]
+    page.keyboard.press("Escape")
+    choose_level(page, 1)
+    merged, _ = read_download(page, page.locator("#find-save"))
+    assert {row["group of 2"] for row in merged} == {"0", "1"}
+    assert len({row["name of 2"] for row in merged}) == 2
+    assert [row["name"] for row in merged] == [row["name"] for row in rows]
+
+
+def test_exported_formulas_are_guarded_as_in_labels(visit, tmp_path):
+    cells = [
+        "=1+1", "+5", "-5.5", "-1e3", "+.5", "-5.", "-1_000", "-1__0", "@sum", "-inf", "+nan", "-Infinity", "-٣", "＝1",
+        "－5", "+1 2", "- 1", "-", "+", "a=b", 'quo"te', "com,ma", "plain", "-0x1f", "+1e", "=", "'=1", "+５",
+        "-.", "-5,5",
+    ]  # fmt: skip
+    n = len(cells)
+    y = np.arange(n) % 2
+    views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=cells)
+    model = SimpleNamespace(labels_=y, view_labels_={"a": y}, agreement_=None)
+    page = visit(Report(model, views, confidence=np.ones(n), names=["=cmd", "-two"]).save(tmp_path / "cells.html"))
+    rows, _ = read_download(page, page.locator("#find-save"))
+    assert [row["id"] for row in rows] == [guard(cell) for cell in cells]
+    assert {row["name"] for row in rows} == {"'=cmd", "'-two"}
+
+
+def test_rows_are_copied(visit, path):
+    page = visit(path, permissions=["clipboard-read", "clipboard-write"])
+    page.fill("#search", "paper-007")
+    page.click("#find-copy")
+    page.wait_for_function("document.getElementById('find-copy').textContent === 'Copied'")
+    header, row, end = page.evaluate("navigator.clipboard.readText()").split("\r\n")
+    assert header.split("\t")[:3] == ["id", "cluster", "name"]
+    assert row.split("\t")[0] == "paper-007"
+    assert end == ""
+
+
+def test_selection_on_the_map_is_shown_in_the_table(visit, path):
+    page = visit(path)
+    page.fill("#search", "tea")
+    page.locator("#map-lasso").click()
+    box = page.locator("#map-points").bounding_box()
+    corners = [(0.02, 0.02), (0.9, 0.02), (0.9, 0.98), (0.02, 0.98), (0.02, 0.02)]
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=5)
+    page.mouse.up()
+    assert page.text_content("#find-title").endswith("selected on the map")
+    assert page.input_value("#search") == ""
+    n_selected = int(status(page).rpartition(" ")[2])
+    rows, _ = read_download(page, page.locator("#selected button", has_text="Download CSV"))
+    assert len(rows) == n_selected > 0
+
+
+def test_notebook_frame_opens_groups_within_the_frame(visit, tmp_path):
+    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=5, random_state=0)
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(
+        f"<!doctype html><html data-ready><body>{Report(model, views)._repr_html_()}</body></html>", "utf-8"
+    )
+    page = visit(notebook)
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for()
+    frame.locator("#group-list a").first.click()
+    assert frame.locator("article.shown h2").is_visible()
+    assert page.evaluate("location.hash") == ""
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colors"), ("dark", "Light colors")])
@@ -166,33 +343,43 @@ def test_theme_follows_the_system_until_chosen(visit, path, scheme, name):
     assert page.evaluate(ground) == first
 
 
-def test_maps_name_the_entity_under_the_pointer(visit, path):
+def test_view_maps_name_the_entity_under_the_pointer(visit, path):
     page = visit(path)
     inked = "x => new Set(x.getContext('2d').getImageData(0, 0, x.width, x.height).data).size"
-    assert page.eval_on_selector("#map-0", inked) > 20
-    page.locator("#map-0").scroll_into_view_if_needed()
-    place = page.evaluate("[...Array(300).keys()].map(i => document.getElementById('map-0').places(i)).find(Boolean)")
-    page.hover("#map-0", position={"x": place[0], "y": place[1]})
-    told = page.text_content(".map .hover:not([hidden])")
-    assert told.startswith("paper-")
-    assert ", cluster " in told
-    before = page.eval_on_selector("#map-0", "x => x.toDataURL()")
-    page.get_by_role("button", name="Cluster 1", exact=True).click()
-    assert page.eval_on_selector("#map-0", "x => x.toDataURL()") != before
-    assert page.get_attribute("#legend [data-cluster='1']", "aria-pressed") == "true"
+    assert page.eval_on_selector("#view-map-0", inked) > 20
+    page.locator("#view-map-0").scroll_into_view_if_needed()
+    place = page.evaluate(
+        "[...Array(300).keys()].map(i => document.getElementById('view-map-0').places(i)).find(Boolean)"
+    )
+    page.hover("#view-map-0", position={"x": place[0], "y": place[1]})
+    hover = page.text_content(".map .hover:not([hidden])")
+    assert hover.startswith("paper-")
+    assert any(name in hover for name in KINDS)
+    before = page.eval_on_selector("#view-map-0", "x => x.toDataURL()")
+    page.select_option("#find-group", "1")
+    assert page.eval_on_selector("#view-map-0", "x => x.toDataURL()") != before
 
 
 def test_hostile_names_run_no_code(visit, hostile):
     page = visit(hostile)
     for text in (SCRIPT, IMAGE, ENDING, TURNED):
-        page.fill("#find-text", text)
-        assert all(text.lower() in name.lower() for name in column(page, 1))
-        assert column(page, 1)
-    page.fill("#find-text", "")
-    page.get_by_role("button", name="Entity").click()
-    page.locator("#map-0").scroll_into_view_if_needed()
+        page.fill("#search", text)
+        assert all(
+            text.split()[0].lower() in line.lower()
+            for line in page.eval_on_selector_all("#find-rows tr", "rows => rows.map(x => x.textContent)")
+        )
+        assert column(page, "Id")
+    page.fill("#search", "")
+    page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()
+    for group in range(3):
+        page.evaluate(f"location.hash = '#group-{group}'")
+        page.wait_for_selector(f"#group-{group}.shown")
+    page.evaluate("location.hash = '#overview'")
+    page.wait_for_selector("#made", state="visible")
+    read_download(page, page.locator("#find-save"))
+    page.locator("#view-map-0").scroll_into_view_if_needed()
     page.evaluate(
-        """() => { const canvas = document.getElementById('map-0'); for (let i = 0; i < 90; i++) {
+        """() => { const canvas = document.getElementById('view-map-0'); for (let i = 0; i < 90; i++) {
         const [x, y] = canvas.places(i); const box = canvas.getBoundingClientRect();
         canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + x, clientY: box.y + y})); } }"""
     )
@@ -204,29 +391,34 @@ def test_hostile_names_run_no_code(visit, hostile):
 
 def test_confidence_is_sorted_by_its_words(visit, assessed):
     page = visit(assessed)
-    page.get_by_role("button", name="Confidence").click()
-    assert all(re.fullmatch(r"0\.\d\d|1\.00", text) for text in column(page, 3))  # those without a word
-    page.get_by_role("button", name="Confidence").click()
-    numbers = [float(text.removeprefix("sure, ")) for text in column(page, 3)]
+    button = page.locator("#find-head").get_by_role("button", name="Confidence")
+    button.click()
+    assert all(re.fullmatch(r"0\.\d\d|1\.00", text) for text in column(page, "Confidence"))  # those without a word
+    button.click()
+    numbers = [float(text.removeprefix("sure, ")) for text in column(page, "Confidence")]
     assert numbers == sorted(numbers, reverse=True)
-    assert set(column(page, 4)) <= {"0%", "50%", "100%"}
+    assert set(column(page, "Stability")) <= {"0%", "50%", "100%"}
 
 
-def test_clusters_are_ordered_by_stability(visit, assessed):
+def test_groups_are_ordered_by_stability(visit, assessed):
     page = visit(assessed)
-    page.select_option("#cluster-order", "stability")
-    stability = page.eval_on_selector_all("details.cluster", "rows => rows.map(x => Number(x.dataset.stability))")
-    assert stability == sorted(stability)
+    page.select_option("#group-order", "stability")
+    titles = page.eval_on_selector_all("#group-list .quality", "rows => rows.map(x => x.title)")
+    shares = [int(re.search(r"(\d+)%", title)[1]) for title in titles]
+    assert len(shares) == 4
+    assert shares == sorted(shares)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_verdict_is_visible_without_scrolling(visit, assessed, scheme):
+def test_first_screen_has_title_verdict_groups_and_map(visit, assessed, scheme):
     page = visit(assessed, color_scheme=scheme, viewport={"width": 1280, "height": 800})
-    badge = page.locator("#summary .badge")
-    box = badge.bounding_box()
-    assert box["y"] + box["height"] < 400
-    assert badge.text_content() in ("Stable", "Mixed", "Do not rely")
-    page.get_by_role("link", name="Can it be relied on?").click()
+    assert page.locator("#overview .badge").text_content() in ("Stable", "Mixed", "Do not rely")
+    for part in ("#overview h1", ".verdict", "#search", "#level", "#group-list", "#map-points"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800, part
+    assert page.locator("#map-points").bounding_box()["height"] > 250
+    page.get_by_role("link", name="Why?").click()
     assert page.evaluate("location.hash") == "#reliance"
 
 
@@ -243,14 +435,6 @@ def test_tables_of_views_fit_a_small_window(visit, assessed):
     assert page.get_by_role("region", name="Views and the views that confirm them").evaluate(room) >= 0
 
 
-def test_figures_fill_their_rows_on_a_phone(visit, assessed):
-    page = visit(assessed, viewport={"width": 420, "height": 800})
-    figures = page.locator("#summary .figures")
-    tiles = figures.locator("div")
-    assert tiles.count() == 5
-    assert tiles.last.bounding_box()["width"] == pytest.approx(figures.bounding_box()["width"], abs=3)
-
-
 def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     y = np.array([-1, 0, 1] * 10)
     view_labels = {"a": np.abs(y), "b": np.zeros(30, dtype=int)}
@@ -259,17 +443,20 @@ def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
     page.get_by_role("link", name="see them in the table").click()
     assert status(page) == "1 to 10 of 10"
-    assert set(column(page, 2)) == {"no cluster"}
+    assert page.text_content("#find-title") == "10 entities in no group"
+    page.check("#find-views")
     assert page.locator("#find-rows u").count() == 0
 
 
 def test_sections_are_visible_without_javascript(visit, path):
     page = visit(path, java_script_enabled=False)
     assert page.locator("#contested tbody tr").count() > 0
-    assert page.locator("details.cluster").count() == 4
-    assert page.get_by_text("The table of all entities needs JavaScript").is_visible()
+    assert page.locator("article.group h2:visible").count() == 4
+    assert page.locator("#group-list li").count() == 4
+    assert page.get_by_text("The search and the table of all entities need JavaScript").is_visible()
     assert not page.locator("#theme").is_visible()
-    assert not page.locator("#find-text").is_visible()
+    assert not page.locator("#search").is_visible()
+    assert not page.locator("#map-frame").is_visible()
 
 
 def test_old_browser_gets_a_message(browser, path):
@@ -277,23 +464,25 @@ def test_old_browser_gets_a_message(browser, path):
     context.add_init_script("delete window.DecompressionStream")
     page = context.new_page()
     page.goto(path.as_uri())
-    assert "too old to show" in page.text_content("#find-trouble")
+    assert "too old for the search" in page.text_content("#find-trouble")
     assert page.locator("#find-trouble").is_visible()
-    assert not page.locator("#find-text").is_visible()
+    assert not page.locator("#search").is_visible()
+    assert page.locator("#group-list li").count() == 4
     context.close()
 
 
-def test_print_opens_everything_in_light_colors(visit, path):
+def test_print_shows_all_groups_in_light_colors(visit, path):
     page = visit(path, color_scheme="dark")
-    page.click("#cluster-open")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.eval_on_selector_all("details", "rows => rows.every(x => x.open)")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not page.locator("#cluster-filter").is_visible()
-    assert not page.locator("nav").is_visible()
+    assert page.locator("article.group h2:visible").count() == 4
+    for part in ("#group-filter", "#search", "#find", "nav >> nth=0"):
+        assert not page.locator(part).is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.eval_on_selector_all("details", "rows => rows.every(x => !x.open)")
+    page.emulate_media(media="screen")
+    assert page.locator("article.group h2:visible").count() == 0
 
 
 def test_controls_have_names_and_visible_focus(visit, path):
@@ -314,12 +503,18 @@ def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
     view_labels = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
     model = SimpleNamespace(labels_=y, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels))
     views = cs.Views({name: rng.normal(size=(n, 3)) for name in view_labels}, ids=[f"entity {i:06d}" for i in range(n)])
-    page = visit(Report(model, views, confidence=rng.random(n)).save(tmp_path / "large.html"))
+    report = Report(
+        model, views, confidence=rng.random(n), layout=views["a"][:, :2], names=[f"kind {c}" for c in range(12)],
+        hierarchy=cs.explain.build_hierarchy(y, views["a"]), texts={"a": [f"text of {i * 7919 % n}" for i in range(n)]},
+    )  # fmt: skip
+    page = visit(report.save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 100,000"
-    page.fill("#find-text", "099999")
-    assert column(page, 1) == ["entity 099999"]
-    assert column(page, 2) == [str(y[-1])]
-    page.fill("#find-text", "")
-    page.get_by_role("button", name="Confidence").click()
+    page.fill("#search", "entity 099999")
+    page.wait_for_function("document.getElementById('find-count').textContent === '1 to 1 of 1'")
+    assert column(page, "Id") == ["entity 099999"]
+    assert column(page, "Group") == [f"kind {y[-1]}"]
+    page.fill("#search", "")
+    page.wait_for_function("document.getElementById('find-count').textContent === '1 to 25 of 100,000'")
+    page.locator("#find-head").get_by_role("button", name="Confidence").click()
     assert status(page) == "1 to 25 of 100,000"
-    assert len(column(page, 1)) == 25
+    assert len(column(page, "Id")) == 25

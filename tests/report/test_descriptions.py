@@ -105,7 +105,7 @@ def test_a_single_group_is_described_without_tests():
 def test_names_of_curves_do_not_overlap():
     rng = np.random.default_rng(0)
     curves = [
-        GroupCurve(i, f"group {i}", estimate_survival(rng.exponential(3, 30), np.ones(30, dtype=bool)))
+        GroupCurve(i, f"group {i}", (i, 0), estimate_survival(rng.exponential(3, 30), np.ones(30, dtype=bool)))
         for i in range(MAX_CURVES)
     ]
     drawing = draw_survival(curves, "t/e", "t")

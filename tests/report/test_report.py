@@ -20,10 +20,13 @@ from consilience.report.charts import draw_line
 from consilience.report.facts import AGREEMENT_CAVEAT
 from consilience.report.markup import SURROGATES, clean_text, format_share, join_html, mark_user_text, tag
 from consilience.report.sections.classes import order_by_match
+from consilience.report.sections.groups import find_neighbors
 from consilience.report.sections.maps import sample_entities
 from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
 
-SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "classes", "comparison", "find", "method"]
+SECTIONS = [
+    "overview", "find", "hints", "data", "agreement", "view-maps", "contested", "classes", "comparison", "method",
+]  # fmt: skip
 
 
 class Outline(HTMLParser):
@@ -53,14 +56,17 @@ class Outline(HTMLParser):
 
     @property
     def data(self):
-        return json.loads(next(text for _, text in self.texts if text.startswith('{"points"')))
+        return json.loads(next(text for _, text in self.texts if text.startswith('{"n"')))
+
+
+ARRAYS = {"Uint8Array": "<u1", "Int16Array": "<i2", "Uint16Array": "<u2", "Int32Array": "<i4"}
 
 
 def unpack(column):
     content = zlib.decompress(base64.b64decode(column["data"]))
     if column["array"] == "names":
         return content.decode().split("\n")
-    return np.frombuffer(content, {"Int16Array": "<i2", "Uint16Array": "<u2", "Int32Array": "<i4"}[column["array"]])
+    return np.frombuffer(content, ARRAYS[column["array"]])
 
 
 def fit_model(**options):
@@ -73,6 +79,11 @@ def make_model(labels, view_labels, **more):
     return SimpleNamespace(
         labels_=labels, view_labels_=view_labels, agreement_=cs.metrics.agreement_matrix(view_labels), **more
     )
+
+
+def get_section(html, name):
+    """Return the content of a section of a page."""
+    return html.partition(f'<section id="{name}"')[2].partition("</section>")[0]
 
 
 def remove_date(html):
@@ -92,9 +103,8 @@ def test_sections_and_contents_have_the_same_order(full_page):
     page = Outline(full_page)
     assert not page.errors
     assert [attributes["id"] for attributes in page.find("section")] == SECTIONS
-    assert [attributes["href"] for attributes in page.find("a") if attributes.get("href") != "#main"][
-        1 : len(SECTIONS) + 1
-    ] == [f"#{name}" for name in SECTIONS]
+    contents = full_page.partition('aria-label="Contents"')[2].partition("</nav>")[0]
+    assert re.findall('href="#([^"]*)"', contents) == SECTIONS[2:]
 
 
 def test_headings_are_nested_and_landmarks_exist(full_page):
@@ -111,11 +121,7 @@ def test_headings_are_nested_and_landmarks_exist(full_page):
 
 
 def test_agreement_has_a_caveat_and_no_error_bound(full_page):
-    summary, agreement = (
-        re.search(f'<section id="{name}".*?</section>', full_page, re.S)[0] for name in ("summary", "agreement")
-    )
-    assert AGREEMENT_CAVEAT in summary
-    assert AGREEMENT_CAVEAT in agreement
+    assert AGREEMENT_CAVEAT in get_section(full_page, "agreement")
     assert "error bound" not in full_page.lower()
 
 
@@ -170,7 +176,7 @@ def test_notebook_shows_the_page_in_a_frame():
     assert remove_date(attributes["srcdoc"]) == remove_date(report.to_html())
 
 
-def test_extra_sections_stand_before_the_search():
+def test_extra_sections_stand_before_the_method():
     model, views, _ = fit_model()
 
     def build_costs(facts):
@@ -179,7 +185,7 @@ def test_extra_sections_stand_before_the_search():
     html = Report(model, views, extra_sections=[build_costs, lambda facts: None]).to_html()
     page = Outline(html)
     sections = [attributes["id"] for attributes in page.find("section")]
-    assert sections[-3:] == ["costs", "find", "method"]
+    assert sections[-2:] == ["costs", "method"]
     assert "What it &lt;costs&gt;</h2><p>120 entities</p>" in html
 
 
@@ -191,7 +197,7 @@ def test_extra_section_that_is_no_section_is_refused():
 
 def test_extra_section_with_the_id_of_another_is_refused():
     model, views, _ = fit_model()
-    for section_id in ("summary", "find"):
+    for section_id in ("overview", "find"):
         section = Section.build(section_id, "Short", "Title")
         with pytest.raises(ValueError, match=f"two sections have the id '{section_id}': choose another"):
             Report(model, views, extra_sections=[lambda facts, section=section: section]).to_html()
@@ -215,7 +221,7 @@ def test_hostile_names_are_escaped(tmp_path):
     assert all(clean_text(attributes)[:50] in shown for attributes in ALL)
     assert not SURROGATES.search(html)
     assert "\x00" not in html
-    assert report.save(tmp_path / "hostile.html").stat().st_size < 500_000
+    assert report.save(tmp_path / "hostile.html").stat().st_size < 600_000
 
 
 def test_data_block_cannot_be_closed_by_its_content():
@@ -230,24 +236,27 @@ def test_data_block_cannot_be_closed_by_its_content():
 def test_data_block_has_all_entities():
     model, views, _ = fit_model(missing=0.3)
     columns = Outline(Report(model, views).to_html()).data["columns"]
-    assert set(columns) == {"cluster", "sure", "contested", "view0", "view1"}  # numbers need no names
+    assert set(columns) == {"cluster", "sure", "contested", "second", "view0", "view1"}  # numbers need no names
     np.testing.assert_array_equal(unpack(columns["cluster"]), model.labels_)
     np.testing.assert_array_equal(unpack(columns["view1"]), model.view_labels_["view1"])
     np.testing.assert_array_equal(unpack(columns["contested"]), cs.explain.contested(model.view_labels_))
     np.testing.assert_allclose(unpack(columns["sure"]) / 1000, cs.explain.confidence(model, views), rtol=0, atol=0.0006)
 
 
-def make_large_report(n, ids):
+def make_large_report(n, ids, **options):
     rng = np.random.default_rng(0)
     y = rng.integers(20, size=n)
     blocks = {name: rng.normal(size=(n, 3)) + y[:, None] for name in ("text", "links", "images")}
     view_labels = {name: np.where(rng.random(n) < 0.2, rng.integers(-1, 20, size=n), y) for name in blocks}
-    return Report(make_model(y, view_labels), cs.Views(blocks, ids=ids), confidence=rng.random(n))
+    drawn = {"layout": blocks["text"][:, :2], "hierarchy": cs.explain.build_hierarchy(y, blocks["text"])}
+    names = [f"kind {cluster}" for cluster in range(20)]
+    model = make_model(y, view_labels)
+    return Report(model, cs.Views(blocks, ids=ids), confidence=rng.random(n), names=names, **drawn, **options)
 
 
-def test_100_000_entities_take_less_than_5_megabytes():
+def test_100_000_entities_take_less_than_10_megabytes():
     html = make_large_report(100_000, [f"doc-{i * 7919 % 1_000_003:07d}.txt" for i in range(100_000)]).to_html()
-    assert len(html.encode()) < 5_000_000
+    assert len(html.encode()) < 10_000_000
     columns = Outline(html).data["columns"]
     assert set(columns) == {"cluster", "sure", "contested", "ids", "view0", "view1", "view2"}
     assert "leaves out" not in html
@@ -256,11 +265,107 @@ def test_100_000_entities_take_less_than_5_megabytes():
 
 def test_columns_that_do_not_fit_are_left_out_with_a_note():
     rng = np.random.default_rng(0)
-    ids = [rng.bytes(40).hex() for _ in range(100_000)]
+    ids = [rng.bytes(90).hex() for _ in range(100_000)]
     html = make_large_report(100_000, ids).to_html()
-    assert len(html.encode()) < 5_000_000
+    assert len(html.encode()) < 10_000_000
     assert "ids" not in Outline(html).data["columns"]
-    assert "it leaves out the ids of the entities" in html
+    assert "it leaves out the ids (numbers from 0 replace them)" in html
+
+
+def test_texts_are_cut_with_a_note_if_they_do_not_fit():
+    rng = np.random.default_rng(0)
+    texts = [f"{row} {rng.bytes(1500).hex()}" for row in range(10_000)]
+    html = make_large_report(10_000, None, texts={"text": texts, "links": texts}).to_html()
+    assert len(html.encode()) < 10_000_000
+    data = Outline(html).data
+    ((text, column),) = [(text, data["columns"][f"text{i}"]) for i, text in enumerate(data["texts"])]  # shared texts
+    assert text == {"name": "text", "length": 1000}
+    assert unpack(column) == [f"{text[:999]}…" for text in texts]
+    assert "it leaves out what follows the first 1,000 characters of <bdi>text</bdi>" in html
+
+
+def test_texts_and_categories_can_be_searched():
+    model, views, _ = fit_model()
+    texts = [f"story {i}\nof two lines" if i else "" for i in range(120)]
+    column = cs.explain.OriginalColumn
+    columns = [
+        column("color", np.array(["red", None] * 60, dtype=object), "category"),
+        column("story", np.array(texts, dtype=object), "text"),  # of the view
+        column("size", np.arange(120.0), "number"),
+    ]
+    data = Outline(Report(model, views, texts={"view0": texts}, columns=columns).to_html()).data
+    assert [text["name"] for text in data["texts"]] == ["view0", "color"]
+    assert unpack(data["columns"]["text0"])[:2] == ["", "story 1 of two lines"]
+    assert unpack(data["columns"]["text1"]) == ["red", ""] * 60
+
+
+def test_cells_of_a_megabyte_are_cut():
+    model, views, _ = fit_model()
+    html = Report(model, views, texts={"view0": ["\U0001f600 word " * 100_000] * 120}).to_html()
+    assert len(html) < 1_000_000
+    assert all(len(text) == 2000 for text in unpack(Outline(html).data["columns"]["text0"]))
+
+
+def test_groups_and_levels_are_in_the_data():
+    y = np.repeat(np.arange(12), np.arange(12, 0, -1))
+    views = cs.Views([np.random.default_rng(0).normal(size=(len(y), 3)) + 9 * y[:, None]] * 2)
+    report = Report(make_model(y, {"view0": y, "view1": y}), views, confidence=np.ones(len(y)))
+    facts, data = report._facts, Outline(report.to_html()).data
+    assert [(group["cluster"], group["size"]) for group in data["groups"]] == [(c, 12 - c) for c in range(12)]
+    assert [group["name"] for group in data["groups"]] == facts.names
+    looks = {group["cluster"]: (group["color"], group["shape"]) for group in data["groups"]}
+    assert len(set(looks.values())) == 12
+    assert all(looks[a][0] != looks[b][0] for a, b in pairwise(data["order"]))  # neighbors in the tree
+    assert [level["n"] for level in data["levels"]] == facts.hierarchy.levels
+    for level in data["levels"]:
+        np.testing.assert_array_equal(level["of"], facts.hierarchy.cut(level["n"]))
+        assert level["names"] == facts.level_names[level["n"]]
+    assert data["levels"][-1]["of"] == list(range(12))
+
+
+def test_second_choice_is_the_most_probable_other_cluster():
+    model, views, _ = fit_model()
+    probabilities = model.predict_proba(views)
+    probabilities[np.arange(120), model.labels_] = -1
+    second = np.where(probabilities.max(axis=1) >= 0.0001, probabilities.argmax(axis=1), -1)
+    np.testing.assert_array_equal(unpack(Outline(Report(model, views).to_html()).data["columns"]["second"]), second)
+    passed = np.where(np.arange(120) % 2, (model.labels_ + 1) % 3, -1)
+    columns = Outline(Report(model, views, second_choice=passed.tolist()).to_html()).data["columns"]
+    np.testing.assert_array_equal(unpack(columns["second"]), passed)
+
+
+def test_neighbors_are_second_choices_and_then_similar_groups():
+    y = np.repeat(np.arange(4), 5)
+    points = np.array([0.0, 1.0, 10.0, 11.0])[y][:, None]
+    views = cs.Views([points, points])
+    second = np.where(y == 0, 3, -1)
+    model = make_model(y, {"view0": y, "view1": y})
+    hierarchy = cs.explain.build_hierarchy(y, points)
+    options = {"confidence": np.ones(20), "hierarchy": hierarchy, "layout": np.hstack([points] * 2)}
+    facts = Report(model, views, second_choice=second, **options)._facts
+    neighbors = find_neighbors(facts)
+    assert neighbors[0] == [(3, 5), (1, 0), (2, 0)]
+    assert [other for other, _ in neighbors[2]][:1] == [3]
+
+
+def test_group_page_shows_support_members_and_differences():
+    y = np.arange(60) % 3
+    view_labels = {"text": np.where(np.arange(60) < 15, 0, y), "links": np.where(y == 1, -1, y)}
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(60, 2)) + 9 * y[:, None] for name in view_labels})
+    price = cs.explain.OriginalColumn("price", 10.0 * (y == 1) + np.arange(60) / 60, "number", unit="$")
+    confidence = np.linspace(1, 0, 60)
+    report = Report(
+        make_model(y, view_labels), views, confidence=confidence, columns=[price], second_choice=(y + 1) % 3
+    )
+    page = report.to_html().partition('<article id="group-1"')[2].partition("</article>")[0]
+    assert "price 10.25–10.73 $, elsewhere 0.25–0.74 $" in page
+    support = page.partition("Which views support it")[2].partition("</ul>")[0]
+    assert re.findall(r"means\">([^<]*)", support) == ["75%", "no member has it"]
+    typical, borderline = page.split("Borderline members")
+    assert re.findall(r"<b><bdi>(\d+)", typical.partition("Typical members")[2]) == ["1", "4", "7", "10", "13"]
+    assert re.findall(r"<b><bdi>(\d+)", borderline) == ["58", "55", "52", "49", "46"]
+    assert "0.02, then " in borderline
+    assert "second choice of 20 members" in page
 
 
 def test_missing_views_are_tabulated():
@@ -284,32 +389,50 @@ def test_one_cluster_has_no_sections_about_agreement():
     X = np.random.default_rng(0).normal(size=(20, 3))
     views = cs.Views([X, X + 1])
     html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
-    assert "<strong>1 cluster</strong>" in html
-    assert "Nothing stands out." in html
+    assert '<h1 id="overview-title"><bdi>20 entities in 1 group</bdi></h1>' in html
+    assert "What marks it" not in html
     page = Outline(html)
     sections = [attributes["id"] for attributes in page.find("section")]
-    assert sections == ["summary", "data", "clusters", "map", "find", "method"]
+    assert sections == ["overview", "find", "data", "view-maps", "method"]
     assert set(page.data["columns"]) == {"cluster"}
+    assert 'id="level"' not in html
     assert not {attributes["href"][1:] for attributes in page.find("a")} - {
         attributes.get("id") for _, attributes in page.elements
     }
 
 
-def test_only_the_first_of_many_clusters_is_open():
-    y = np.arange(400) % 40
-    views = cs.Views([np.random.default_rng(0).normal(size=(400, 3)) + y[:, None]] * 2)
-    page = Outline(Report(make_model(y, {"view0": y, "view1": y}), views, confidence=np.ones(400)).to_html())
-    blocks = [attributes for attributes in page.find("details") if attributes["class"] == "cluster"]
-    assert len(blocks) == 40
-    assert ["open" in attributes for attributes in blocks] == [True] + [False] * 39
+def test_500_groups_are_listed_and_the_largest_described():
+    y = np.repeat(np.arange(500), np.where(np.arange(500) < 200, 3, 2))
+    points = np.random.default_rng(0).normal(size=(len(y), 3)) + y[:, None]
+    views = cs.Views([points, points])
+    model = make_model(y, {"view0": y, "view1": y})
+    drawn = {"layout": points[:, :2], "hierarchy": cs.explain.build_hierarchy(y, points)}
+    html = Report(model, views, confidence=np.ones(len(y)), **drawn).to_html()
+    assert len(html) < 4_000_000
+    page = Outline(html)
+    assert not page.errors
+    assert len(page.data["groups"]) == 500
+    assert html.count(" data-group=") == 500
+    assert len([attributes for attributes in page.find("article") if attributes["id"] != "merged"]) == 200
+    assert "300 smaller groups have no description" in html
+    ids = {attributes.get("id") for _, attributes in page.elements}
+    built_by_script = {f"group-{cluster}" for cluster in range(200, 500)}
+    assert not {attributes["href"][1:] for attributes in page.find("a")} - ids - built_by_script
+
+
+def test_no_groups_are_reported():
+    y = np.full(30, -1)
+    views = cs.Views({"a": np.random.default_rng(0).normal(size=(30, 2))})
+    html = Report(make_model(y, {"a": y}), views, confidence=np.ones(30)).to_html()
+    assert "There are no groups." in html
+    assert "30 entities are in no group" in html
 
 
 def test_entities_in_no_cluster_are_counted():
     y = np.array([-1, 0, 1] * 10)
     html = Report(make_model(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
-    assert '10 entities are in no cluster: <a href="#find"' in html
-    assert "<strong>20 of 30 entities</strong>" in html
-    assert "<strong>2 clusters</strong>" in html
+    assert '10 entities are in no group: <a href="#find"' in get_section(html, "overview")
+    assert "<bdi>30 entities in 2 groups</bdi>" in html
 
 
 def test_entities_in_no_cluster_are_not_contested():
@@ -325,14 +448,13 @@ def test_entities_in_no_cluster_are_not_contested():
     assert "no cluster" not in section
 
 
-def test_no_cluster_and_missing_view_look_different():
+def test_missing_view_is_a_dash():
     y = np.array([-1, 0, 1] * 10)
     view_labels = {"a": np.where(np.arange(30) == 4, -1, 1 - np.abs(y)), "b": np.abs(y), "c": 1 - np.abs(y)}
     views = cs.Views({name: np.eye(30) for name in view_labels})
     html = Report(make_model(y, view_labels), views, confidence=np.ones(30)).to_html()
     section = html.partition('<section id="contested"')[2].partition("</section>")[0]
     assert section.count('–<span class="unseen">missing</span>') == 1
-    assert '<span class="none">no cluster</span>' in html.partition('id="legend"')[2].partition("</div>")[0]
 
 
 def test_hint_at_contested_clusters_counts_confirmed_views():
@@ -340,9 +462,9 @@ def test_hint_at_contested_clusters_counts_confirmed_views():
     view_labels = {"view0": y, "view1": np.where(np.arange(120) < 12, 2, y), "view2": (y + 1) % 3}
     views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
     options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
-    summary = Report(make_model(y, view_labels), views, **options).to_html().partition('<section id="data"')[0]
-    assert "120 are contested, 8 among the views that are confirmed." in summary
-    assert "the confirmed views contradict each other on 10% of its 40 entities" in summary
+    html = Report(make_model(y, view_labels), views, **options).to_html()
+    assert "120 are contested, 8 among the views that are confirmed." in get_section(html, "agreement")
+    assert "the confirmed views contradict each other on 10% of its 40 entities" in get_section(html, "hints")
 
 
 def test_constant_view_has_a_report():
@@ -416,7 +538,7 @@ def test_second_grouping_is_tabulated_by_clusters():
     assert "another with groups of 60, 60 entities" in section
     numbers = [int(number) for number in re.findall(r'--heat:[\d.]+">(\d+)<', section)]
     assert numbers == [int(((y == c) & (other == d)).sum()) for c in range(3) for d in range(2)]
-    assert "Two groupings are equally supported by your views" in page.partition('<section id="data"')[0]
+    assert "Two groupings are equally supported by your views" in get_section(page, "hints")
 
 
 def test_confidence_of_cross_fitted_votes_is_explained():
@@ -456,17 +578,38 @@ def assess_figures(disagreement=0.02, ambiguity=0.1, support=(0.5, 0.5), n=120, 
 def test_page_begins_with_the_verdict(disagreement, look, words):
     model, views, _ = fit_model()
     assessment = assess_figures(disagreement)
-    html = Report(model, views, assessment=assessment).to_html()
+    html = Report(model, views, assessment=assessment, noun="papers").to_html()
     page = Outline(html)
     assert not page.errors
-    assert [attributes["id"] for attributes in page.find("section")][:2] == ["summary", "reliance"]
-    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
-    badge = f'<strong class="badge {look}">{words}</strong>'
-    assert badge in summary
-    assert summary.index(badge) < summary.index("entities</strong> described by")
+    overview = get_section(html, "overview")
+    assert f'<div class="verdict {look}"><p class="reason"><strong class="badge">{words}</strong>' in overview
+    share = f"{1 - disagreement:.0%}"
+    assert f"{share} of papers keep their group when the data is resampled" in overview
+    reliance = get_section(html, "reliance")
     for sentence in (assessment.reason[1:], assessment.worth, assessment.estimate):
-        assert escape(sentence) in summary
-    assert AGREEMENT_CAVEAT not in summary
+        assert escape(sentence) in reliance
+
+
+def test_verdict_advises_to_compare_the_result_without_a_view():
+    y = np.arange(120) % 3
+    blocks = {name: np.random.default_rng(0).normal(size=(120, 2)) for name in ("view0", "view1", "view2")}
+    without = cs.assessment.Alternative(("view2",), None, np.arange(120), assess_figures(0.03), 0.93)
+    assessment = assess_figures(0.3, support=(0.5, 0.5, 0.01), alternative=without)
+    model = make_model(y, dict.fromkeys(blocks, y))
+    html = Report(model, cs.Views(blocks), confidence=np.ones(120), assessment=assessment, noun="papers").to_html()
+    advice = "Compare the result without 'view2': without it, 97% of papers keep their group instead of 70%."
+    assert escape(advice) in get_section(html, "overview")
+
+
+def test_quality_of_groups_has_words():
+    model, views, _ = fit_model()
+    overview = get_section(Report(model, views, assessment=assess_figures()).to_html(), "overview")
+    marks = re.findall(r'class="quality (\w+)" title="([^"]*)"', overview)
+    assert marks == [
+        ("stable", "stable: 90% stay in it when the data is resampled"),
+        ("unreliable", "unstable: 25% stay in it when the data is resampled"),
+    ]
+    assert '<span class="quality">–<span class="unseen"> not assessed</span></span>' in overview
 
 
 def test_impurity_needs_confirmed_views():
@@ -477,8 +620,9 @@ def test_impurity_needs_confirmed_views():
     assert "<dt>Estimated impurity</dt>" in Report(model, views, assessment=assess_figures()).to_html()
 
 
-def test_page_without_assessment_has_no_verdict(full_page):
-    assert 'class="verdict' not in full_page
+def test_page_without_assessment_says_so(full_page):
+    assert '<div class="verdict unknown"><p class="reason"><strong class="badge">Not assessed</strong>' in full_page
+    assert "run it without --no-assess to find out." in full_page  # it has a command
     assert 'id="reliance"' not in full_page
 
 
@@ -499,11 +643,11 @@ def test_reliance_shows_views_clusters_and_the_alternative():
     assert "Its model is <code>assessment.alternative.model</code>." in section
     assert "labels.csv" not in section
     assert "A limit &lt;b&gt;." in section
-    stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each cluster is")[2])
+    stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each group is")[2])
     assert stabilities == ["25%", "90%", "–"]
-    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
-    assert summary.count("No other view confirms view &#x27;view2&#x27;") == 1
-    assert "agrees least with the others" not in summary
+    hints = get_section(html, "hints")
+    assert hints.count("No other view confirms view &#x27;view2&#x27;") == 1
+    assert "agrees least with the others" not in hints
 
 
 def test_assessment_replaces_the_sentence_about_unsupported_views():
@@ -518,10 +662,7 @@ def test_stability_of_clusters_and_entities_is_shown(monkeypatch):
     words = np.array(["sure", "likely", "doubtful", "a guess", ""])[np.arange(120) % 5]
     monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
     page = Outline(Report(model, views, assessment=assess_figures()).to_html())
-    blocks = [attributes for attributes in page.find("details") if "cluster" in attributes["class"]]
-    assert {attributes["data-cluster"]: attributes["data-stability"] for attributes in blocks} == {
-        "0": "0.900000", "1": "0.250000", "2": "2.000000",
-    }  # fmt: skip
+    assert {group["cluster"]: group["stability"] for group in page.data["groups"]} == {0: 0.9, 1: 0.25, 2: None}
     columns = page.data["columns"]
     assert unpack(columns["stability"]).tolist() == [-1, 1000] * 60
     assert [page.data["words"][level] for level in unpack(columns["certainty"])] == words.tolist()
@@ -558,11 +699,11 @@ def test_small_groups_get_no_hints_about_size():
     model = make_model(y, {"a": y, "b": (y + 1) % 150}, converged_=False)
     sizes = cs.Table({"size": np.array([2]), "groups": np.array([150])})
     groups = cs.selection.Selection(150, "150 groups.", sizes, (150,), labels=y)
-    words = "did not converge", "less than 1% of the entities", "contested"
+    words = "did not converge", "less than 1% of the entities"
     for selection, is_shown in ((None, True), (groups, False)):
         html = Report(model, views, confidence=np.ones(300), selection=selection).to_html()
-        summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
-        assert [text in summary for text in words] == [is_shown] * 3
+        assert [text in get_section(html, "hints") for text in words] == [is_shown] * 2
+        assert ('<section id="contested"' in html) == is_shown
 
 
 def test_numbers_without_support_have_no_bars():
@@ -574,9 +715,9 @@ def test_numbers_without_support_have_no_bars():
     section = html.partition('<section id="selection"')[2].partition("</section>")[0]
     assert 'class="bar"' not in section
     assert "Score, relative to the highest" not in section
-    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
-    assert summary.index("No evidence for groups: a &lt;test&gt;.") < summary.index("fall into")
-    assert "All entities form one cluster" not in summary  # there are three
+    overview = get_section(html, "overview")
+    assert '<strong class="badge">No evidence for groups</strong> <bdi>A &lt;test&gt;.</bdi>' in overview
+    assert "form one group" not in overview  # there are three
 
 
 def test_selection_of_one_view_shows_modularity():
@@ -591,7 +732,7 @@ def test_classes_are_named_and_unknown_ones_counted():
     labels = y.astype(object)
     labels[:7] = None
     html = Report(model, views, labels=labels, class_names=["cat", "dog", "cow"]).to_html()
-    table = html[html.index("Classes (rows) by clusters") :]
+    table = html[html.index("Classes (rows) by groups") :]
     assert table.index("cat") < table.index("dog") < table.index("cow")
     assert "7 entities of unknown class not counted." in html
 
@@ -742,3 +883,28 @@ def test_every_estimator_has_a_report(model):
     page = Outline(Report(model.fit(views), views, labels=y).to_html())
     assert not page.errors
     np.testing.assert_array_equal(unpack(page.data["columns"]["cluster"]), model.labels_)
+
+
+# --- titles and names of groups ---------------------------------------------------------------------------------------
+
+
+def test_title_says_what_was_grouped():
+    model, views, _ = fit_model()
+    assert "<title>120 entities in 3 groups</title>" in Report(model, views).to_html()
+    assert "<title>120 &lt;b&gt; in 3 groups</title>" in Report(model, views, noun="<b>").to_html()
+    model.labels_ = np.zeros(120, dtype=int)
+    assert Report(model, views, noun="patients")._facts.title == "120 patients in 1 group"
+
+
+def test_names_of_levels_are_those_of_the_user_or_computed():
+    model, views, _ = fit_model()
+    names = ["knives", "apples", "chairs"]
+    facts = Report(model, views, names=names)._facts
+    assert list(facts.level_names) == [1, 2, 3]
+    assert facts.level_names[3] == names
+    assert facts.level_names[1] == ["all"]
+    merged, single = np.bincount(facts.hierarchy.cut(2)).argsort()[::-1]
+    assert facts.level_names[2][single] == names[facts.hierarchy.cut(2).tolist().index(single)]
+    assert facts.level_names[2][merged].endswith(" and 1 more")
+    facts = Report(model, views, level_names={1: ["all\x00 of it"], 3: names})._facts
+    assert facts.level_names == {1: [clean_text("all\x00 of it")], 3: names}

@@ -72,6 +72,6 @@ def test_page_stays_small_with_many_entities():
     called = []
     page = Report(model, views, thumbnails=lambda row: called.append(row) or picture).to_html()
     assert len(called) <= MAX_THUMBNAILS
-    assert len(page) < 5_000_000
+    assert len(page) < 10_000_000
     large = b"\xff\xd8\xff" + np.random.default_rng(0).bytes(29_000)
-    assert len(Report(model, views, thumbnails=lambda row: large).to_html()) < 5_000_000
+    assert len(Report(model, views, thumbnails=lambda row: large).to_html()) < 10_000_000

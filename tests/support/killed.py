@@ -14,7 +14,7 @@ from pathlib import Path
 from consilience.cli import main
 from consilience.persist import load
 
-FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml"}
+FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml", "groups.xlsx", "items.csv", "groups.csv"}
 
 
 def run_cluster(folder, out):

@@ -12,7 +12,7 @@ import numpy as np
 
 from consilience.cli import main
 
-FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml"}
+FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml", "groups.xlsx", "items.csv", "groups.csv"}
 N = 60
 IDS = [f"e{i:02}" for i in range(N)]
 CLASSES = np.repeat([0, 1, 2], 20)

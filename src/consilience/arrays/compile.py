@@ -8,14 +8,14 @@ from typing import Any
 from numba import njit
 
 
-def compile_kernel(function: Callable[..., Any]) -> Any:
+def compile_kernel(function: Callable[..., Any], *, fastmath: bool = False) -> Any:
     """Compile a function on its first call, without the global interpreter lock, and cache the machine code on disk.
 
     numba writes its cache beside the source file or into the cache folder of the user, and raises a RuntimeError if it
     can write to neither, as in a container with a read-only file system. There the function is compiled once per
-    process instead.
+    process instead. With `fastmath`, sums may be added up in any order, which lets the processor add several at a time.
     """
     try:
-        return njit(nogil=True, cache=True)(function)
+        return njit(nogil=True, cache=True, fastmath=fastmath)(function)
     except RuntimeError:
-        return njit(nogil=True)(function)
+        return njit(nogil=True, fastmath=fastmath)(function)

@@ -46,7 +46,7 @@ from ..methods.common.run import announce
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, validate_params
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, compute_fingerprint, describe_parameters
-from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_left_out_margins, prepare_apart
+from .left_out import judge_views, measure_left_out_margins, prepare_apart, uses_reference_votes
 from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
 MOST_COMPARED = 1_500  # entities on which views are compared with each other
@@ -419,12 +419,7 @@ def judge_sample(
     judged = judge_views(prepared, labels[compared], n_clusters, seed)
     is_rare = views.present[compared].sum(axis=0) < LEAST_SHARED
     judged["unjudged"] = np.where((judged["unjudged"] == "constant") & is_rare, "few", judged["unjudged"])
-    is_default = isinstance(estimator, Consilience) and (
-        tuple(estimator.predictors),
-        estimator.penalty,
-        estimator.balance,
-    ) == (PREDICTORS, PENALTY, BALANCE)
-    if groups is None and is_default:  # the margins of the fit come from the predictors used here
+    if groups is None and uses_reference_votes(estimator):  # the margins of the fit come from the predictors used here
         margin = np.where(labels >= 0, estimator.confidence_, np.nan)[sample]
     else:
         if len(compared) < len(different):

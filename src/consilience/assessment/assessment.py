@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from .._saving import save_as
 from ..data import Table
@@ -145,9 +144,26 @@ class Assessment:
         not assessed. If the clusters follow a view that no other confirms, no entity is more than doubtful.
         docs/trust.md says how often each word was right on the reference sets.
         """
-        words = np.full(len(self.margin), "", dtype=WORD_TYPE)
-        assessed = np.flatnonzero(np.isfinite(self.margin))
-        words[assessed] = choose_words(rank_margins(self.margin[assessed]), self.ambiguity)
+        return self.describe_margins(self.margin)
+
+    def describe_margins(self, margin: np.ndarray) -> np.ndarray:
+        """Say how sure the clusters of entities are, by their margins in the vote of views that have not seen them.
+
+        Parameters
+        ----------
+        margin : array-like of shape (n_entities,)
+            Such as `Consilience.predict_confidence` returns for new entities; NaN if unknown.
+
+        Returns
+        -------
+        ndarray of str, shape (n_entities,)
+            'sure', 'likely', 'doubtful' or 'a guess', as in `certainty`; empty where the margin is NaN.
+        """
+        margin = np.asarray(margin, dtype=np.float64)
+        words = np.full(len(margin), "", dtype=WORD_TYPE)
+        has_margin = np.flatnonzero(np.isfinite(margin))
+        ranks = rank_margins(margin[has_margin], self.margin[np.isfinite(self.margin)])
+        words[has_margin] = choose_words(ranks, self.ambiguity)
         if self.leading is not None:  # margins tell how clearly entities follow that view
             words[np.isin(words, ("sure", "likely"))] = "doubtful"
         return words
@@ -206,28 +222,45 @@ class Assessment:
     @property
     def reason(self) -> str:
         """One sentence that says why the verdict is what it is."""
-        repeated = f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
+        return self.explain(
+            f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
+        )
+
+    def explain(self, repeated: str, entities: str = "entities", clusters: str = "clusters") -> str:
+        """Return one sentence that says why the verdict is what it is.
+
+        Parameters
+        ----------
+        repeated : str
+            A clause that says how repeatable the result is.
+        entities, clusters : str
+            What the sentence calls them.
+
+        Returns
+        -------
+        str
+        """
         if self.leading is not None:
-            return f"the clusters follow view {self.leading!r}, which no other view confirms; {repeated}."
+            return f"the {clusters} follow view {self.leading!r}, which no other view confirms; {repeated}."
         if self.verdict == "stable" or self.doubt > UNRELIABLE_DOUBT:
             return f"{repeated}."
         if self.n_missing_clusters:
             verb = "has" if self.n_missing_clusters == 1 else "have"
-            return f"{repeated}, but {self.n_missing_clusters} of the requested clusters {verb} no entities."
+            return f"{repeated}, but {self.n_missing_clusters} of the requested {clusters} {verb} no {entities}."
         if self.views.n_rows < 2:
-            return f"{repeated}, but there is no second view to confirm the clusters."
+            return f"{repeated}, but there is no second view to confirm the {clusters}."
         if not self.compared:
             return f"{repeated}, but there are no two views that could confirm each other."
         if len(self.unconfirmed) == len(self.compared):
             return f"{repeated}, but no view confirms another."
         if self.dissenting:
             return (
-                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these clusters."
+                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these {clusters}."
             )
         if self.averaged and self.disagreement <= STABLE_DISAGREEMENT:
             return f"{repeated}, but rows of {list_views(self.averaged)} are averages that contain the other half."
         if self.disagreement <= STABLE_DISAGREEMENT:
-            return f"{repeated}, but many entities lie between clusters."
+            return f"{repeated}, but many {entities} lie between {clusters}."
         return f"{repeated}."
 
     @property
@@ -414,9 +447,14 @@ def list_views(names: Sequence[str]) -> str:
     return f"views {', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
 
 
-def rank_margins(margin: np.ndarray) -> np.ndarray:
-    """Return the rank of each margin divided by their number, from near 0 for the lowest to 1; ties share a rank."""
-    return rankdata(margin) / max(1, len(margin))
+def rank_margins(margin: np.ndarray, assessed: np.ndarray) -> np.ndarray:
+    """Return the rank of each margin among the assessed ones divided by their number, from near 0 to 1.
+
+    Ties share a rank.
+    """
+    ordered = np.sort(assessed)
+    n_below, n_up_to = (np.searchsorted(ordered, margin, side=side) for side in ("left", "right"))
+    return np.minimum(1.0, (n_below + n_up_to + 1) / (2 * max(1, len(ordered))))
 
 
 def choose_words(ranks: np.ndarray, ambiguity: float) -> np.ndarray:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,13 @@ RESTARTS = 3  # of k-means in one view
 N_PERMUTATIONS = 3  # of labels, for the information that predictions seem to have by chance
 COPIES = 0.7  # share of common neighbors beyond chance from which two views count as copies of each other
 ALIKE = 0.6  # and from which they are so alike that their agreement proves little
+
+
+def uses_reference_votes(estimator: Any) -> bool:
+    """Return whether the margins of an estimator come from the predictors that an assessment uses."""
+    options = (getattr(estimator, name, None) for name in ("predictors", "penalty", "balance"))
+    predictors, penalty, balance = options
+    return predictors is not None and (tuple(predictors), penalty, balance) == (PREDICTORS, PENALTY, BALANCE)
 
 
 @dataclass(frozen=True, eq=False)

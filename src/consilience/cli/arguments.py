@@ -20,7 +20,8 @@ DATASETS = (  # a list of its own, because the data sets import numpy
 )
 EXAMPLES = """  consilience cluster products.csv
   consilience cluster --view text=papers.csv:abstract --view links=citations.csv --out run1
-  consilience predict run1 --view text=new.csv > labels.csv"""
+  consilience predict run1 --view text=new.csv > labels.csv
+  consilience update run1 --view text=new.csv --view links=new-links.csv --out run2"""
 EPILOG = """exit codes: 0 success; 1 an error in the data or files (a sentence says what); 2 an error in the arguments;
 3 a bug in consilience (--debug shows where); 130 stopped by Ctrl-C. Results are written completely or not at all."""
 
@@ -39,7 +40,8 @@ def build_parser() -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
     parser.commands = commands.choices
     for add_command in (
-        *(_add_cluster, _add_predict, _add_report, _add_figure, _add_compare, _add_methods, _add_datasets),
+        *(_add_cluster, _add_predict, _add_update, _add_diff, _add_report, _add_figure, _add_compare, _add_methods),
+        _add_datasets,
         _add_completion,
     ):
         add_command(commands)
@@ -215,6 +217,16 @@ def _add_output_options(subparser: argparse.ArgumentParser, description: str) ->
     subparser.add_argument("--force", action="store_true", help="overwrite existing results")
 
 
+def _add_names_option(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
+        "--names",
+        type=parse_path_argument,
+        metavar="FILE",
+        help="names of clusters in place of the automatic ones: a table with the columns cluster (a number or the "
+        "present name) and name, or a JSON object",
+    )
+
+
 def _add_json_option(subparser: argparse.ArgumentParser, content: str) -> None:
     subparser.add_argument("--json", action="store_true", help=f"print {content} as JSON, and nothing else")
 
@@ -293,6 +305,7 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         help="skip the assessment of how reliable the clusters are, which takes about as long as the fit",
     )
     subparser.add_argument("--title", help="title of the report")
+    _add_names_option(subparser)
     subparser.add_argument(
         "--write-back",
         type=parse_path_argument,
@@ -366,19 +379,66 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
     _add_json_option(subparser, "the labels")
 
 
+def _add_update(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "update",
+        "cluster new data with the settings of an earlier run, keep its numbers and names of clusters, and say what "
+        "changed",
+        "  consilience update consilience-out june.csv\n"
+        "  consilience update consilience-out                      # reads the files of the run again\n"
+        "  consilience update may --view text=june.csv:abstract --view links=june-links.csv --out june",
+    )
+    subparser.add_argument("folder", metavar="RUN", help="folder of the earlier run, which stays as it is")
+    _add_data_options(subparser, kinds=False)
+    subparser.needs_files = False
+    subparser.add_argument(
+        "-k", type=_parse_n_clusters, metavar="N", help="number of clusters, or auto, in place of that of RUN"
+    )
+    subparser.add_argument("--labels", metavar="COLUMN", help="known classes of the new data, for scoring only")
+    subparser.add_argument(
+        "--seeds", metavar="COLUMN", help="known classes that the fit uses, in place of those of RUN"
+    )
+    subparser.add_argument("--constraints", metavar="FILE", help="pairs of ids, in place of those of RUN")
+    subparser.add_argument("--title", help="title of the report")
+    _add_names_option(subparser)
+    _add_output_options(
+        subparser, "folder for the results (default: consilience-out, or consilience-out-2 if that exists ...)"
+    )
+    _add_json_option(subparser, "the summary of the run and its folder")
+
+
+def _add_diff(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "diff",
+        "compare the clusters of two runs: what was kept, split, merged, appeared or vanished, and what moved",
+        "  consilience diff may june\n  consilience diff may june --out moved.csv",
+    )
+    subparser.add_argument("first", metavar="RUN1", help="folder of the earlier run")
+    subparser.add_argument("second", metavar="RUN2", help="folder of the later run")
+    _add_output_options(subparser, "CSV file for the entities that moved")
+    _add_json_option(subparser, "the changes")
+
+
 def _add_report(commands: argparse._SubParsersAction) -> None:
     subparser = _add_command(
         commands,
         "report",
         "write the report of a run again, without fitting again",
-        "  consilience report consilience-out --labels class --force",
+        "  consilience report consilience-out --labels class --force\n"
+        "  consilience report consilience-out --names names.csv --force",
     )
     subparser.add_argument("folder", metavar="FOLDER", help="folder written by `consilience cluster`")
     _add_data_options(subparser, files=False)
     subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to add scores to the report")
     _add_describe_option(subparser)
     subparser.add_argument("--title", help="title of the report")
-    _add_output_options(subparser, "file for the report (default: report.html in the folder)")
+    _add_names_option(subparser)
+    _add_output_options(
+        subparser,
+        "file for the report (default: report.html in the folder; with --names, all files of the folder get the names)",
+    )
 
 
 def _parse_groups(text: str) -> list[int]:

@@ -31,7 +31,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
         check_inputs_stay([out / name for name in FILES], run_options)
         run = run_pipeline(run_options, terminal)
         with terminal.step("writing the results", "wrote the results"):
-            write_run(run, out, terminal, overwrite=options.force, cells=cells)
+            written = write_run(run, out, terminal, overwrite=options.force, cells=cells)
     terminal.outcome = f"the results are in {out}"
-    terminal.print_result(f"\nWritten to {out}: {', '.join(FILES)}. Open {out / REPORT} to see the report.")
+    terminal.print_result(f"\nWritten to {out}: {', '.join(written)}. Open {out / REPORT} to see the report.")
     terminal.print_json({"folder": str(out), **run.facts, "notes": terminal.notes})

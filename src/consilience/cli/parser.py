@@ -23,6 +23,7 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     takes_files = False
+    needs_files = True
 
     def __init__(self, **options: Any) -> None:
         self.arguments: list[argparse.Action] = []
@@ -41,7 +42,7 @@ class CommandParser(argparse.ArgumentParser):
         options, rest = super().parse_known_args(args, namespace)
         if self.takes_files and not any(text.startswith("-") for text in rest):
             options.view, rest = [*options.view, *rest], []
-            if not options.view and getattr(options, "config", None) is None:
+            if self.needs_files and not options.view and getattr(options, "config", None) is None:
                 example = "a-run new.csv" if self.prog.endswith("predict") else "products.csv"
                 self.error(f"name the files, as in `{self.prog} {example}`, or the views (--view NAME=FILE)")
         return options, rest

@@ -1,24 +1,30 @@
-"""Explanations of a clustering: features of clusters, contested entities, confidence, and maps of views."""
+"""Explanations of a clustering: names and features of clusters, contested entities, confidence, and maps of views."""
 
 from .columns import OriginalColumn
 from .comparisons import compare_clusters, compare_each_cluster
 from .confidence import confidence, contested
+from .consensus import build_consensus_graph, embed_graph, joint_embedding
 from .differences import Difference, find_differences
-from .embedding import embed, joint_embedding, joint_map
+from .embedding import embed
 from .hierarchy import Hierarchy, build_hierarchy
 from .information import describe_support
+from .layout import joint_map
+from .levels import name_levels
+from .namer import ClusterDescription
 from .names import NO_CLUSTER, name_clusters
 from .profile import Mark, profile, typical
 from .survival import SurvivalCurve, SurvivalTest, compare_survival, estimate_survival
 
 __all__ = [
     "NO_CLUSTER",
+    "ClusterDescription",
     "Difference",
     "Hierarchy",
     "Mark",
     "OriginalColumn",
     "SurvivalCurve",
     "SurvivalTest",
+    "build_consensus_graph",
     "build_hierarchy",
     "compare_clusters",
     "compare_each_cluster",
@@ -27,11 +33,13 @@ __all__ = [
     "contested",
     "describe_support",
     "embed",
+    "embed_graph",
     "estimate_survival",
     "find_differences",
     "joint_embedding",
     "joint_map",
     "name_clusters",
+    "name_levels",
     "profile",
     "typical",
 ]

@@ -80,7 +80,10 @@ def measure_nearness(model: Any, views: Views, labels: np.ndarray) -> np.ndarray
     rows = normalize(np.hstack(blocks))
     members = labels == np.arange(labels.max() + 1)[:, None]
     means = members @ rows / np.maximum(members.sum(axis=1, keepdims=True), 1)
-    return measure_distance_margins(euclidean_distances(rows, means), labels)
+    distances = np.where(
+        members.any(axis=1), euclidean_distances(rows, means), np.inf
+    )  # from clusters that have a mean
+    return measure_distance_margins(distances, labels)
 
 
 def measure_view_share(model: Any, views: Views, labels: np.ndarray) -> np.ndarray:  # noqa: ARG001

@@ -15,8 +15,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from ..files.dates import format_days
 from .columns import ColumnKind, OriginalColumn
 from .comparisons import encode_categories
-from .names import STOP_WORDS, WORD_PATTERN
+from .words import STOP_WORDS
 
+WORD_PATTERN = r"(?u)\b[^\W\d_][\w-]*\w\b"
 MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a single comparison
 MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
 MIN_TEXTS = 3  # of all texts that have a term

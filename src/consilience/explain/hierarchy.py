@@ -7,10 +7,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import euclidean_distances
+from sklearn.preprocessing import normalize
 
 from .._saving import save_as
+from ..arrays import to_numpy
+from ..data import Views
+from .consensus import build_consensus_graph
 
 USUAL_LEVELS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 700, 1000)
+
+N_COLUMNS = 64  # clusters whose entities are multiplied at a time
+BACKGROUND = 1e-12  # similarity of clusters with equal means that nothing connects, compared with chance
 
 
 @save_as("hierarchy")
@@ -26,7 +35,8 @@ class Hierarchy:
         The two nodes that each step merges: node i below n_clusters is ``clusters[i]``, and node n_clusters + i is what
         step i has made.
     heights : ndarray of shape (n_clusters - 1,)
-        Distance of the nodes that each step merges; it does not decrease.
+        Dissimilarity of the nodes that each step merges, 0 to 1; it does not decrease. 0.5 means as similar as by
+        chance, and 1 that nothing connects them.
     """
 
     clusters: np.ndarray
@@ -41,7 +51,8 @@ class Hierarchy:
     @property
     def levels(self) -> list[int]:
         """Numbers of groups that are worth showing, up to the number of clusters."""
-        return [n for n in USUAL_LEVELS if n < self.n_clusters] + [self.n_clusters]
+        usual = [n for n in USUAL_LEVELS if n < self.n_clusters]
+        return [*usual, self.n_clusters] if self.n_clusters else []
 
     def cut(self, n_groups: int) -> np.ndarray:
         """Merge the clusters into fewer groups.
@@ -79,15 +90,22 @@ class Hierarchy:
         return nodes[-1] if nodes else []
 
 
-def build_hierarchy(labels: Any, embedding: Any) -> Hierarchy:
-    """Merge clusters by Ward's criterion: the two whose union has the least additional variance.
+def build_hierarchy(labels: Any, views: Views, *, graph: Any = None) -> Hierarchy:
+    """Merge clusters by their mean similarity: the two first that are most similar compared with chance.
+
+    The similarity of two clusters is the sum over their pairs of entities in the consensus graph, divided by what it
+    would be if all similarities were distributed at random, in proportion to those of each cluster. This is average
+    linkage of a graph (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"). Clusters that
+    nothing connects merge last, those with the nearest means first.
 
     Parameters
     ----------
     labels : array-like of int, shape (n_entities,)
         Clusters, numbered from 0; -1 for none.
-    embedding : array-like of shape (n_entities, n_components)
-        Coordinates of the entities, such as `joint_embedding` returns.
+    views : Views
+        The data.
+    graph : Operator, array or sparse matrix of shape (n_entities, n_entities), optional
+        Similarities of the entities, symmetric and not negative; by default from `build_consensus_graph`.
 
     Returns
     -------
@@ -96,33 +114,64 @@ def build_hierarchy(labels: Any, embedding: Any) -> Hierarchy:
     Examples
     --------
     >>> import consilience as cs
-    >>> hierarchy = cs.explain.build_hierarchy([0, 0, 1, 1, 2, 2], [[0], [1], [2], [3], [9], [9]])
-    >>> hierarchy.cut(2)
+    >>> views = cs.Views([[[1.0], [1.1], [2.0], [2.1], [8.0], [8.1]]])
+    >>> build_hierarchy([0, 0, 1, 1, 2, 2], views).cut(2)
     array([0, 0, 1])
     """
     labels = np.asarray(labels)
-    points = np.asarray(embedding, dtype=np.float64)
-    if labels.shape != (len(points),):
-        raise ValueError(f"labels must have one cluster per entity, shape ({len(points)},), got {labels.shape}")
-    clusters, members = np.unique(labels[labels >= 0], return_inverse=True)
+    graph = build_consensus_graph(views) if graph is None else graph
+    if labels.shape != (len(views),) or tuple(graph.shape) != (len(views),) * 2:
+        raise ValueError(
+            f"labels must have one cluster, and graph one row and column per entity of the views, which are "
+            f"{len(views)}, got the shapes {labels.shape} and {tuple(graph.shape)}"
+        )
+    entities = np.flatnonzero(labels >= 0)
+    clusters, members = np.unique(labels[entities], return_inverse=True)
     n = len(clusters)
-    sizes = np.bincount(members, minlength=n).astype(np.float64)
-    means = np.zeros((n, points.shape[1]))
-    np.add.at(means, members, points[labels >= 0])
-    means /= sizes[:, None]
+    indicator = sp.csr_array((np.ones(len(entities)), (members, entities)), shape=(n, len(labels)))
+    links = _sum_links(graph, indicator)
+    volumes = links.sum(axis=1)
+    expected = np.outer(volumes, volumes) / max(volumes.sum(), np.finfo(float).tiny)
+    ratios = np.divide(links, expected, out=np.zeros((n, n)), where=expected > 0)
+    ratios += BACKGROUND / (1 + _compare_means(views, indicator))
+    weights = np.where(volumes > 0, volumes, 1.0)
+    np.fill_diagonal(ratios, -1.0)
     nodes = np.arange(n)
     merges, heights = np.zeros((max(n - 1, 0), 2), dtype=np.intp), np.zeros(max(n - 1, 0))
-    squares = ((means[:, None, :] - means[None, :, :]) ** 2).sum(axis=2) if n else np.zeros((0, 0))
-    costs = squares * (sizes[:, None] * sizes / (sizes[:, None] + sizes))
-    np.fill_diagonal(costs, np.inf)
     for step in range(n - 1):
-        a, b = sorted(np.unravel_index(costs.argmin(), costs.shape))
-        merges[step], heights[step] = sorted((nodes[a], nodes[b])), costs[a, b]
-        # Lance and Williams' update of Ward's costs
-        total = sizes[a] + sizes[b] + sizes
-        merged = ((sizes[a] + sizes) * costs[a] + (sizes[b] + sizes) * costs[b] - sizes * costs[a, b]) / total
-        sizes[a] += sizes[b]
+        a, b = sorted(np.unravel_index(ratios.argmax(), ratios.shape))
+        merges[step], heights[step] = sorted((nodes[a], nodes[b])), 1 / (1 + ratios[a, b])
+        mean = np.average(ratios[[a, b]], axis=0, weights=weights[[a, b]])
+        mean[ratios[a] < 0] = mean[b] = -1.0  # merged into others, or the node itself
+        ratios[a], ratios[:, a] = mean, mean
+        ratios[b], ratios[:, b] = -1.0, -1.0
+        weights[a] += weights[b]
         nodes[a] = n + step
-        costs[a], costs[:, a] = merged, merged
-        costs[b], costs[:, b], costs[a, a] = np.inf, np.inf, np.inf
-    return Hierarchy(clusters, merges, heights)
+    return Hierarchy(clusters, merges, np.maximum.accumulate(heights))  # rounding errors may make heights decrease
+
+
+def _sum_links(graph: Any, indicator: sp.csr_array) -> np.ndarray:
+    """Sum the similarities between the entities of each two clusters, for some clusters at a time."""
+    links = np.zeros(indicator.shape[:1] * 2)
+    for start in range(0, len(links), N_COLUMNS):
+        columns = slice(start, start + N_COLUMNS)
+        links[:, columns] = indicator @ to_numpy(graph @ indicator[columns].T.toarray())
+    return np.maximum(links + links.T, 0.0) / 2
+
+
+def _compare_means(views: Views, indicator: sp.csr_array) -> np.ndarray:
+    """Return the distances between the means of clusters, relative to the mean distance, on average over the views."""
+    n = indicator.shape[0]
+    totals, counts = np.zeros((n, n)), np.zeros((n, n))
+    for v, name in enumerate(views.names):
+        rows = np.flatnonzero(views.present[:, v])
+        X = views[rows][name]
+        X = normalize(X.astype(np.float64)) if sp.issparse(X) else to_numpy(X).astype(np.float64)
+        sizes = indicator[:, rows].sum(axis=1)
+        means = (indicator[:, rows] @ X) / np.maximum(sizes, 1)[:, None]
+        distances = euclidean_distances(means) if n else totals
+        in_both = np.outer(sizes > 0, sizes > 0)
+        scale = distances[in_both].mean() if in_both.any() else 0.0
+        totals += np.where(in_both, distances / (scale or 1.0), 0.0)
+        counts += in_both
+    return totals / np.maximum(counts, 1)

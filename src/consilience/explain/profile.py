@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,5 +143,6 @@ def _to_dense(values: Any) -> np.ndarray:
 def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
     """Return for each cluster the positions of the n entities of highest confidence, the highest first."""
     labels = np.asarray(labels)
-    order = np.lexsort((np.arange(len(labels)), -np.asarray(confidence)))
-    return [order[labels[order] == c][:n] for c in range(int(labels.max(initial=-1)) + 1)]
+    order = np.lexsort((np.arange(len(labels)), -np.asarray(confidence), labels))
+    starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))
+    return [order[start:end][:n] for start, end in pairwise(starts.tolist())]

@@ -19,7 +19,7 @@ from ..data.inputs import coerce_view
 from ..rows import read_whole
 from .formats import FileCollection, FileContent, FileMatrix, FileTable
 from .formats.annotated import read_annotated_object
-from .formats.columns import format_cell, to_column, to_objects
+from .formats.columns import format_cell, has_codes, to_column, to_objects
 from .formats.delimited import parse_cells
 from .joining import SEPARATOR
 
@@ -210,7 +210,12 @@ def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_in
     for label, column, is_text in zip(labels, series, is_category, strict=True):
         columns[label] = _read_series(column, is_text or label in as_text)
     categories = frozenset(label for label, is_text in zip(labels, is_category, strict=True) if is_text)
-    return FileTable(columns, id_column, categories)
+    codes = frozenset(
+        label
+        for label, column in zip(labels, series, strict=True)
+        if columns[label].dtype != object and not column.dtype.is_numeric() and has_codes(map(str, column.to_list()))
+    )
+    return FileTable(columns, id_column, categories, codes)
 
 
 def _read_series(series: nw.Series, as_text: bool) -> np.ndarray:

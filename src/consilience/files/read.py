@@ -50,9 +50,9 @@ class KnownClasses:
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """The columns of a table as they were read, without the ids of its rows."""
+    """The columns of a table as they were read, without the ids of its rows; codes such as 007 are texts."""
 
-    content: str  # a content of the table, whose rows are those of the table
+    contents: tuple[str, ...]  # of the table, whose rows are those of the table
     columns: dict[str, np.ndarray]
 
 
@@ -482,13 +482,18 @@ class _ViewReader:
         return next((name for name in candidates if name in table.columns), table.id_column)
 
     def list_tables(self, views: Mapping[Path, tuple[str, ...]], names: Sequence[str]) -> list[SourceTable]:
-        """List the columns of the files, each with the first of the named views that the file contains."""
+        """List the columns of the files, each with those of the named views that the file contains."""
         tables = []
         for path, of_file in views.items():
-            columns = getattr(self.read(path), "columns", {})
-            ids = (find_id_column(self.id_column, columns), getattr(self.read(path), "id_column", None))
+            file = self.read(path)
+            columns = getattr(file, "columns", {})
+            ids = (find_id_column(self.id_column, columns), getattr(file, "id_column", None))
             others = {name: values for name, values in columns.items() if name not in ids}
-            tables += [SourceTable(name, others) for name in of_file if name in names and others][:1]
+            contents = tuple(name for name in of_file if name in names)
+            if contents and others:
+                codes = [name for name in getattr(file, "codes", ()) if name in others]
+                texts = self.read_columns(path, codes, codes) if codes else {}
+                tables.append(SourceTable(contents, others | texts))
         return tables
 
     def _list_columns(self, paths: Iterable[Path]) -> list[str]:

@@ -33,8 +33,9 @@ def stage_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterato
 def stage_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite: bool = False) -> Iterator[Path]:
     """Give a folder to write files to, and move them to their final place when the block ends without an error.
 
-    A new folder appears in one step. In a folder that exists, each of the `names` is replaced and other files stay;
-    a process that is killed between two of them leaves a mark, which `check_complete` finds.
+    A new folder appears in one step. In a folder that exists, each of the `names` is replaced, or removed if it was not
+    written again, and other files stay; a process that is killed between two of them leaves a mark, which
+    `check_complete` finds.
     """
     final = Path(path)
     check_output_folder(final, names, overwrite)
@@ -49,7 +50,7 @@ def stage_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
             _flush_to_disk([file for file in staging.new.rglob("*") if file.is_file()])
             deferral.hold()
             if existed or not _rename_to_new(staging.new, final):
-                _replace_files(staging, final, overwrite)
+                _replace_files(staging, final, names, overwrite)
     finally:
         for folder in new_parents:
             with suppress(OSError):
@@ -131,14 +132,18 @@ def _rename_to_new(folder: Path, final: Path) -> bool:
     return True
 
 
-def _replace_files(staging: Staging, final: Path, overwrite: bool) -> None:
-    """Move the new files to the final folder one by one, with a mark in it until the last is in its place."""
-    names = {path.name for path in staging.new.iterdir()}
-    _keep_old(staging, final, names)
+def _replace_files(staging: Staging, final: Path, names: Sequence[str], overwrite: bool) -> None:
+    """Move the new files to the final folder one by one, with a mark in it until the last is in its place.
+
+    Old files among `names` that have no successor are removed.
+    """
+    new = {path.name for path in staging.new.iterdir()}
+    outdated = {name for name in names if name not in new and os.path.lexists(final / name)}
+    _keep_old(staging, final, new | outdated)
     staging.begin_placing(final)
-    _place_all(staging, final, names, overwrite)
+    _place_all(staging, final, new, outdated, overwrite)
     staging.end_placing()
-    remove_marks(final, names)
+    remove_marks(final, new | outdated)
 
 
 def _keep_old(staging: Staging, final: Path, names: set[str]) -> None:
@@ -152,12 +157,15 @@ def _keep_old(staging: Staging, final: Path, names: set[str]) -> None:
                 shutil.copy2(final / name, staging.old / name, follow_symlinks=False)
 
 
-def _place_all(staging: Staging, final: Path, names: set[str], overwrite: bool) -> None:
-    """Move the new files to their places; if one cannot be moved, put the old files back."""
+def _place_all(staging: Staging, final: Path, new: set[str], outdated: set[str], overwrite: bool) -> None:
+    """Move the new files to their places and remove outdated ones; if that fails, put the old files back."""
     placed = []
     try:
-        for name in sorted(names):
+        for name in sorted(new):
             _take_place(staging.new / name, final / name, overwrite)
+            placed.append(name)
+        for name in sorted(outdated):
+            (final / name).unlink()
             placed.append(name)
     except BaseException:
         for name in placed:

@@ -11,6 +11,7 @@ from typing import Any
 from .. import affinities, assessment, baselines, divergences, families, files, methods, selection  # noqa: F401
 from ..files.formats import InputFiles
 from ..files.write import check_output_file, stage_file
+from ..methods.common import renumbered  # noqa: F401
 from .archive import UnreadableError, read_archive, write_archive
 from .decode import Decoder
 from .encode import Encoder

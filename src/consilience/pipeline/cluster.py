@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from .._numbers import is_integer, is_real
 from ..data import Constraints
+from ..explain.namer import Namer
 from .log import RunLog
 from .memory import collect_memory, is_path, list_described, list_files
 from .options import RunOptions
@@ -15,7 +16,12 @@ from .result import Result
 from .steps import run_pipeline
 from .wording import raise_in_python_terms
 
-EXAMPLES = {"kinds": "'title': 'text'", "encode": "'title': 'semantic'", "options": "'n_init': 5"}  # of arguments
+EXAMPLES = {
+    "kinds": "'title': 'text'",
+    "encode": "'title': 'semantic'",
+    "options": "'n_init': 5",
+    "names": "0: 'knives'",
+}  # of arguments
 
 
 def cluster(
@@ -35,6 +41,8 @@ def cluster(
     outliers: float | Literal["auto"] | None = None,
     assess: bool = True,
     title: str | None = None,
+    names: Mapping[Any, str] | str | PathLike[str] | None = None,
+    namer: Namer | None = None,
     random_state: int = 0,
     verbose: bool = False,
 ) -> Result:
@@ -86,6 +94,12 @@ def cluster(
         Whether to assess how reliable the clusters are, which takes about as long as the fit.
     title : str, optional
         Title of the report.
+    names : mapping or path, optional
+        Names of clusters in place of the automatic ones, by the number or the automatic name of a cluster:
+        ``{0: "knives"}``; or a table with columns ``cluster`` and ``name``, or a JSON file with an object.
+    namer : callable, optional
+        A function that names clusters. It gets a `consilience.explain.ClusterDescription` and returns a string. If it
+        fails for a cluster, the cluster keeps its automatic name, and a note says so. `names` counts more.
     random_state : int, default=0
         Seed of the random numbers.
     verbose : bool, default=False
@@ -107,7 +121,9 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
-    _check_arguments(outliers, random_state, kinds=kinds, encode=encode, options=options)
+    new_names: Any = str(names) if is_path(names) else names
+    named = None if is_path(names) else names
+    _check_arguments(outliers, random_state, namer, kinds=kinds, encode=encode, options=options, names=named)
     mappings: Any = [mapping] if is_path(mapping) else mapping
     with raise_in_python_terms():
         run_options = RunOptions(
@@ -127,6 +143,8 @@ def cluster(
             outliers=outliers,
             assess=assess,
             title=title,
+            names=new_names,
+            namer=namer,
         )
         log = RunLog(verbose)
         memory = collect_memory(data, labels, seeds, constraints, describe)
@@ -140,12 +158,14 @@ def _write_n_clusters(n_clusters: int | str) -> str:
     return text
 
 
-def _check_arguments(outliers: Any, random_state: Any, **mappings: Any) -> None:
+def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: Any) -> None:
     """Refuse values of a wrong type, before the data is read."""
     for name, value in mappings.items():
         if value is not None and not hasattr(value, "items"):
             raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {value!r}")
     if outliers not in (None, "auto") and not (is_real(outliers) and 0 < outliers < 0.5):
         raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {outliers!r}")
+    if namer is not None and not callable(namer):
+        raise TypeError(f"namer must be a function of a ClusterDescription that returns a name, got {namer!r}")
     if not is_integer(random_state, least=0):
         raise ValueError(f"random_state must be an integer of 0 or more, got {random_state!r}")

@@ -34,6 +34,7 @@ FLAGS = {
     "outliers": "--outliers",
     "assess": "--no-assess",
     "title": "--title",
+    "names": "--names",
 }
 
 

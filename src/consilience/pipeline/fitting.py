@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,11 @@ class FittedRun:
         return self.selection is None or (bool(self.selection.supported) and not self.has_small_groups)
 
 
-def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
-    """Choose the number of clusters if it is not given, and fit the method."""
+def fit_model(data: LoadedData, options: RunOptions, log: RunLog, usual_number: int | None = None) -> FittedRun:
+    """Choose the number of clusters if it is not given, and fit the method.
+
+    The usual number of clusters is chosen if it is among those that the data supports.
+    """
     k, outliers, declaration = options.k, options.outliers, data.declaration
     check_savable(declaration.build(2, data.prepared.kinds))
     features = _fit_features(data, options.seed, log)
@@ -61,6 +64,11 @@ def fit_model(data: LoadedData, options: RunOptions, log: RunLog) -> FittedRun:
         selection = choose_k(data, options.seed, log, small_groups=True)
     elif k == "auto" and not declaration.chooses_n_clusters:
         selection = choose_k(data, options.seed, log)
+        if usual_number is not None and usual_number in selection.supported[1:]:
+            reason = (
+                f"{count_noun(usual_number, 'cluster')} as before, which the data still supports. {selection.reason}"
+            )
+            selection = replace(selection, n_clusters=usual_number, reason=reason)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     if selection is not None and data.seeds is not None and selection.n_clusters < len(data.seeds.names):
         n_clusters = len(data.seeds.names)

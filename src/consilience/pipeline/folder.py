@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,35 +17,44 @@ from ..files import check_complete, parse_view, stage_folder
 from ..files.descriptions import parse_descriptions
 from ..files.spec import is_same_file
 from ..persist import load, save
-from .config import write_config
+from .changes import Changes, RunUpdate, compare_labels
+from .config import FLAGS, write_config
 from .fitting import FittedRun, reduce_views
 from .loading import compute_digest, load_data
 from .log import RunLog
 from .memory import MemoryInputs
 from .options import RunOptions
-from .outputs import note_guarded, write_json, write_label_table
+from .outputs import note_guarded, remove_guard, write_json, write_label_table
 from .run import PipelineRun
+from .sheet_columns import SHEETS
+from .sheets import write_sheets
 from .summary import INPUTS
 from .write_back import CellFiles, write_back
 
-LABELS, SUMMARY, MODEL, REPORT, CONFIG = FILES = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
+LABELS, SUMMARY, MODEL, REPORT, CONFIG = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
+FILES = (LABELS, SUMMARY, MODEL, REPORT, CONFIG, *SHEETS)
 
 
 def write_run(
     run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False, cells: CellFiles | None = None
-) -> None:
-    """Write labels, summary, model, report and settings of a run to a folder, and clusters to a copy of its cells."""
+) -> list[str]:
+    """Write labels, sheets, summary, model, report and settings of a run to a folder; return the names of the files.
+
+    With `cells`, the clusters are also written to a copy of the single-cell file.
+    """
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
         with (folder / LABELS).open("w", newline="", encoding="utf-8", errors="replace") as file:
             n_guarded = write_label_table(file, prepared.names, run.entity_columns, prepared.view_ids)
             note_guarded(n_guarded, log, LABELS)
+        write_sheets(run, folder, log)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         save(run.collect_saved(), folder / MODEL)
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
         run.build_report().save(folder / REPORT)
         if cells is not None:
             write_back(cells, run, log, overwrite)
+        return [name for name in FILES if (folder / name).exists()]
 
 
 def find_model_file(path: Path) -> Path:
@@ -79,6 +89,52 @@ def read_summary(path: Path) -> dict[str, Any]:
     return facts
 
 
+def read_labels(folder: Path) -> tuple[list[str], np.ndarray, list[str]]:
+    """Read the ids and clusters of a run's entities, and the names of its clusters, from its folder."""
+    path = folder / LABELS
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {path}: give a folder that `consilience cluster` has written")
+    check_complete(folder)
+    with path.open(newline="", encoding="utf-8") as file:
+        table = csv.DictReader(file)
+        rows = list(table) if {"id", "cluster"} <= set(table.fieldnames or ()) else None
+    try:
+        labels = np.array([int(row["cluster"]) for row in rows or ()], dtype=np.int64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not rows:
+        raise ValueError(f"{path} has no rows with the columns id and cluster: it is not written by consilience")
+    names = {int(label): remove_guard(row.get("name") or "") for label, row in zip(labels, rows, strict=True)}
+    return (
+        [remove_guard(row["id"]) for row in rows],
+        labels,
+        [names.get(number, "") for number in range(int(labels.max()) + 1)],
+    )
+
+
+def compare_folders(first: Path, second: Path) -> Changes:
+    """Compare the clusters of two runs by their folders, which earlier versions may have written."""
+    (ids1, labels1, names1), (ids2, labels2, names2) = read_labels(first), read_labels(second)
+    are_numbers = all(ids == [str(row) for row in range(len(ids))] for ids in (ids1, ids2))
+    try:
+        return compare_labels(
+            ids1, labels1, ids2, labels2, names1=names1, names2=names2, compared_by="rows" if are_numbers else "ids"
+        )
+    except ValueError as error:
+        raise ValueError(f"{first} and {second} cannot be compared: {error}") from error
+
+
+def list_setting_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Return a line per setting in which two runs differ, by their recorded inputs."""
+    lines = []
+    for name, flag in FLAGS.items():
+        values = [inputs.get("settings" if name == "set" else name) for inputs in (first, second)]
+        before, after = (", ".join(map(str, value)) if type(value) is list else value for value in values)
+        if (before or None) != (after or None):
+            lines.append(f"{flag}: {before or 'not set'} -> {after or 'not set'}")
+    return lines
+
+
 def restore_run(
     facts: dict[str, Any], saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None = None
 ) -> PipelineRun:
@@ -86,13 +142,19 @@ def restore_run(
 
     Options that are not set are those of the run; further columns may be described.
     """
-    recorded = {name: facts["inputs"][name] for name in INPUTS if facts["inputs"].get(name) is not None}
+    inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
+    recorded = {name: value for name, value in inputs.items() if value is not None}
     unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
     check_described(options.describe, options.view or recorded["view"], saved["columns"])
     unset["describe"] = list(dict.fromkeys([*recorded.get("describe", []), *options.describe]))
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
+    update = RunUpdate.from_saved(saved.get("update"))
+    template = None if update is None else saved  # an update was read as the views of an earlier run
     try:
-        data = replace(load_data(options, log, memory, chooses_encodings=False), reason=facts.get("method_chosen", ""))
+        data = replace(
+            load_data(options, log, memory, chooses_encodings=False, template=template),
+            reason=facts.get("method_chosen", ""),
+        )
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error}. Run the command from the folder of the first run, or give --view again"
@@ -109,8 +171,10 @@ def restore_run(
     rows = [
         {name: np.nan if cell is None else cell for name, cell in row.items()} for row in facts.get("comparison") or ()
     ]
+    comparison = Table.from_rows(rows) if rows else None
     notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
-    return PipelineRun(options, data, fitted, assessment, Table.from_rows(rows) if rows else None, notes, facts)
+    names = saved.get("names", ())
+    return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, names, update=update)
 
 
 def check_described(

@@ -20,6 +20,7 @@ from ..files import (
     InputData,
     InputFiles,
     KnownClasses,
+    ModelViews,
     ViewContent,
     fit_and_encode,
     join_contents,
@@ -29,7 +30,7 @@ from ..files import (
 )
 from ..files.descriptions import parse_descriptions
 from ..files.formats import parse_path, split_sheet
-from ..files.spec import is_file, split_columns
+from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
 from .descriptions import read_descriptions
@@ -109,6 +110,7 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
     inputs += map(Path, options.mapping or ())
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
+    inputs += [parse_path(options.names)] if type(options.names) is str else []
     inputs += [spec.path for spec in parse_descriptions(options.describe or ()) if spec.path is not None]
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
@@ -116,28 +118,80 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 
+def read_as_fitted(
+    saved: Mapping[str, Any], options: RunOptions, inputs: InputFiles, memory: MemoryInputs | None
+) -> InputData:
+    """Read files as the views of a model, with the columns and kinds of its fit; `saved` is the content of its file."""
+    usual_ids = () if saved["id"] is None else (saved["id"],)
+    model_views = ModelViews.from_saved(saved)
+    named = [parse_view(text) for text in options.view] if memory is None else memory.specs
+    specs = [spec for named_spec in named for spec in model_views.find_views(named_spec, inputs)]
+    kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
+    reading = read_files(
+        specs,
+        id_column=options.id,
+        labels=options.labels,
+        seeds=options.seeds,
+        describe=options.describe or (),
+        mappings=options.mapping or (),
+        kinds=kinds,
+        delimiter=options.delimiter,
+        usual_ids=usual_ids,
+        guess_id=False,
+        readings=model_views.readings,
+        inputs=inputs,
+    )
+    if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
+        raise ValueError(
+            "the views of the model have different ids, joined by --mapping: give --mapping FILE for the new entities, "
+            "or one view at a time"
+        )
+    unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
+    if unknown is not None:
+        views = ", ".join(map(repr, saved["kinds"]))
+        raise ValueError(f"the model has no view {unknown!r}: its views are {views} (--view NAME=FILE)")
+    return replace(
+        reading,
+        contents=[
+            replace(content, source=model_views.sources.get(content.name), reason="as in the earlier run")
+            for content in reading.contents
+        ],
+    )
+
+
 def load_data(
-    options: RunOptions, log: RunLog, memory: MemoryInputs | None = None, *, chooses_encodings: bool = True
+    options: RunOptions,
+    log: RunLog,
+    memory: MemoryInputs | None = None,
+    *,
+    chooses_encodings: bool = True,
+    template: Mapping[str, Any] | None = None,
 ) -> LoadedData:
     """Read and prepare the files that the options name, and note what is missing.
 
-    Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind.
+    Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind. With a
+    `template`, the content of a model file, the files are read as the views of that model.
     """
     kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
     encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
     with InputFiles({} if memory is None else memory.objects) as inputs:
         with log.step("reading the files", "read the files"):
-            reading = read_files(
-                [parse_view(text) for text in options.view] if memory is None else memory.specs,
-                id_column=options.id,
-                labels=options.labels,
-                seeds=options.seeds,
-                describe=options.describe or (),
-                mappings=options.mapping or (),
-                kinds=kinds,
-                delimiter=options.delimiter,
-                inputs=inputs,
-            )
+            if template is not None:
+                reading = read_as_fitted(template, options, inputs, memory)
+                check_all_views(reading, template)
+                note_unused_columns(reading, template, log)
+            else:
+                reading = read_files(
+                    [parse_view(text) for text in options.view] if memory is None else memory.specs,
+                    id_column=options.id,
+                    labels=options.labels,
+                    seeds=options.seeds,
+                    describe=options.describe or (),
+                    mappings=options.mapping or (),
+                    kinds=kinds,
+                    delimiter=options.delimiter,
+                    inputs=inputs,
+                )
         if memory is not None:
             reading = replace(
                 reading,
@@ -186,6 +240,25 @@ def load_data(
     return LoadedData(
         reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration, descriptions
     )
+
+
+def check_all_views(reading: InputData, template: Mapping[str, Any]) -> None:
+    """Refuse files that lack a view, or columns of a view, of an earlier run."""
+    views = {content.name: content for content in reading.contents}
+    for name in template["kinds"]:
+        if name not in views:
+            raise ValueError(
+                f"the new files have no view {name!r}, which the earlier run has: add it (--view {name}=FILE), or use "
+                "`consilience cluster` to cluster without it"
+            )
+
+
+def note_unused_columns(reading: InputData, template: Mapping[str, Any], log: RunLog) -> None:
+    """Note the columns of tables that an earlier run has not used."""
+    used = {column for columns in template["columns"].values() for column in columns or ()}
+    unused = [column for table in reading.tables for column in table.columns if column not in used]
+    if unused:
+        log.note(f"The earlier run does not use {list_names(unused)}: left out.")
 
 
 def _choose_encodings(

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ..explain.namer import Namer
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -28,6 +30,8 @@ class RunOptions:
     outliers: float | str | None = None
     assess: bool = True
     title: str | None = None
+    names: str | Mapping[Any, str] | None = None  # a file, or names by the number or present name of a cluster
+    namer: Namer | None = None
     command_line: str | None = None  # for the report
 
     @classmethod

@@ -29,7 +29,8 @@ def write_label_table(
     names = {"id": ids, **name_view_ids(view_ids)}
     texts = {name: [str(entity) for entity in column] for name, column in names.items()}
     guarded = {name: [guard(text) for text in column] for name, column in texts.items()}
-    table = {**guarded, **{guard(name): values for name, values in columns.items()}}
+    cells = {name: [guard(cell) if type(cell) is str else cell for cell in values] for name, values in columns.items()}
+    table = {**guarded, **{guard(name): values for name, values in cells.items()}}
     rows = csv.writer(file)
     rows.writerow(table)
     rows.writerows(zip(*table.values(), strict=True))
@@ -47,11 +48,13 @@ def has_probabilities(estimator: Any, is_assessed: bool) -> bool:
     return hasattr(estimator, "predict_proba") and (is_assessed or not hasattr(estimator, "calibrate"))
 
 
-def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> dict[str, list[Any]]:
+def tabulate_probabilities(
+    estimator: Any, views: Views, labels: np.ndarray, names: Sequence[str] = ()
+) -> dict[str, list[Any]]:
     """Return columns of each entity's probability to be in its cluster, and of its next most probable cluster.
 
     There are none if the model has a single cluster. Cells of entities that fit no cluster are empty, and so is the
-    next cluster if its probability rounds to 0.
+    next cluster if its probability rounds to 0. Without `names` of the clusters, that of the next one is left out.
     """
     probabilities = np.array(estimator.predict_proba(views), dtype=np.float64)
     if probabilities.shape[1] < 2:
@@ -61,7 +64,18 @@ def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> 
     probability[rows], runner_up, next_probability = find_runner_up(probabilities[rows], labels[rows])
     is_shown = np.round(next_probability, DIGITS) > 0
     second[rows[is_shown]] = runner_up[is_shown]
-    return {"probability": round_numbers(probability, DIGITS), "second": mark_unclustered(second)}
+    columns: dict[str, list[Any]] = {
+        "probability": round_numbers(probability, DIGITS),
+        "second": mark_unclustered(second),
+    }
+    if names:
+        columns["second name"] = name_labels(second, names)
+    return columns
+
+
+def name_labels(labels: np.ndarray, names: Sequence[str]) -> list[str | None]:
+    """Return the name of each entity's cluster, None for -1."""
+    return np.array([*names, None], dtype=object)[labels].tolist()  # None is at index -1
 
 
 def round_numbers(values: np.ndarray, digits: int) -> list[float | None]:
@@ -95,11 +109,16 @@ def guard(text: str) -> str:
     return text
 
 
-def note_guarded(n: int, log: RunLog, place: str = "the output") -> None:
-    """Note how many ids were quoted in the table of labels."""
+def remove_guard(text: str) -> str:
+    """Return a text without the quotation mark that `guard` has put in front of it."""
+    return text[1:] if text.startswith("'") and guard(text[1:]) == text else text
+
+
+def note_guarded(n: int, log: RunLog, place: str = "the output", noun: str = "id") -> None:
+    """Note how many ids or other cells were quoted in a table."""
     if n:
         pronoun = "it" if n == 1 else "them"
-        subject = count_noun(n, "id starts like a formula", "ids start like a formula")
+        subject = count_noun(n, f"{noun} starts like a formula", f"{noun}s start like a formula")
         log.note(f"{subject}: {place} has {pronoun} with a ' in front, so that no spreadsheet runs {pronoun}.")
 
 

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.stats import betabinom
 
+from ..assessment import Assessment
+from ..assessment.left_out import uses_reference_votes
 from ..data import Views
-from ..files import EncodedData, InputData, InputFiles, ModelViews, encode, join_contents, parse_view, read_files
+from ..files import EncodedData, InputData, InputFiles, encode, join_contents
 from .fitting import reduce_views
-from .loading import note_left_out
+from .loading import note_left_out, read_as_fitted
 from .log import RunLog
 from .memory import MemoryInputs
 from .options import RunOptions
-from .outputs import has_probabilities, tabulate_probabilities
+from .outputs import has_probabilities, name_labels, tabulate_probabilities
 
 SIGNIFICANCE = 0.001  # probability below which a number of rows without a cluster is more than chance gives
 
@@ -49,21 +51,40 @@ def predict_clusters(
         views = reduce_views(prepared.views, saved["features"])
     with log.step("predicting the clusters", "predicted the clusters"):
         labels = np.asarray(estimator.predict(views))
-        fits_none = find_unfitting(estimator, views, log)
+        fits_none = find_unfitting(
+            estimator, views, log, "New groups may have appeared: `consilience update` finds them."
+        )
         columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
-        if saved.get("names"):
-            names = np.array([*saved["names"], None], dtype=object)  # None at index -1
-            columns["name"] = names[labels].tolist()
+        names = saved.get("names") or ()
+        if names:
+            columns["name"] = name_labels(labels, names)
+        fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
+        words = describe_confidence(estimator, saved.get("assessment"), views)
+        if words is not None:
+            columns["confidence"] = np.where(fitting_labels >= 0, words, "").tolist()
         if has_probabilities(estimator, saved.get("assessment") is not None):
-            fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
-            columns |= tabulate_probabilities(estimator, views, fitting_labels)
+            columns |= tabulate_probabilities(estimator, views, fitting_labels, names)
         if fits_none is not None:
             columns["fits"] = np.where(~fits_none & (labels >= 0), "yes", "no").tolist()
     return Prediction(reading, prepared, labels, columns)
 
 
-def find_unfitting(estimator: Any, views: Views, log: RunLog) -> np.ndarray | None:
-    """Return which entities fit no cluster, None if the model cannot tell; note if there are many."""
+def describe_confidence(estimator: Any, assessment: Assessment | None, views: Views) -> np.ndarray | None:
+    """Return a word per new entity for the confidence in its cluster, None if the model does not justify any.
+
+    The words are those of the assessment. docs/trust.md says how often each was right for new entities, which was
+    measured with the default method and its default predictors.
+    """
+    if assessment is None or not hasattr(estimator, "predict_confidence") or not uses_reference_votes(estimator):
+        return None
+    return assessment.describe_margins(estimator.predict_confidence(views))
+
+
+def find_unfitting(estimator: Any, views: Views, log: RunLog, advice: str) -> np.ndarray | None:
+    """Return which entities fit no cluster, None if the model cannot tell; note if there are many.
+
+    The note ends with the advice unless the rows are most of all.
+    """
     if not hasattr(estimator, "fits_no_cluster"):
         return None
     fits_none = np.asarray(estimator.fits_no_cluster(views))
@@ -74,8 +95,8 @@ def find_unfitting(estimator: Any, views: Views, log: RunLog) -> np.ndarray | No
             f"{1 - limit:.0%} of the entities of the fit)."
         )
         if n_unfitting > n_rows / 2:
-            note += " These are most of the rows: the data may be of another kind or in other units than in the fit."
-        log.note(note)
+            advice = "These are most of the rows: the data may be of another kind or in other units than in the fit."
+        log.note(f"{note} {advice}")
     return fits_none
 
 
@@ -93,34 +114,10 @@ def read_new_views(
     saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None
 ) -> tuple[InputData, EncodedData]:
     """Return new data as the model's views, before wide ones are reduced."""
-    usual_ids = () if saved["id"] is None else (saved["id"],)
-    model_views = ModelViews.from_saved(saved)
     with InputFiles({} if memory is None else memory.objects) as inputs:
-        named = [parse_view(text) for text in options.view] if memory is None else memory.specs
-        specs = [spec for named_spec in named for spec in model_views.find_views(named_spec, inputs)]
-        kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
-        reading = read_files(
-            specs,
-            id_column=options.id,
-            mappings=options.mapping,
-            kinds=kinds,
-            delimiter=options.delimiter,
-            usual_ids=usual_ids,
-            guess_id=False,
-            readings=model_views.readings,
-            inputs=inputs,
-        )
+        reading = read_as_fitted(saved, options, inputs, memory)
     for note in reading.notes:
         log.note(note)
-    if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
-        raise ValueError(
-            "the views of the model have different ids, joined by --mapping: give --mapping FILE for the new entities, "
-            "or one view at a time"
-        )
-    unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
-    if unknown is not None:
-        views = ", ".join(map(repr, saved["kinds"]))
-        raise ValueError(f"the model has no view {unknown!r}: its views are {views} (--view NAME=FILE)")
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
     note_left_out(prepared, log)
     return reading, prepared

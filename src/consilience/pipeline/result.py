@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import numpy as np
 
 from ..data import Constraints, Table, Views
 from ..explain import Hierarchy, OriginalColumn
-from ..files import check_complete
+from ..files import check_complete, stage_file
 from ..files.annotate import annotate_mudata
 from ..report import Report
+from .changes import Changes, RunUpdate, compare_labels
 from .figure import DISPLAYS, draw_run
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
@@ -25,7 +27,11 @@ from .memory import collect_memory, is_path, list_described, list_files
 from .options import RunOptions
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
+from .sheets import build_tables
+from .steps import run_pipeline
+from .update import PreviousRun
 from .wording import put_in_python_terms, raise_in_python_terms
+from .workbook import write_workbook
 from .write_back import collect_cell_results, describe_run
 
 MAX_SHOWN = 20  # clusters in the representation
@@ -165,9 +171,17 @@ class Result:
     @property
     def clusters(self) -> Table:
         """One row per cluster: number, name and size."""
-        numbers = range(len(self.sizes))
-        names = self.names or [f"cluster {number}" for number in numbers]
-        return Table({"cluster": list(numbers), "name": names, "size": self.sizes})
+        numbers = [
+            number for number, size in enumerate(self.sizes) if size
+        ]  # those of vanished clusters have no entities
+        names = dict(enumerate(self.names))
+        return Table(
+            {
+                "cluster": numbers,
+                "name": [names.get(number, f"cluster {number}") for number in numbers],
+                "size": [self.sizes[number] for number in numbers],
+            }
+        )
 
     def predict(self, data: Any) -> np.ndarray:
         """Find the clusters of new entities.
@@ -205,7 +219,7 @@ class Result:
             return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write labels, summary, model, report and settings to a folder, completely or not at all.
+        """Write labels, sheets, summary, model, report and settings to a folder, completely or not at all.
 
         Parameters
         ----------
@@ -223,6 +237,24 @@ class Result:
         with raise_in_python_terms():
             write_run(self._run, out, RunLog(), overwrite=overwrite)
         return out
+
+    def rename(self, names: Mapping[Any, str] | str | os.PathLike[str]) -> Result:
+        """Return the result with other names of clusters, without fitting again.
+
+        Parameters
+        ----------
+        names : mapping or path
+            New names by the number or the present name of a cluster, such as ``{0: "knives"}``; or a table with columns
+            ``cluster`` and ``name``, or a JSON file with an object.
+
+        Returns
+        -------
+        Result
+            The result with the names in its frame, its report and its predictions.
+        """
+        new_names: Any = str(names) if is_path(names) else names
+        with raise_in_python_terms():
+            return Result(self._run.rename(new_names), self._data)
 
     @property
     def embedding(self) -> np.ndarray:
@@ -249,10 +281,34 @@ class Result:
         run = self._run
         return annotate_mudata(cells, collect_cell_results(run, run.data.prepared.names), describe_run(run))
 
+    def to_excel(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write a workbook of the items and the groups, completely or not at all; it needs XlsxWriter.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``"groups.xlsx"``. The sheet "items" has the data with the group of each item, the sheet
+            "groups" what marks each group, and the sheet "about" the verdict and what the columns mean. Texts are never
+            run as formulas.
+        overwrite : bool, default=False
+            Whether to replace a file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        out = Path(path)
+        if out.suffix.lower() != ".xlsx":
+            raise ValueError(f"path must end in .xlsx, got {str(path)!r}")
+        with raise_in_python_terms(), stage_file(out, overwrite) as temporary:
+            write_workbook(temporary, build_tables(self._run))
+        return out
+
     @property
     def noun(self) -> str:
         """What the entities are, in the plural, such as 'products'."""
-        return getattr(self._run, "noun", "entities")
+        return self._run.noun
 
     @property
     def columns(self) -> list[OriginalColumn]:
@@ -311,6 +367,114 @@ class Result:
         """
         with raise_in_python_terms():
             return draw_run(self, kind, groups=groups, width=width)
+
+    def update(
+        self,
+        data: Any = None,
+        *,
+        labels: Any = None,
+        seeds: Any = None,
+        constraints: Constraints | str | os.PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> Result:
+        """Cluster new data with the settings of this result, and keep the numbers and names of its clusters.
+
+        Clusters are matched by the entities that both have, by their ids; if these are too few, by what this model
+        predicts for the new data. A cluster that is found again keeps its number and its name. Others get numbers that
+        neither this result nor those before it have used.
+
+        Parameters
+        ----------
+        data : as for `consilience.cluster`, optional
+            This month's data, with the views and columns of this result. By default the files of this result are read
+            again.
+        labels, seeds, constraints : as for `consilience.cluster`, optional
+            Those of the new data. Names of columns and files of seeds and constraints are those of this result unless
+            you give others.
+        verbose : bool, default=False
+            Whether to show progress.
+
+        Returns
+        -------
+        Result
+            The new clusters; its `changes` say what moved, split, merged, appeared and vanished.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import consilience as cs
+        >>> rng = np.random.default_rng(0)
+        >>> center = np.repeat([0.0, 8.0], 40)[:, None]
+        >>> may = {"size": center + rng.normal(size=(80, 2)), "weight": center + rng.normal(size=(80, 3))}
+        >>> result = cs.cluster(may, n_clusters=2, assess=False)
+        >>> june = {name: block[10:] for name, block in may.items()}
+        >>> bool((result.update(june).labels == result.labels[10:]).all())
+        True
+        """
+        with raise_in_python_terms():
+            previous = PreviousRun(
+                "the earlier result" if self._folder is None else str(self._folder), self._saved, self.summary
+            )
+            names = {"labels": labels, "seeds": seeds, "constraints": constraints}
+            texts = {name: str(value) for name, value in names.items() if is_path(value)}
+            has_seeds = seeds is not None or self.summary["inputs"].get("seeds") is not None
+            if self.summary.get("seeds") is not None and not has_seeds:
+                raise ValueError("this result has used seeds in memory: give those of the new data, seeds=...")
+            files = [] if data is None else list_files(data)
+            if data is None and not self.summary["inputs"]["view"]:
+                raise ValueError("this result was made from data in memory: give the new data, update(data)")
+            options = previous.collect_options({"view": files, **texts}, self._functions)
+            if data is not None and not files:
+                options = replace(options, view=[])
+            memory = collect_memory(data, labels, seeds, constraints, files=options.view if data is None else ())
+            return Result(run_pipeline(options, RunLog(verbose), memory, previous), data)
+
+    @property
+    def changes(self) -> Changes | None:
+        """What changed since the result that `update` was called on; None if it was not."""
+        update = RunUpdate.from_saved(self._saved.get("update"))
+        if update is None:
+            return None
+        return update.describe(self.ids[self._saved["kept"]], np.asarray(self.model.labels_), self.names)
+
+    def compare(self, other: Result) -> Changes:
+        """Compare with a later result: which clusters were kept, split, merged, appeared or vanished.
+
+        Parameters
+        ----------
+        other : Result
+            Clusters of some of the same entities, by their ids.
+
+        Returns
+        -------
+        Changes
+            Printing it shows the changes in words.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> data = {"size": [[1.0], [1.1], [5.0], [5.2]], "weight": [[2.0], [2.2], [9.0], [9.1]]}
+        >>> result = cs.cluster(data, n_clusters=2, method="k-means", assess=False)
+        >>> result.compare(result).n_moved
+        0
+        """
+        is_kept = [result._saved["kept"] for result in (self, other)]
+        return compare_labels(
+            self.ids[is_kept[0]],
+            self.model.labels_,
+            other.ids[is_kept[1]],
+            other.model.labels_,
+            names1=self.names,
+            names2=other.names,
+            compared_by="rows" if self._saved["ids"] is None and other._saved["ids"] is None else "ids",
+        )
+
+    @property
+    def _functions(self) -> dict[str, Any]:
+        """The functions that have encoded views."""
+        if "_run" in vars(self):
+            return {name: encoding for name, encoding in self._run.data.choices.encode.items() if callable(encoding)}
+        return dict(self._encode)
 
     def _list_lines(self) -> list[str]:
         """Return the lines above the table of clusters."""

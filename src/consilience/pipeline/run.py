@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Table, Views
 from ..data.inputs import ViewInput
 from ..explain import (
     Hierarchy,
     OriginalColumn,
+    build_consensus_graph,
     build_hierarchy,
     confidence,
     contested,
-    joint_embedding,
+    embed_graph,
     joint_map,
-    name_clusters,
 )
+from ..explain.levels import choose_level_names
+from ..explain.namer import ClusterDescription, describe_clusters, separate_names
+from ..explain.names import choose_names
+from ..explain.terms import ClusterTerms, count_terms
 from ..files import ModelViews
 from ..files.images.thumbnails import find_thumbnails
 from ..registry import DEFAULT_METHOD, find_estimator
 from ..report import Report
+from ..report.sections import SectionBuilder
+from .changes import Changes, RunUpdate
+from .changes_section import build_changes_section
 from .columns import collect_columns
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
+from .names import choose_noun, describe_unknown, match_names, read_names
 from .options import RunOptions
-from .outputs import has_probabilities, mark_unclustered, round_numbers, tabulate_probabilities
+from .outputs import has_probabilities, mark_unclustered, name_labels, round_numbers, tabulate_probabilities
 from .reliance import name_column, spread_labels
 from .seeds import build_seeds_section
 
@@ -47,6 +57,10 @@ class PipelineRun:
     comparison: Table | None  # with single views
     notes: list[str]
     facts: dict[str, Any]  # content of summary.json
+    saved_names: Sequence[str] = ()  # of a run that is restored
+    given_names: dict[int, str] = field(default_factory=dict)  # by the user, by cluster
+    previous_names: Sequence[str | None] = ()  # of clusters that an earlier run has found, by cluster
+    update: RunUpdate | None = None  # if the run continues an earlier one
 
     @property
     def labels(self) -> np.ndarray:
@@ -64,12 +78,17 @@ class PipelineRun:
         return contested(self.fitted.estimator.view_labels_)
 
     @cached_property
-    def joint_embedding(self) -> np.ndarray:
-        """Coordinates of the entities in a space that all views share."""
+    def consensus_graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
         kinds = self.data.prepared.kinds
         views = self.data.prepare_for(find_estimator(DEFAULT_METHOD))  # normalized, also if the method takes raw counts
         affinity = {name: "precomputed" if kinds[name] == "similarities" else "auto" for name in views.names}
-        return joint_embedding(views, affinity=affinity, random_state=self.options.seed)
+        return build_consensus_graph(views, affinity=affinity, random_state=self.options.seed)
+
+    @cached_property
+    def joint_embedding(self) -> np.ndarray:
+        """Coordinates of the entities in a space that all views share."""
+        return embed_graph(self.consensus_graph, random_state=self.options.seed)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -79,7 +98,7 @@ class PipelineRun:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.joint_embedding)
+        return build_hierarchy(self.labels, self.data.views, graph=self.consensus_graph)
 
     @cached_property
     def columns(self) -> list[OriginalColumn]:
@@ -87,21 +106,72 @@ class PipelineRun:
         return collect_columns(self.data, self.labels)
 
     @cached_property
-    def cluster_names(self) -> list[str]:
-        """A short name for each cluster, from what marks it; colors of pictures only if nothing else does."""
+    def cluster_terms(self) -> ClusterTerms:
+        """The terms that mark the clusters; colors of pictures only if there are no others."""
         views, encodings = self.data.views, self.data.prepared.encodings
         features = {name: getattr(encodings[name].encoder, "feature", None) for name in views.names}
         described = [name for name, feature in features.items() if feature is None]
-        numbered = [f"cluster {number}" for number in range(self.labels.max(initial=-1) + 1)]
-        names = name_clusters(self.labels, views[described], self.texts) if described else numbered
-        if names != numbered or "color" not in features.values():
-            return names
         colors = {}
         for name in [name for name, feature in features.items() if feature == "color"]:
             columns = np.asarray(views.feature_names(name))
             is_whole = np.array(["," not in column for column in columns])  # "blue", not "blue, top left"
             colors[name] = ViewInput(views[name][:, is_whole], columns=columns[is_whole])
-        return name_clusters(self.labels, Views.from_inputs(colors))
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        terms = count_terms(self.labels, views[described], self.texts) if described else ClusterTerms((), sizes, sizes)
+        if colors and not any(map(terms.rank, range(len(sizes)))):
+            return count_terms(self.labels, Views.from_inputs(colors))
+        return terms
+
+    @cached_property
+    def automatic_names(self) -> list[str]:
+        """A short name for each cluster from what marks it, or as in the run that is restored or continued."""
+        return list(self.saved_names) or choose_names(self.cluster_terms, self.previous_names)
+
+    @cached_property
+    def cluster_names(self) -> list[str]:
+        """A name for each cluster: that of the user, or a short one from what marks it."""
+        names = [self.given_names.get(number, name) for number, name in enumerate(self.automatic_names)]
+        return separate_names(names, list(self.given_names))
+
+    def describe_clusters(self) -> list[ClusterDescription]:
+        """Describe the clusters for a function that names them."""
+        texts = list({id(strings): strings for strings in self.texts.values()}.values())  # views may share them
+        ids = self.data.views.ids
+        return describe_clusters(
+            self.cluster_terms, self.automatic_names, self.labels, self.entity_confidence, ids, texts
+        )
+
+    def rename(self, names: str | Mapping[Any, Any] | None) -> PipelineRun:
+        """Return the run with other names of clusters, as --names takes them."""
+        matched, unknown = match_names(read_names(names), self.cluster_names)
+        if unknown:
+            raise ValueError(describe_unknown(unknown, self.cluster_names))
+        for number, name in enumerate(self.cluster_names):
+            if number not in matched and name.casefold() in map(str.casefold, matched.values()):
+                raise ValueError(f"--names: {name!r} is already the name of cluster {number}: rename it, too")
+        renamed = replace(self, saved_names=self.cluster_names, given_names=matched)
+        inputs = {**self.facts["inputs"], "names": names if type(names) is str else None}
+        given_names = {**self.facts.get("given_names", {}), **{str(number): name for number, name in matched.items()}}
+        return replace(
+            renamed, facts={**self.facts, "names": renamed.cluster_names, "given_names": given_names, "inputs": inputs}
+        )
+
+    @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy."""
+        return choose_level_names(self.hierarchy, self.cluster_terms, self.cluster_names)
+
+    @cached_property
+    def changes(self) -> Changes | None:
+        """What changed since the run that this one continues; None if there is none."""
+        if self.update is None:
+            return None
+        return self.update.describe(self.data.prepared.names, self.labels, self.cluster_names)
+
+    @property
+    def noun(self) -> str:
+        """What the entities are, in the plural."""
+        return choose_noun(self.data.reading.contents, self.data.reading.id_column)
 
     @property
     def texts(self) -> dict[str, Any]:
@@ -114,12 +184,11 @@ class PipelineRun:
     def entity_columns(self) -> dict[str, list[Any]]:
         """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
-        names = np.array([*self.cluster_names, None], dtype=object)  # None at index -1
-        columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": names[labels].tolist()}
+        columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": name_labels(labels, self.cluster_names)}
         if assessment is not None:
             columns["confidence"] = assessment.certainty.tolist()
         if has_probabilities(model, assessment is not None):
-            columns |= tabulate_probabilities(model, self.fitted.views, labels)
+            columns |= tabulate_probabilities(model, self.fitted.views, labels, self.cluster_names)
         if assessment is not None:
             columns["stability"] = round_numbers(assessment.stability, 2)
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
@@ -152,6 +221,7 @@ class PipelineRun:
             "seed": self.options.seed,
             "assessment": assessment,
             "selection": self.fitted.selection,
+            "update": None if self.update is None else vars(self.update),
         }
 
     def build_report(self) -> Report:
@@ -160,6 +230,11 @@ class PipelineRun:
         links = data.file_constraints
         satisfied = [] if links is None else [f"constraints: {describe_satisfied(links.count_satisfied(self.labels))}"]
         settings = self.facts.get("settings", {}).get("given")
+        extra_sections: list[SectionBuilder] = []
+        if self.update is not None and self.changes is not None:
+            extra_sections.append(partial(build_changes_section, self.changes, self.update.origin))
+        if data.seeds is not None:
+            extra_sections.append(partial(build_seeds_section, data.seeds.describe(self.labels)))
         return Report(
             self.fitted.estimator,
             data.views,
@@ -180,8 +255,11 @@ class PipelineRun:
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
+            layout=self.layout,
+            hierarchy=self.hierarchy,
+            second_choice=self.entity_columns.get("second"),
+            level_names=self.level_names,
+            noun=self.noun,
             columns=self.columns,
-            extra_sections=[]
-            if data.seeds is None
-            else [partial(build_seeds_section, data.seeds.describe(self.labels))],
+            extra_sections=extra_sections,
         )

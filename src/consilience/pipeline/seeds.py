@@ -12,7 +12,7 @@ import numpy as np
 from ..data import Constraints, Views
 from ..files import EncodedData, InputData, match_classes
 from ..registry import EstimatorDeclaration
-from ..report.charts import build_row, build_table, draw_cluster
+from ..report.charts import build_row, build_table
 from ..report.facts import ReportFacts
 from ..report.markup import mark_user_text, tag
 from ..report.sections.section import Section
@@ -153,7 +153,7 @@ def build_seeds_section(described: list[dict[str, Any]], facts: ReportFacts) -> 
         build_row(
             mark_user_text(row["class"], 30),
             f"{row['entities']:,}",
-            "–" if row["cluster"] is None else draw_cluster(row["cluster"]),
+            "–" if row["cluster"] is None else facts.draw_group(row["cluster"]),
             f"{row['in_cluster']:,}",
             f"{facts.sizes.get(row['cluster'], 0):,}",
         )

@@ -27,7 +27,8 @@ from .single_views import SCORES, score_labels
 # options that `consilience report` needs to read the files again
 INPUTS = (
     *("view", "id", "mapping", "kind", "encode", "delimiter", "labels", "constraints", "seeds"),
-    *("describe", "method", "settings", "k", "seed", "outliers", "assess", "title"),
+    "describe",
+    *("method", "settings", "k", "seed", "outliers", "assess", "title", "names"),
 )
 
 
@@ -55,12 +56,15 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         },
         "method": data.method,
         "method_chosen": data.reason,
-        "estimator": type(model).__name__,
+        "estimator": type(
+            getattr(model, "model", model)
+        ).__name__,  # a model with other numbers of clusters contains it
         "settings": {"given": list_settings(options.settings), "resolved": describe_parameters(model)},
         "seed": options.seed,
         "assessment": None if assessment is None else assessment.to_dict(),
         "clusters": len(np.unique(labels[placed])),
         "names": run.cluster_names,
+        "given_names": run.given_names,
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
@@ -94,6 +98,9 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
             for name, view_labels in model.view_labels_.items()
         },
         "comparison": run.comparison,
+        "changes": None
+        if run.update is None or run.changes is None
+        else {"previous": run.update.origin, **run.changes.to_dict(), "next_cluster": run.update.next_cluster},
         "seconds": log.seconds,
         "versions": list_versions(),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -105,6 +112,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
             "encode": [
                 f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
+            "names": options.names if type(options.names) is str else None,
         },
     }
 
@@ -188,12 +196,14 @@ def list_clusters(names: list[str], sizes: list[int]) -> list[str]:
     if all(name == f"cluster {number}" for number, name in enumerate(names)):
         return []
     width = len(f"{max(sizes):,}")
-    lines = [f"  {number:2}  {sizes[number]:{width},}  {name}" for number, name in enumerate(names[:MAX_NAMES])]
-    return [*lines, *(["  ..."] if len(names) > MAX_NAMES else [])]
+    clusters = [number for number, size in enumerate(sizes) if size]
+    lines = [f"  {number:2}  {sizes[number]:{width},}  {names[number]}" for number in clusters[:MAX_NAMES]]
+    return [*lines, *(["  ..."] if len(clusters) > MAX_NAMES else [])]
 
 
 def list_sizes(sizes: list[int]) -> str:
-    """Write the sizes of clusters, the first 20 of them."""
+    """Write the sizes of clusters that are not empty, the first 20 of them."""
+    sizes = [size for size in sizes if size]
     return ", ".join(f"{size:,}" for size in sizes[:20]) + (" ..." if len(sizes) > 20 else "")
 
 

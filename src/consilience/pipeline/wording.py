@@ -30,12 +30,13 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     (r"\(--delimiter\)", "(if not, read it with pandas.read_csv(path, sep=...))"),
     (r"--outliers (\w+)", r"outliers=\1"),
     (r"--describe ('[^']+')", r"describe=[\1]"),
-    (r"--(describe|labels|seeds|constraints|outliers|mapping|title|delimiter)\b", r"\1"),
+    (r"--(describe|labels|seeds|constraints|outliers|mapping|title|delimiter|names)\b", r"\1"),
     (r"--seed\b", "random_state"),
     (r"write over with --force\b", "pass overwrite=True"),
     (r"--force\b", "overwrite=True"),
     (r"`consilience cluster`", "`consilience.cluster`"),
     (r"`consilience compare`", "`consilience.compare`"),
+    (r"`consilience update`", "`Result.update`"),
     (r" in labels\.csv\b", " of Result.frame"),
 )
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._version import __version__
-from ..explain import joint_map
 from ..files import parse_view
 from ..files.annotate import SUFFIXES, check_write_back, collect_results, write_annotated
 from .log import RunLog, UsageError
@@ -66,7 +65,7 @@ def collect_cell_results(run: PipelineRun, names: np.ndarray) -> dict[str, np.nd
         confidence=run.entity_confidence,
         view_labels=model.view_labels_,
         embedding=run.joint_embedding,
-        joint_map=joint_map(run.joint_embedding, random_state=run.options.seed),
+        joint_map=run.layout,
     )
 
 

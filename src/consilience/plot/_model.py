@@ -50,6 +50,13 @@ def check_fitted_views(model: Any, X: Any) -> Views:
     return views
 
 
+def check_names(names: Sequence[str] | None, n_clusters: int) -> list[str] | None:
+    """Return the names of clusters; refuse fewer names than clusters."""
+    if names is not None and len(names) < n_clusters:
+        raise ValueError(f"names: {len(names)} names for {n_clusters} clusters; give one per cluster")
+    return None if names is None else list(names)
+
+
 def find_column(columns: Sequence[OriginalColumn], name: str) -> OriginalColumn:
     """Return the column with this name, or raise an error that lists the columns."""
     for column in columns:

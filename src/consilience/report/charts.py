@@ -1,4 +1,4 @@
-"""Tables and small charts in plain HTML: bars, shaded cells, line charts, cluster symbols."""
+"""Tables and small charts in plain HTML: bars, shaded cells, line charts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ import numpy as np
 
 from .markup import Html, format_number, join_html, tag
 
-N_COLORS, N_SHAPES = 10, 3  # of cluster symbols; beyond their product only the number distinguishes clusters
+N_COLORS, N_SHAPES = 10, 3  # of symbols of groups; beyond their product only the name distinguishes groups
 WIDTH, HEIGHT, MARGIN = 320, 96, 6  # of a line chart, in drawing units
 MAX_POINTS = 300
-
-
-def draw_cluster(cluster: int) -> Html:
-    """Draw the color, shape and number of a cluster, or write "no cluster"."""
-    if cluster < 0:
-        return tag("span", "no cluster", class_="none")
-    look = f"chip k{cluster % N_COLORS} s{cluster // N_COLORS % N_SHAPES}"
-    return tag("span", tag("i"), str(cluster), class_=look)
 
 
 def draw_bar(share: float) -> Html:
@@ -60,11 +52,6 @@ def make_scrollable(name: str, content: Html) -> Html:
 def build_row(head: str, *cells: str) -> list[Html]:
     """Return the cells of a row, the first of which is its head."""
     return [tag("th", head, scope="row"), *(tag("td", cell) for cell in cells)]
-
-
-def draw_figure(name: str, number: str, meaning: str) -> Html:
-    """Draw a number with its name and meaning."""
-    return tag("div", tag("dt", name), tag("dd", tag("b", number), tag("small", meaning)))
 
 
 def draw_line(values: Sequence[float], name: str, first: int = 1) -> Html | None:

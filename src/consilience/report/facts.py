@@ -10,26 +10,32 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import Operator
 from ..assessment import Assessment
 from ..data import Views
 from ..explain import (
     Hierarchy,
     OriginalColumn,
+    build_consensus_graph,
     build_hierarchy,
     confidence,
     contested,
-    joint_embedding,
+    embed_graph,
     joint_map,
     name_clusters,
+    name_levels,
 )
 from ..explain.confidence import choose_measure
+from ..methods.common.margins import find_runner_up
 from ..selection import Selection
-from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
+from .charts import N_COLORS, N_SHAPES
+from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
 MAX_THUMBNAILS = 400  # entities with a picture in the page
 MAX_THUMBNAIL_BYTES = 30_000  # of one picture
 MAX_PICTURE_BYTES = 1_500_000  # of all pictures, in base64
+MIN_PROBABILITY = 0.0001  # of a cluster that is worth naming as the second choice
 IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 
 
@@ -55,7 +61,9 @@ class ReportFacts:
     columns: Sequence[OriginalColumn] = ()
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
+    custom_level_names: Mapping[int, Sequence[str]] | None = None
     noun: str = "entities"
+    custom_second_choice: Any = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.model, "labels_"):
@@ -74,6 +82,8 @@ class ReportFacts:
             raise ValueError(f"names: {len(self.custom_names)} names for {n_clusters} clusters; give one per cluster")
         for column in self.columns:
             self._check_length(f"column {column.name!r}", column.values, "give one cell per entity")
+        if self.custom_second_choice is not None:
+            self._check_length("second_choice", self.custom_second_choice, "give one cluster per entity, -1 for none")
         if self.custom_layout is not None:
             self._check_length("layout", self.custom_layout, "give two coordinates per entity")
         for name, kind, function in (
@@ -95,12 +105,13 @@ class ReportFacts:
 
     @cached_property
     def title(self) -> str:
-        """The title of the user, or one that names the model and its number of clusters."""
+        """The title of the user, or the number of entities and groups."""
         if self.custom_title:
             return clean_text(self.custom_title)
+        entities = f"{self.n:,} {clean_text(self.noun)}"
         if self.selection is not None and not self.selection.supported and len(self.sizes) < 2:
-            return "No evidence for groups"
-        return f"{type(self.model).__name__}: {len(self.sizes)} cluster{'' if len(self.sizes) == 1 else 's'}"
+            return f"No evidence for groups in {entities}"
+        return f"{entities} in {format_count(len(self.sizes), 'group')}"
 
     @cached_property
     def names(self) -> list[str]:
@@ -110,9 +121,21 @@ class ReportFacts:
         return name_clusters(self.labels, self.views, self.view_texts)
 
     @cached_property
+    def level_names(self) -> dict[int, list[str]]:
+        """The names of the groups at each level of the hierarchy, by number of groups."""
+        if self.custom_level_names is None:
+            return name_levels(self.hierarchy, self.labels, self.views, self.view_texts, names=self.names)
+        return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
+
+    @cached_property
+    def graph(self) -> Operator:
+        """Similarities of the entities, added up over the views."""
+        return build_consensus_graph(self.views)
+
+    @cached_property
     def embedding(self) -> np.ndarray:
         """Coordinates of the entities in a space that all views share."""
-        return joint_embedding(self.views)
+        return embed_graph(self.graph)
 
     @cached_property
     def layout(self) -> np.ndarray:
@@ -122,7 +145,46 @@ class ReportFacts:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree that merges the clusters."""
-        return build_hierarchy(self.labels, self.embedding) if self.custom_hierarchy is None else self.custom_hierarchy
+        if self.custom_hierarchy is not None:
+            return self.custom_hierarchy
+        return build_hierarchy(self.labels, self.views, graph=self.graph)
+
+    @cached_property
+    def looks(self) -> dict[int, tuple[int, int]]:
+        """Color and shape of the symbol of each cluster; neighbors in the hierarchy have different colors."""
+        order = self.hierarchy.order
+        return {cluster: (i % N_COLORS, i // N_COLORS % N_SHAPES) for i, cluster in enumerate(order)}
+
+    def draw_group(self, cluster: int, length: int = 60) -> Html:
+        """Draw the symbol and the name of a cluster, or write "no group"."""
+        if cluster < 0:
+            return tag("span", "no group", class_="none")
+        color, shape = self.looks.get(cluster, (0, 0))
+        return tag("span", tag("i"), mark_user_text(self.name_group(cluster), length), class_=f"chip k{color} s{shape}")
+
+    def name_group(self, cluster: int) -> str:
+        """Return the name of a cluster; views may also use numbers of empty clusters, which have none."""
+        return self.names[cluster] if cluster < len(self.names) else f"cluster {cluster}"
+
+    def count(self, n: int, verb: str = "", verb_of_several: str = "") -> str:
+        """Write a number of entities by their noun, and a verb in the right number."""
+        singular = "entity" if self.noun == "entities" else f"of the {self.noun}"
+        words = f"1 {singular} {verb}" if n == 1 else f"{format_integer(n)} {self.noun} {verb_of_several}"
+        return words.rstrip()
+
+    @cached_property
+    def second_choice(self) -> np.ndarray | None:
+        """The cluster that suits each entity best after its own, -1 for none; None if the model does not tell."""
+        if self.custom_second_choice is not None:
+            return np.array([-1 if cluster is None else cluster for cluster in self.custom_second_choice])
+        if not hasattr(self.model, "predict_proba") or not self.shows_views:
+            return None
+        probabilities = np.asarray(self.model.predict_proba(self.views), dtype=np.float64)
+        second = np.full(self.n, -1)
+        rows = np.flatnonzero(self.labels >= 0)
+        _, best_other, probability = find_runner_up(probabilities[rows], self.labels[rows])
+        second[rows] = np.where(probability >= MIN_PROBABILITY, best_other, -1)
+        return second
 
     @property
     def n(self) -> int:
@@ -224,6 +286,13 @@ class ReportFacts:
         """Return the id of an entity, or its number."""
         return str(row) if self.views.ids is None else clean_text(self.views.ids[row])
 
+    def name_class(self, value: Any) -> str:
+        """Return the name of a known class."""
+        names = self.class_names
+        if names is not None and isinstance(value, int | float) and 0 <= value < len(names):
+            return str(names[int(value)])
+        return str(value)
+
     def mark_entity(self, row: int) -> Html:
         """Return the id or number of an entity as HTML, after its picture if it has one."""
         source = self.find_picture(row)
@@ -250,8 +319,13 @@ class ReportFacts:
 
     @cached_property
     def view_texts(self) -> dict[str, Sequence[Any]]:
-        """The original texts of the views that have any."""
-        return {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        """The original texts of the views that have any, None for missing ones; views may share their texts."""
+        texts_by_view = {name: texts for name, texts in (self.texts or {}).items() if texts is not None}
+        cleaned = {
+            id(texts): [None if _none_if_missing(text) is None else str(text) for text in texts]
+            for texts in texts_by_view.values()
+        }
+        return {name: cleaned[id(texts)] for name, texts in texts_by_view.items()}
 
     def shows_words(self, view: str) -> bool:
         """Whether a view is described by the words of its texts, because its columns have no names."""
@@ -264,7 +338,7 @@ class ReportFacts:
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
         """Return the beginnings of the entity's texts."""
         names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
-        texts = {name: _none_if_missing(self.view_texts[name][row]) for name in reversed(names.values())}
+        texts = {name: self.view_texts[name][row] for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}
         quotes = {name: quote for name, quote in quotes.items() if quote}
         if not quotes:

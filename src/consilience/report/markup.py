@@ -66,6 +66,11 @@ def truncate(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def start_sentence(text: str) -> str:
+    """Return a clause with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
 def mark_user_text(text: Any, length: int = 60) -> Html:
     """Return text from the user's data: cleaned, truncated with the full text as tooltip, and isolated in direction."""
     full = clean_text(text)

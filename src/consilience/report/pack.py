@@ -12,7 +12,7 @@ import numpy as np
 
 from .markup import Html, tag
 
-BROWSER_ARRAYS = {"i2": "Int16Array", "u2": "Uint16Array", "i4": "Int32Array"}
+BROWSER_ARRAYS = {"u1": "Uint8Array", "i2": "Int16Array", "u2": "Uint16Array", "i4": "Int32Array"}
 
 
 def pack_numbers(values: Any, kind: str) -> dict[str, str]:

@@ -11,13 +11,16 @@ from importlib.resources import files
 from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
-from .sections import SECTIONS, Section, SectionBuilder, build_method, build_search
+from .sections import SECTIONS, Section, SectionBuilder, build_method, build_overview, build_search
 
-MAX_BYTES = 5_000_000
+MAX_BYTES = 10_000_000
 RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
-STYLES = ("style.css", "descriptions.css")
 # in the order of the script: a part may use what the parts before it define
-SCRIPT_PARTS = ("base", "state", "theme", "clusters", "unpack", "view_maps", "search", "start")
+SCRIPT_PARTS = (
+    "base", "unpack", "state", "theme", "table", "export", "search", "groups", "pages", "view_maps",
+    "map_colors", "map_points", "map_labels", "map_lasso", "map", "start",
+)  # fmt: skip
+STYLES = ("style.css", "map.css", "descriptions.css")
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"
@@ -25,34 +28,30 @@ ICON = (
 
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
-    """Return the whole document; extra sections stand before the table of all entities."""
-    style, script = read_styles(), read_script()
+    """Return the whole document; extra sections stand before the method, those with results before the table."""
+    style, script = read_parts("", STYLES), read_script()
+    overview, method = build_overview(facts), build_method(facts)
     built = (build(facts) for build in (*SECTIONS, *extra_sections))
     sections = [section for section in built if section is not None]
     for section in sections:
         if not isinstance(section, Section):
             raise TypeError(f"a section builder must return a Section or None, got {type(section).__name__}")
-    method = build_method(facts)
-    data = {name: value for section in sections for name, value in section.data.items()}
-    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *(section.body for section in sections)))
-    n_bytes += len(method.body.encode("utf-8")) + len(str(data_block(data))) + RESERVED_BYTES
-    search = build_search(facts, MAX_BYTES - n_bytes)
-    sections += [search, method]
-    ids = [section.id for section in sections]
+    results = [overview, *(section for section in sections if section.is_result)]
+    details = [*(section for section in sections if not section.is_result), method]
+    data = {name: value for section in (*results, *details) for name, value in section.data.items()}
+    bodies = [section.body for section in (*results, *details)]
+    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *bodies))
+    search = build_search(facts, MAX_BYTES - n_bytes - len(str(data_block(data))) - RESERVED_BYTES)
+    ids = [section.id for section in (*results, search, *details)]
     if len(set(ids)) < len(ids):
         repeated = next(section_id for section_id in ids if ids.count(section_id) > 1)
         raise ValueError(f"two sections have the id {repeated!r}: choose another id for yours")
-    links = (tag("li", tag("a", section.short_title, href=f"#{section.id}")) for section in sections)
-    navigation = tag("nav", tag("ol", links), aria_label="Contents")
-    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
-    now = datetime.now(UTC)  # the only part of the page that changes between runs
-    date = tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
-        tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), toggle, class_="top"),
-        tag("div", navigation, tag("main", (section.to_html() for section in sections), id="main"), class_="page"),
-        tag("footer", tag("p", "Made by consilience on ", date, ". The page works offline and sends no data.")),
+        _build_header(),
+        tag("main", (section.to_html() for section in (*results, search)), _build_details(details), id="main"),
+        _build_footer(),
         data_block({**data, **search.data}),
         tag("script", script),
     )
@@ -70,16 +69,41 @@ def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def read_styles() -> Html:
-    """Return the style sheet of the page."""
-    return Html("".join((files(__package__) / name).read_text("utf-8") for name in STYLES))
+def _build_header() -> Html:
+    parts = {"overview": "Groups", "find": "Table", "made": "How it was made"}
+    links = (tag("a", text, href=f"#{section_id}") for section_id, text in parts.items())
+    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
+    mark = tag("p", tag("a", "consilience", href="#overview"), class_="mark")
+    return tag("header", mark, tag("nav", links, aria_label="Parts of the page"), toggle, class_="top")
+
+
+def _build_details(sections: Sequence[Section]) -> Html:
+    """Return the sections about the method and its figures, below the groups and the table."""
+    links = (tag("li", tag("a", section.short_title, href=f"#{section.id}")) for section in sections)
+    contents = tag("nav", tag("ol", links), aria_label="Contents")
+    return tag(
+        "div",
+        tag("h2", "How it was made", id="made"),
+        tag("div", contents, tag("div", (section.to_html() for section in sections)), class_="page"),
+        class_="made",
+    )
+
+
+def _build_footer() -> Html:
+    now = datetime.now(UTC)  # the only part of the page that changes between runs
+    date = tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
+    return tag("footer", tag("p", "Made by consilience on ", date, ". The page works offline and sends no data."))
 
 
 def read_script() -> Html:
     """Return the script of the page, whose parts share one scope."""
-    folder = files(__package__) / "script"
-    parts = [(folder / f"{name}.js").read_text("utf-8") for name in SCRIPT_PARTS]
-    return Html('"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n")
+    content = read_parts("script", [f"{name}.js" for name in SCRIPT_PARTS])
+    return Html(f'"use strict";\n(() => {{\n{content}}})();\n')
+
+
+def read_parts(folder: str, names: Sequence[str]) -> Html:
+    """Return the files of a folder of this package, one after the other."""
+    return Html("\n".join((files(__package__) / folder / name).read_text("utf-8") for name in names))
 
 
 def write_content_policy(script: str) -> str:

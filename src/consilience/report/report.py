@@ -21,8 +21,9 @@ from .sections import SectionBuilder
 class Report:
     """A clustering explained in one HTML file that needs no network and no other file.
 
-    The page shows the data, what distinguishes each cluster, how much the views agree, which entities are contested, a
-    map of each view, and a searchable table of all entities. Jupyter shows the report as the value of a cell.
+    The page begins with a verdict, the groups with their names, a map of all views and a search over all texts. Each
+    group has a page with what marks it, its members and its neighbors. Below are a table of all entities, which can be
+    downloaded, and how the result was made. Jupyter shows the report as the value of a cell.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Report:
     notes : sequence of str, optional
         Sentences about how the data was read.
     texts : mapping of view name to sequence of str, optional
-        The original texts of the entities, shown with examples.
+        The original texts of the entities, shown with examples and searched.
     thumbnails : sequence of bytes, or callable, optional
         A small picture of each entity, as the content of a JPEG, PNG, GIF or WebP file of up to 30 kB; None if it has
         none. A function gets the position of an entity, and is called only for those that the page shows: the page
@@ -65,8 +66,12 @@ class Report:
         Positions on the map; by default from `consilience.explain.joint_map`.
     hierarchy : Hierarchy, optional
         How clusters merge; by default from `consilience.explain.build_hierarchy`.
+    level_names : mapping of int to sequence of str, optional
+        Names of the groups at each level of the hierarchy; by default from `consilience.explain.name_levels`.
     noun : str, default='entities'
         What the entities are, in the plural, such as 'products'.
+    second_choice : array-like of int, shape (n_entities,), optional
+        The cluster that suits each entity best after its own, -1 for none; by default from the model's `predict_proba`.
     extra_sections : sequence of callables, optional
         Functions that take `ReportFacts` and return a `Section`, or None for no section.
 
@@ -102,7 +107,9 @@ class Report:
         columns: Sequence[OriginalColumn] = (),
         layout: Any = None,
         hierarchy: Hierarchy | None = None,
+        level_names: Mapping[int, Sequence[str]] | None = None,
         noun: str = "entities",
+        second_choice: Any = None,
         extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
         self._extra_sections = extra_sections
@@ -125,7 +132,9 @@ class Report:
             columns=columns,
             custom_layout=layout,
             custom_hierarchy=hierarchy,
+            custom_level_names=level_names,
             noun=noun,
+            custom_second_choice=second_choice,
         )
 
     def to_html(self) -> str:

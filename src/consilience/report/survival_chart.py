@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..explain import SurvivalCurve
-from .charts import N_COLORS, N_SHAPES
 from .markup import Html, clean_text, format_share, tag, truncate
 
 MAX_CURVES = 8  # groups per chart
@@ -25,7 +24,13 @@ class GroupCurve:
 
     group: int
     name: str
+    look: tuple[int, int]  # color and shape of the group's symbol
     curve: SurvivalCurve
+
+    @property
+    def color(self) -> str:
+        """CSS class of the color."""
+        return f"k{self.look[0]}"
 
 
 def choose_ticks(end: float, n_most: int = 6) -> np.ndarray:
@@ -74,10 +79,6 @@ def _place_share(share: float) -> float:
     return TOP + (HEIGHT - TOP - BOTTOM) * (1 - share)
 
 
-def _look(curve: GroupCurve) -> str:
-    return f"k{curve.group % N_COLORS}"
-
-
 def _list_steps(times: np.ndarray, shares: np.ndarray, end: float) -> list[str]:
     """Return the points of a step function; of several steps at the same place only the last."""
     points = [f"{_place_time(0, end):.1f},{_place_share(1.0):.1f}"]
@@ -95,13 +96,13 @@ def _list_steps(times: np.ndarray, shares: np.ndarray, end: float) -> list[str]:
 def _draw_band(curve: GroupCurve, end: float) -> Html:
     times = curve.curve.times
     above, below = (_list_steps(times, shares, end) for shares in (curve.curve.high, curve.curve.low))
-    return tag("polygon", points=" ".join([*above, *reversed(below)]), class_=f"band {_look(curve)}")
+    return tag("polygon", points=" ".join([*above, *reversed(below)]), class_=f"band {curve.color}")
 
 
 def _draw_curve(curve: GroupCurve, end: float) -> Html:
     points = _list_steps(curve.curve.times, curve.curve.survival, end)
-    dashes = DASHES[curve.group // N_COLORS % N_SHAPES]
-    return tag("polyline", points=" ".join(points), class_=_look(curve), stroke_dasharray=dashes)
+    dashes = DASHES[curve.look[1]]
+    return tag("polyline", points=" ".join(points), class_=curve.color, stroke_dasharray=dashes)
 
 
 def _draw_names(curves: Sequence[GroupCurve], end: float) -> list[Html]:
@@ -117,9 +118,9 @@ def _draw_names(curves: Sequence[GroupCurve], end: float) -> list[Html]:
     for curve, y in zip(ordered, places, strict=True):
         x = _place_time(float(curve.curve.times[-1]), end)
         start = f"{x + 2:.1f},{_place_share(float(curve.curve.survival[-1])):.1f}"
-        leader = tag("polyline", points=f"{start} {WIDTH - RIGHT + 8},{y:.1f}", class_=f"leader {_look(curve)}")
-        text = f"{curve.group} {truncate(clean_text(curve.name), MAX_NAME)}"
-        names += [leader, tag("text", text, x=WIDTH - RIGHT + 11, y=f"{y + 4:.1f}", class_=f"name {_look(curve)}")]
+        leader = tag("polyline", points=f"{start} {WIDTH - RIGHT + 8},{y:.1f}", class_=f"leader {curve.color}")
+        text = truncate(clean_text(curve.name), MAX_NAME)
+        names += [leader, tag("text", text, x=WIDTH - RIGHT + 11, y=f"{y + 4:.1f}", class_=f"name {curve.color}")]
     return names
 
 

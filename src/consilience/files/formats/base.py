@@ -66,13 +66,15 @@ class InputFile:
 class FileTable:
     """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
 
-    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does, and
-    `categories` the columns that have a categorical type.
+    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does,
+    `categories` the columns that have a categorical type, and `codes` the columns of numbers that lose digits of their
+    cells, such as 007.
     """
 
     columns: dict[str, np.ndarray]
     id_column: str | None = None
     categories: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from .base import InputFile
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 NUMBER_TYPES = {bool, int, float}
+LOSES_DIGITS = re.compile(r"^[ \t]*(?:0\d+|[-+]?\d{16,})[ \t]*$", re.MULTILINE)
 
 
 def is_missing(text: str) -> bool:
@@ -26,6 +28,11 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def has_codes(cells: Iterable[str]) -> bool:
+    """Whether a cell would lose digits as a number, because it starts with 0 or has more than 15 of them."""
+    return LOSES_DIGITS.search("\n".join(cells)) is not None
 
 
 def format_cell(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
-from .columns import check_unique_columns, is_missing, is_number, to_objects
+from .columns import check_unique_columns, has_codes, is_missing, is_number, to_objects
 from .text import MAX_LINE_LENGTH, open_text, read_lines
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -21,17 +21,16 @@ def read_delimited(path: InputFile, options: TableOptions) -> FileTable:
     """Read a table with a header; a column becomes numbers if all its cells are, unless it is to be read as text."""
     text_columns = set(options.as_text)
     while True:
-        columns, failed = _read_once(path, text_columns, options.delimiter)
+        table, failed = _read_once(path, text_columns, options.delimiter)
         if not failed:
-            return FileTable(columns)
+            return table
         text_columns |= failed  # these looked like numbers in the first rows: read the file again
 
 
-def _read_once(
-    path: InputFile, text_columns: set[str], delimiter: str | None
-) -> tuple[dict[str, np.ndarray], set[str]]:
+def _read_once(path: InputFile, text_columns: set[str], delimiter: str | None) -> tuple[FileTable, set[str]]:
     """Read the whole file; also return the columns that are no numbers after all."""
     failed: set[str] = set()
+    codes: set[str] = set()
     previous_limit = csv.field_size_limit(MAX_LINE_LENGTH)
     try:
         with open_text(path) as text:
@@ -52,13 +51,16 @@ def _read_once(
                         if name not in text_columns:
                             (text_columns if is_first else failed).add(name)
                         column = to_objects([cell if cell.strip() else None for cell in cells])
+                    elif name not in codes and has_codes(cells):
+                        codes.add(name)
                     chunks[name].append(column)
                 is_first = False
     finally:
         csv.field_size_limit(previous_limit)
     if is_first:
         raise ValueError(f"{path} has a header, but no rows")
-    return {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}, failed
+    columns = {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}
+    return FileTable(columns, codes=frozenset(codes)), failed
 
 
 def _read_rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:

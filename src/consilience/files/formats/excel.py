@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
-from .columns import check_unique_columns, is_number
+from .columns import check_unique_columns, has_codes, is_number
 from .delimited import parse_column
 
 MIN_ALLOWED_BYTES = 2**28  # decompressed size that a workbook of any length may have
@@ -53,12 +53,10 @@ def read_workbook(path: InputFile, options: TableOptions) -> FileTable:
     kept = [i for i in range(len(header)) if any(row[i] for row in body)]
     names = [header[i].strip() or f"column {i + 1}" for i in kept]
     check_unique_columns(path, names)
-    return FileTable(
-        {
-            name: parse_column(tuple(row[i] for row in body), name in options.as_text)
-            for name, i in zip(names, kept, strict=True)
-        }
-    )
+    cells = {name: tuple(row[i] for row in body) for name, i in zip(names, kept, strict=True)}
+    columns = {name: parse_column(texts, name in options.as_text) for name, texts in cells.items()}
+    codes = frozenset(name for name, values in columns.items() if values.dtype != object and has_codes(cells[name]))
+    return FileTable(columns, codes=codes)
 
 
 def _read_sheet(path: InputFile) -> list[list[Any]]:

@@ -475,14 +475,13 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         view_labels = {name: np.full(n, -1) for name in views.names}
         start = 0
         for votes in self._blocks(views):
-            total = sum_votes(votes)
-            rows = slice(start, start + len(total))
-            labels[rows] = self._choose(votes)
-            confidence[rows] = measure_vote_margins(total / self._sizes**self._balance, labels[rows])
+            chosen = self._choose(votes)
+            rows = slice(start, start + len(chosen))
+            labels[rows], confidence[rows] = chosen, self._measure_margins(votes, chosen)
             parts.append(self._combine_misfit(votes, labels[rows]))
             for name, view in votes.items():
-                chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
-                view_labels[name][rows][view.has_view] = chosen
+                by_view = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
+                view_labels[name][rows][view.has_view] = by_view
             start = rows.stop
             task.advance(BLOCK_UNITS)
         labels[sample], confidence[sample] = self.labels_, self.confidence_
@@ -508,6 +507,28 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         check_out(out, (len(views),), len(self._sizes) - 1)
         with use_threads(self.n_jobs):
             return gather_results(map(self._choose, self._blocks(views)), out)
+
+    def predict_confidence(self, X: Any) -> np.ndarray:
+        """Margin of the predicted cluster of each entity over the second, relative to its votes.
+
+        For entities that were not in the fit it is what `confidence_` is for those of the fit.
+
+        %(predict_parameters)s
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            From 0 for a tie to 1 if no other cluster has a vote. It orders entities by how doubtful they are; it is
+            not a probability.
+        """
+        views = check_new_views(self, X)
+        with use_threads(self.n_jobs):
+            margins = [self._measure_margins(votes, self._choose(votes)) for votes in self._blocks(views)]
+        return np.concatenate(margins)
+
+    def _measure_margins(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> np.ndarray:
+        """Return the margin of each entity's cluster over the second."""
+        return measure_vote_margins(sum_votes(votes) / self._sizes**self._balance, labels)
 
     def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
         """Yield the votes of each view for some entities at a time."""

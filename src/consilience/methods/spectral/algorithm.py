@@ -123,7 +123,9 @@ def ones_column(array: Array, dtype: Any) -> Array:
     return namespace(array).ones((array.shape[0], 1), dtype=dtype, device=device(array))
 
 
-def embed_view(K: Operator, n_vectors: int, rng: np.random.Generator) -> InitialEmbedding:
+def embed_view(
+    K: Operator, n_vectors: int, rng: np.random.Generator, *, tolerance: float | None = None
+) -> InitialEmbedding:
     """Compute the eigenvectors of the normalized similarities with the algebraically largest eigenvalues."""
     degree = compute_degrees(K)
     xp, n = namespace(degree), degree.shape[0]
@@ -136,7 +138,8 @@ def embed_view(K: Operator, n_vectors: int, rng: np.random.Generator) -> Initial
         # each component has an eigenvector of the eigenvalue 1
         members = asarray_like((components == component).astype(np.float64), degree)
         start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * members
-    top = top_eigenvectors(lambda X: root * (K @ (root * X)), cast_to(start, K.dtype), min(n, n_vectors))
+    start = cast_to(start, K.dtype)
+    top = top_eigenvectors(lambda X: root * (K @ (root * X)), start, min(n, n_vectors), tolerance=tolerance)
     values, U = zero_null_eigenvectors(top.values, keep_where(root > 0, top.vectors, 0.0))
     return InitialEmbedding(U, values, min_degree, root[:, 0] == 0, top.next_eigenvalue, top.converged, root * U)
 

@@ -28,7 +28,7 @@ class EigenPairs(NamedTuple):
     converged: bool
 
 
-def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPairs:
+def top_eigenvectors(product: Product, start: Array, n_wanted: int, *, tolerance: float | None = None) -> EigenPairs:
     """Compute the algebraically largest eigenvalues and their vectors with a block Krylov space.
 
     The space grows by the residuals of its Ritz vectors. When it has become wide, it shrinks to these vectors and
@@ -45,9 +45,12 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
         Initial vectors, some more than wanted, of the dtype to compute in. Eigenvectors among them are found at once.
     n_wanted : int
         Number of eigenvectors, at most the width of the start.
+    tolerance : float, optional
+        Length of the residuals that suffices, relative to the largest eigenvalue; by default eps^0.75 of the dtype.
     """
     xp, dtype, width = namespace(start), start.dtype, start.shape[1]
     eps, tiny = float(xp.finfo(dtype).eps), float(xp.finfo(dtype).smallest_normal)
+    tolerance = eps**0.75 if tolerance is None else tolerance
     space = KrylovSpace(start, product, min(start.shape[0], MAX_WIDTH_FACTOR * width + 8))
     previous = start[:0, :0]
     best, n_waited = np.inf, 0
@@ -61,7 +64,7 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
         fetched = to_numpy(xp.concat([values, xp.astype(errors, values.dtype)]))  # in one transfer
         host_values, errors = fetched[: values.shape[0]], fetched[values.shape[0] :]
         scale = max(abs(host_values[0]), abs(host_values[-1]), tiny)
-        inexact = errors > eps**0.75 * scale
+        inexact = errors > tolerance * scale
         worst = errors[:n_wanted].max()
         best, n_waited = (worst, 0) if worst < best / 2 else (best, n_waited + 1)
         stalled = n_waited > PATIENCE and worst < eps**0.5 * scale

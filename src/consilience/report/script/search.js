@@ -1,130 +1,105 @@
-// The table of all entities.
-const pageSize = 25;
-const chip = (cluster, differs) => {
-  if (cluster < 0) return make("span", "no cluster", "none");
-  const element = make("span", undefined, `chip k${cluster % 10} s${Math.floor(cluster / 10) % 3}`);
-  element.append(make("i"), String(cluster));
-  if (!differs) return element;
-  const underlined = make("u");
-  underlined.append(element);
-  return underlined;
+// The search over ids, texts, categories and names of groups. Its hits are the selection, which map and table show.
+const maxHits = 50; // that the first screen lists
+
+const findRows = (text) => {
+  const searched = [columns.ids, ...data.texts.map((_, i) => columns[`text${i}`])].filter(Boolean);
+  let mask = null; // rows that contain all words
+  for (const word of text.split(/\s+/)) {
+    const hits = new Uint8Array(data.n);
+    searched.forEach((column) => column.find(word, hits));
+    if (!columns.ids && /^\d+$/.test(word)) for (let row = 0; row < data.n; row++) if (String(row).includes(word)) hits[row] = 1;
+    if (mask) for (let row = 0; row < data.n; row++) hits[row] &= mask[row];
+    mask = hits;
+  }
+  const ranks = [[], [], [], []]; // equal ids, ids that start with the text, ids that contain it, other rows
+  for (let row = 0; row < data.n; row++) {
+    if (!mask[row]) continue;
+    const id = idOf(row).toLowerCase();
+    const place = id.indexOf(text);
+    ranks[place < 0 ? 3 : place > 0 ? 2 : id.length === text.length ? 0 : 1].push(row);
+  }
+  return ranks.flat();
 };
 
-const showEntities = (columns) => {
-  const { cluster, sure, contested, certainty, stability, ids } = columns;
-  const nameOf = (row) => (ids ? ids[row] : String(row));
-  const lower = ids ? ids.map((id) => id.toLowerCase()) : null;
-  const entity = (row) => {
-    const element = make("span");
-    element.append(picture(row, nameOf(row)), userText(nameOf(row), 80));
+const search = () => {
+  const text = at("search").value.trim().toLowerCase();
+  words = text ? text.split(/\s+/) : [];
+  if (text) setSelection(new Set(findRows(text)), "search");
+  else if (state.origin === "search") setSelection(null);
+};
+const clearSearch = () => {
+  at("search").value = "";
+  words = [];
+  setSelection(null);
+};
+
+const listHits = () => {
+  const isSearch = state.origin === "search";
+  at("hits").hidden = !isSearch;
+  at("group-box").hidden = isSearch;
+  if (!isSearch) return;
+  const groups = listGroups().filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const items = groups.slice(0, maxHits).map(({ group }) => {
+    const item = make("li");
+    const link = make("a");
+    link.href = linkOf(group);
+    link.append(chip(group));
+    item.append(make("small", "group "), link);
+    return item;
+  });
+  for (const row of [...state.selection].slice(0, maxHits)) {
+    const item = make("li");
+    const head = make("b");
+    head.append(picture(row, idOf(row)), markHits(columns.ids || !columns.text0 ? idOf(row) : titleOf(row), 60));
+    item.append(head, " ", chip(groupOf(row)));
+    const texts = data.texts.map((_, i) => columns[`text${i}`]?.get(row)).filter(Boolean);
+    const countWords = (value) => words.filter((word) => value.toLowerCase().includes(word)).length;
+    const hit = texts.sort((a, b) => countWords(b) - countWords(a))[0];
+    if (hit) {
+      const snippet = make("span", undefined, "snippet");
+      snippet.append(markHits(hit, 140));
+      item.append(snippet);
+    }
+    items.push(item);
+  }
+  const more = state.selection.size - maxHits;
+  if (more > 0) items.push(make("li", `${number(more)} more in the table below`, "note"));
+  at("hits").replaceChildren(...(items.length ? items : [make("li", "No matches.", "note")]));
+};
+
+// What is selected, in words, with what can be done with it.
+const describeSelection = () => {
+  const bar = at("selected");
+  bar.hidden = !state.selection;
+  if (!state.selection) return;
+  const button = (text, act) => {
+    const element = make("button", text);
+    element.type = "button";
+    element.addEventListener("click", () => act(element));
     return element;
   };
-  let byName = null; // ranks by name, computed on first use
-  const rankNames = () => {
-    if (byName) return byName;
-    const { compare } = new Intl.Collator("en", { numeric: true });
-    const order = Array.from(ids.keys()).sort((a, b) => compare(ids[a], ids[b]) || a - b);
-    byName = new Int32Array(order.length);
-    order.forEach((row, rank) => (byName[row] = rank));
-    return byName;
-  };
-  const heads = [
-    { name: "Entity", values: () => (ids ? rankNames() : null), cell: (row) => entity(row) },
-    { name: "Cluster", values: () => cluster, cell: (row) => chip(cluster[row]) },
-  ];
-  const confidenceText = (row) => (sure[row] / 1000).toFixed(2);
-  if (sure && certainty) {
-    const places = Float64Array.from(certainty, (place, row) => place * 1001 + sure[row]);
-    const words = (row) => [data.words[certainty[row]], confidenceText(row)].filter(Boolean).join(", ");
-    heads.push({ name: "Confidence", values: () => places, cell: (row) => make("span", words(row)) });
-  } else if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", confidenceText(row)) });
-  const stable = (row) => (stability[row] < 0 ? "–" : `${Math.round(stability[row] / 10)}%`);
-  if (stability) heads.push({ name: "Stability", values: () => stability, cell: (row) => make("span", stable(row)) });
-  data.views.forEach((name, v) => {
-    const labels = columns[`view${v}`];
-    const cell = (row) =>
-      labels[row] < 0 ? make("span", "–", "none") : chip(labels[row], cluster[row] >= 0 && labels[row] !== cluster[row]);
-    if (labels) heads.push({ name, values: () => labels, cell });
+  const verb = state.origin === "search" ? "found" : "selected";
+  const link = Object.assign(make("a", "Show in the table"), { href: "#find" });
+  bar.replaceChildren(make("span", `${number(state.selection.size)} ${data.noun} ${verb}`));
+  if (state.selection.size) bar.append(link, button("Download CSV", saveRows), button("Copy", copyRows));
+  bar.append(button("Clear", () => { clearSearch(); at("search").focus(); }));
+};
+
+const enableSearch = () => {
+  let timer = null;
+  at("search").addEventListener("input", () => {
+    clearTimeout(timer);
+    if (data.n <= 20000) search();
+    else timer = setTimeout(search, 150);
   });
-  if (contested) heads.push({ name: "Contested", values: () => contested, cell: (row) => make("span", contested[row] ? "yes" : "no") });
-
-  let [sorted, rising, page, matches] = [null, true, 0, []];
-
-  const search = () => {
-    const text = at("find-text").value.trim().toLowerCase();
-    const wanted = at("find-cluster").value;
-    const only = at("find-contested").checked;
-    const ranks = [[], [], []]; // equal names, names that start with the text, names that contain it
-    for (let row = 0; row < data.n; row++) {
-      if (wanted !== "" && cluster[row] !== Number(wanted)) continue;
-      if (only && !contested[row]) continue;
-      const name = lower ? lower[row] : String(row);
-      const place = text ? name.indexOf(text) : 0;
-      if (place >= 0) ranks[place > 0 ? 2 : name.length === text.length ? 0 : 1].push(row);
-    }
-    matches = text ? ranks.flat() : ranks.flat().sort((a, b) => a - b);
-    const values = sorted && sorted.values();
-    const sign = rising ? 1 : -1;
-    if (sorted) matches.sort((a, b) => sign * (values ? values[a] - values[b] : a - b) || a - b);
-    page = 0;
-    show();
-  };
-  const show = () => {
-    const start = page * pageSize;
-    const rows = matches.slice(start, start + pageSize).map((row) => {
-      const line = make("tr");
-      heads.forEach((head, i) => {
-        const cell = make(i ? "td" : "th");
-        if (!i) cell.scope = "row";
-        cell.append(head.cell(row));
-        line.append(cell);
-      });
-      return line;
-    });
-    at("find-rows").replaceChildren(...rows);
-    at("find-back").disabled = page === 0;
-    at("find-on").disabled = start + pageSize >= matches.length;
-    const end = Math.min(start + pageSize, matches.length);
-    at("find-count").textContent = matches.length
-      ? `${number(start + 1)} to ${number(end)} of ${number(matches.length)}`
-      : "No matches.";
-  };
-
-  heads.forEach((head) => {
-    head.element = make("th");
-    head.element.scope = "col";
-    const button = make("button");
-    button.type = "button";
-    head.arrow = make("span", " ↕");
-    head.arrow.setAttribute("aria-hidden", "true");
-    button.append(userText(head.name, 24), head.arrow);
-    button.addEventListener("click", () => {
-      rising = sorted === head ? !rising : true;
-      sorted = head;
-      for (const other of heads) {
-        other.arrow.textContent = other !== sorted ? " ↕" : rising ? " ↑" : " ↓";
-        if (other === sorted) other.element.setAttribute("aria-sort", rising ? "ascending" : "descending");
-        else other.element.removeAttribute("aria-sort");
-      }
-      search();
-    });
-    head.element.append(button);
+  at("search").addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && at("search").value) { clearSearch(); event.stopPropagation(); }
+    if (event.key === "Enter" && state.selection?.size) goTo("#find");
   });
-  at("find-head").replaceChildren(...heads.map((head) => head.element));
-  at("find-text").addEventListener("input", search);
-  at("find-cluster").addEventListener("change", search);
-  at("find-contested").addEventListener("change", search);
-  at("find-contested").parentElement.hidden = !contested;
-  document.querySelectorAll("[data-find]").forEach((link) =>
-    link.addEventListener("click", () => {
-      at("find-text").value = "";
-      at("find-contested").checked = false;
-      at("find-cluster").value = link.dataset.find;
-      search();
-    }),
-  );
-  at("find-back").addEventListener("click", () => { page--; show(); });
-  at("find-on").addEventListener("click", () => { page++; show(); });
-  search();
-  return nameOf;
+  listen("selection", () => {
+    if (state.origin === "map") { at("search").value = ""; words = []; }
+    listHits();
+    describeSelection();
+  });
+  listen("level", listHits);
 };

@@ -1,16 +1,23 @@
 // Start the parts that need the packed columns.
 const start = async () => {
   showTheme();
+  enablePages();
   if (typeof DecompressionStream === "undefined") {
     at("find-trouble").textContent =
-      "This browser is too old to show the table of entities and the maps; the rest of the page is complete.";
+      "This browser is too old for the search, the table and the maps; the rest of the page is complete.";
     at("find-trouble").hidden = false;
-    document.querySelectorAll("#find .needs-js, #map .needs-js").forEach((element) => (element.hidden = true));
+    document.querySelectorAll("#find .needs-js, .tools, .map, #map").forEach((element) => (element.hidden = true));
     return;
   }
-  const columns = await unpackAll(data.columns);
-  const nameOf = columns.cluster ? showEntities(columns) : String;
-  await showMaps(nameOf);
+  columns = await unpackAll(data.columns);
+  enableGroups();
+  if (columns.cluster) {
+    showTable();
+    enableExport();
+    enableSearch();
+    await showMap();
+  } else at("map").hidden = true;
+  await showViewMaps();
   root.dataset.ready = "true";
 };
 start();

@@ -1,12 +1,10 @@
 // Light and dark colors, and print: everything open, in light colors.
 const system = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
-const redraws = [];
-const redraw = () => redraws.forEach((draw) => draw());
 const showTheme = () => {
   at("theme").textContent = isDark() ? "Light" : "Dark";
   at("theme").setAttribute("aria-label", isDark() ? "Light colors" : "Dark colors");
-  redraw();
+  announce("theme");
 };
 at("theme").addEventListener("click", () => {
   root.style.colorScheme = isDark() ? "light" : "dark";
@@ -20,11 +18,11 @@ addEventListener("beforeprint", () => {
   before = { closed, scheme: root.style.colorScheme };
   closed.forEach((block) => (block.open = true));
   root.style.colorScheme = "light";
-  redraw();
+  announce("theme");
 });
 addEventListener("afterprint", () => {
   if (!before) return;
   before.closed.forEach((block) => (block.open = false));
   root.style.colorScheme = before.scheme;
-  redraw();
+  announce("theme");
 });

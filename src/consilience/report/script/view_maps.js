@@ -1,6 +1,7 @@
-// A map of each view.
+// A map of each view, which shows the groups of the level, or one group alone.
 const missing = 65535; // coordinate of an entity that lacks the view
 const margin = 14;
+const mostNamed = 9; // groups whose names are drawn
 const draw = {
   0: (pen, x, y, r) => { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); },
   1: (pen, x, y, r) => pen.fillRect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r),
@@ -9,18 +10,15 @@ const draw = {
     pen.lineTo(x - 1.2 * r, y); pen.fill();
   },
 };
-const colorOf = (cluster) => {
-  const symbol = document.querySelector(`#legend [data-cluster="${cluster}"] i`);
-  return getComputedStyle(symbol || root).color;
-};
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 
-const showMaps = async (nameOf) => {
+const probe = make("span", undefined, "unseen");
+document.body.append(probe);
+
+const showViewMaps = async () => {
   const { rows, cluster } = await unpackAll(data.points);
-  const buttons = [...document.querySelectorAll("#legend button")];
-  let chosen = null;
   const views = await Promise.all(
-    data.maps.map(async (map, i) => ({ canvas: at(`map-${i}`), place: await unpack(map.place) })),
+    data.maps.map(async (map, i) => ({ canvas: at(`view-map-${i}`), place: await unpack(map.place) })),
   );
 
   const drawMap = ({ canvas, place }) => {
@@ -34,33 +32,42 @@ const showMaps = async (nameOf) => {
     const x = (i) => margin + (place[2 * i] / (missing - 1)) * (wide - 2 * margin);
     const y = (i) => high - margin - (place[2 * i + 1] / (missing - 1)) * (high - 2 * margin);
     const radius = rows.length > 1500 ? 2.1 : rows.length > 300 ? 2.8 : 3.6;
-    const colors = new Map(buttons.map(({ dataset }) => [Number(dataset.cluster), colorOf(dataset.cluster)]));
+    const level = levelOf(state.level);
+    const style = getComputedStyle(canvas.parentElement);
+    const tone = (color) => { // the color in the theme of the page
+      probe.style.color = color === null ? "var(--soft)" : `var(--k${color})`;
+      return getComputedStyle(probe).color;
+    };
+    const looks = new Map([noGroup, ...listGroups()].map((info) => [info.group, { ...info, tone: tone(info.color) }]));
+    const chosen = state.focus;
+    const group = Array.from(cluster, (number) => groupAt(level, number));
     const point = (i, alpha, r) => {
       if (place[2 * i] === missing) return;
       pen.globalAlpha = alpha;
-      pen.fillStyle = colors.get(cluster[i]);
-      draw[Math.floor(Math.max(cluster[i], 0) / 10) % 3](pen, x(i), y(i), r);
+      pen.fillStyle = looks.get(group[i]).tone;
+      draw[looks.get(group[i]).shape](pen, x(i), y(i), r);
     };
-    for (let i = 0; i < rows.length; i++) if (cluster[i] !== chosen) point(i, chosen === null ? 0.7 : 0.09, radius);
-    for (let i = 0; i < rows.length; i++) if (cluster[i] === chosen) point(i, 0.95, radius + 0.5);
+    for (let i = 0; i < rows.length; i++) if (group[i] !== chosen) point(i, chosen === null ? 0.7 : 0.09, radius);
+    for (let i = 0; i < rows.length; i++) if (group[i] === chosen) point(i, 0.95, radius + 0.5);
 
-    // the number of each cluster at its median, so that color is not the only sign
+    // the names of a few groups at their medians, so that color is not the only sign
     pen.globalAlpha = 1;
-    pen.font = "650 13px system-ui, sans-serif";
+    pen.font = "600 12px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineWidth = 4;
     pen.lineJoin = "round";
-    const style = getComputedStyle(canvas.parentElement);
-    for (const c of colors.keys()) {
-      if (c < 0 || (chosen !== null && c !== chosen)) continue;
-      const members = [...rows.keys()].filter((i) => cluster[i] === c && place[2 * i] !== missing);
+    for (const [c, { name }] of looks) {
+      if (c < 0 || (chosen !== null ? c !== chosen : looks.size > mostNamed)) continue;
+      const members = [...rows.keys()].filter((i) => group[i] === c && place[2 * i] !== missing);
       if (!members.length) continue;
-      const where = [median(members.map(x)), median(members.map(y))];
+      const text = name.length > 22 ? `${name.slice(0, 21)}…` : name;
+      const half = pen.measureText(text).width / 2;
+      const where = [Math.min(Math.max(median(members.map(x)), half + 4), wide - half - 4), median(members.map(y))];
       pen.strokeStyle = style.backgroundColor;
       pen.fillStyle = style.color;
-      pen.strokeText(c, ...where);
-      pen.fillText(c, ...where);
+      pen.strokeText(text, ...where);
+      pen.fillText(text, ...where);
     }
     canvas.places = (i) => (place[2 * i] === missing ? null : [x(i), y(i)]);
   };
@@ -68,7 +75,7 @@ const showMaps = async (nameOf) => {
   const nearest = (canvas, px, py) => {
     let [best, least] = [-1, 15 * 15];
     for (let i = 0; i < rows.length; i++) {
-      const where = (chosen === null || cluster[i] === chosen) && canvas.places(i);
+      const where = (state.focus === null || groupAt(levelOf(state.level), cluster[i]) === state.focus) && canvas.places(i);
       const distance = where ? (where[0] - px) ** 2 + (where[1] - py) ** 2 : Infinity;
       if (distance < least) [best, least] = [i, distance];
     }
@@ -80,8 +87,8 @@ const showMaps = async (nameOf) => {
     const showHover = (event) => {
       const i = nearest(canvas, event.offsetX, event.offsetY);
       if (i < 0) return hide();
-      const name = nameOf(rows[i]);
-      hover.replaceChildren(picture(rows[i], name), userText(name, 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
+      const group = groupAt(levelOf(state.level), cluster[i]);
+      hover.replaceChildren(picture(rows[i], idOf(rows[i])), userText(titleOf(rows[i]), 60), ", ", chip(group));
       hover.hidden = false;
       const [x, y] = canvas.places(i);
       hover.style.left = `${Math.max(0, Math.min(x + 10, canvas.clientWidth - hover.offsetWidth - 4))}px`;
@@ -92,17 +99,7 @@ const showMaps = async (nameOf) => {
     canvas.addEventListener("pointerleave", hide);
   }
   const drawAll = () => views.forEach(drawMap);
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      const clicked = Number(button.dataset.cluster);
-      chosen = chosen === clicked ? null : clicked;
-      for (const other of buttons) {
-        other.setAttribute("aria-pressed", String(Number(other.dataset.cluster) === chosen));
-      }
-      drawAll();
-    });
-  }
-  redraws.push(drawAll);
+  ["level", "focus", "theme"].forEach((topic) => listen(topic, drawAll));
   addEventListener("resize", drawAll);
   drawAll();
 };

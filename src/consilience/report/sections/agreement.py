@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ...metrics import agreement_rate
 from ..charts import build_row, build_table, draw_bar_with, draw_line, shade_cell
 from ..facts import AGREEMENT_CAVEAT, ReportFacts
-from ..markup import Html, format_count, format_decimal, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_count, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 EXPLANATION = (
-    "Each view gives every entity that it describes a cluster. The table shows the share of the entities with both "
-    "views that get the same cluster from both: the deeper the color, the more."
+    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities "
+    "with both views that get the same group from both: the deeper the color, the more."
 )
 CURVES = {  # columns of a history to draw, with their names
     "cost": "Cost (lower is better)",
@@ -22,7 +23,7 @@ CURVES = {  # columns of a history to draw, with their names
     "objective": "Objective (lower is better)",
     "log_likelihood": "Log-likelihood (higher is better)",
     "alignment": "Alignment of the views' embeddings",
-    "bits": "Information of the views about the clusters, in bits (higher is better)",
+    "bits": "Information of the views about the groups, in bits (higher is better)",
     "agreement": "Share of entities on which all views agree",
 }
 
@@ -36,6 +37,21 @@ def build_agreement(facts: ReportFacts) -> Section | None:
     return Section.build("agreement", "Agreement", "How much the views agree", *content)
 
 
+def _describe_agreement(facts: ReportFacts) -> str:
+    rate = format_share(agreement_rate(facts.view_labels))
+    n_present = sum((labels >= 0).astype(int) for labels in facts.view_labels.values())
+    agreed = (
+        f"All views agree on {rate} of the {facts.noun}"
+        if np.all(n_present == len(facts.view_labels))
+        else f"Of the {facts.noun} with more than one view, {rate} get the same group from all their views"
+    )
+    n_contested = int(facts.contested.sum())
+    contested = f"{'none is' if not n_contested else format_count(n_contested, 'is', 'are')} contested"
+    if facts.contested_among_confirmed is not None:
+        contested += f", {format_integer(facts.contested_among_confirmed.sum())} among the views that are confirmed"
+    return f"{agreed}; {contested}."
+
+
 def _tabulate_pairs(facts: ReportFacts) -> Html:
     if facts.agreement is None:
         return tag("p", "With one view there is no other view to agree with.")
@@ -44,8 +60,14 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         [tag("th", name, scope="row"), *(_build_pair_cell(rate, a == b) for b, rate in enumerate(rates))]
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
-    caption = "Share of entities that two views put into the same cluster"
-    return join_html((tag("p", EXPLANATION), build_table(caption, ("", *names), rows, class_="square")))
+    caption = "Share of entities that two views put into the same group"
+    return join_html(
+        (
+            tag("p", _describe_agreement(facts)),
+            tag("p", EXPLANATION),
+            build_table(caption, ("", *names), rows, class_="square"),
+        )
+    )
 
 
 def _build_pair_cell(rate: float, is_diagonal: bool) -> Html:

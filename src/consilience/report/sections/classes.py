@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...metrics import evaluate
-from ..charts import build_table, draw_cluster, shade_cell
+from ..charts import build_table, shade_cell
 from ..facts import ReportFacts
 from ..markup import Html, format_count, format_integer, join_html, mark_user_text, tag
 from .scores import build_column, build_column_head
@@ -16,7 +14,7 @@ from .section import Section
 
 MAX_SHOWN = 60  # rows and columns of the table
 EXPLANATION = (
-    "The model has not seen the classes; they only score it. Rows are classes, columns are clusters, and the shade "
+    "The model has not seen the classes; they only score it. Rows are classes, columns are groups, and the shade "
     "shows the share of the class. Columns are ordered so that the diagonal is strong: "
 )
 
@@ -28,17 +26,16 @@ def build_classes(facts: ReportFacts) -> Section | None:
     is_known = np.array([value is not None for value in facts.classes], dtype=bool)
     is_counted = is_known & (facts.labels >= 0)
     if is_counted.any():
-        names, classes = np.unique(
-            [_name_class(facts, value) for value in facts.classes[is_counted]], return_inverse=True
-        )
+        class_names = [facts.name_class(value) for value in facts.classes[is_counted]]
+        names, classes = np.unique(class_names, return_inverse=True)
         order = _order_classes(facts, names)
-        body = _compare_with_clusters(names[order], np.argsort(order)[classes], facts.labels[is_counted])
+        body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
     else:
-        missing = "is in a cluster and has a known class" if is_known.any() else "has a known class"
+        missing = "is in a group and has a known class" if is_known.any() else "has a known class"
         body = tag("p", f"No entity {missing}.")
     excluded = {
         "of unknown class": int((~is_known).sum()) if is_known.any() else 0,
-        "in no cluster": int((is_known & (facts.labels < 0)).sum()),
+        "in no group": int((is_known & (facts.labels < 0)).sum()),
     }
     notes = (
         tag("p", f"{format_count(n, 'entity', 'entities')} {reason} not counted.", class_="note")
@@ -46,13 +43,6 @@ def build_classes(facts: ReportFacts) -> Section | None:
         if n
     )
     return Section.build("classes", "Known classes", "Comparison with the known classes", body, notes)
-
-
-def _name_class(facts: ReportFacts, value: Any) -> str:
-    names = facts.class_names
-    if names is not None and isinstance(value, int | float) and 0 <= value < len(names):
-        return str(names[int(value)])
-    return str(value)
 
 
 def _order_classes(facts: ReportFacts, names: np.ndarray) -> np.ndarray:
@@ -67,16 +57,16 @@ def _order_classes(facts: ReportFacts, names: np.ndarray) -> np.ndarray:
     return np.array(sorted(range(len(names)), key=key))
 
 
-def _compare_with_clusters(names: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> Html:
+def _compare_with_clusters(facts: ReportFacts, names: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> Html:
     clusters, columns = np.unique(labels, return_inverse=True)
     counts = np.zeros((len(names), len(clusters)), dtype=np.int64)
     np.add.at(counts, (classes, columns), 1)
     order = order_by_match(counts)
     n_majority = counts.max(axis=0).sum()
     majority = (
-        f"{format_count(n_majority, 'entity is', 'entities are')} in a cluster in which their class is the largest."
+        f"{format_count(n_majority, 'entity is', 'entities are')} in a group in which their class is the largest."
     )
-    table = _tabulate_counts(names, clusters[order], counts[:, order])
+    table = _tabulate_counts(facts, names, clusters[order], counts[:, order])
     return join_html((tag("p", EXPLANATION, majority), _tabulate_scores(classes, labels), table))
 
 
@@ -96,7 +86,7 @@ def _tabulate_scores(classes: np.ndarray, labels: np.ndarray) -> Html:
     return build_table("Scores (↑ higher is better, ↓ lower is better)", head, [row], "scores")
 
 
-def _tabulate_counts(names: np.ndarray, clusters: np.ndarray, counts: np.ndarray) -> Html:
+def _tabulate_counts(facts: ReportFacts, names: np.ndarray, clusters: np.ndarray, counts: np.ndarray) -> Html:
     sizes = np.maximum(counts.sum(axis=1), 1)
     shown = counts[:MAX_SHOWN, :MAX_SHOWN]
     rows = [
@@ -106,8 +96,8 @@ def _tabulate_counts(names: np.ndarray, clusters: np.ndarray, counts: np.ndarray
         ]
         for name, row, size in zip(names, shown, sizes, strict=False)
     ]
-    head = ("Class", *(draw_cluster(int(cluster)) for cluster in clusters[:MAX_SHOWN]))
-    table = build_table("Classes (rows) by clusters (columns)", head, rows, class_="square")
+    head = ("Class", *(facts.draw_group(int(cluster), 24) for cluster in clusters[:MAX_SHOWN]))
+    table = build_table("Classes (rows) by groups (columns)", head, rows, class_="square")
     if max(counts.shape) <= MAX_SHOWN:
         return table
-    return join_html((table, tag("p", f"The table shows the first {MAX_SHOWN} classes and clusters.", class_="note")))
+    return join_html((table, tag("p", f"The table shows the first {MAX_SHOWN} classes and groups.", class_="note")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..charts import build_row, build_table, draw_cluster
+from ..charts import build_row, build_table
 from ..facts import ReportFacts
 from ..markup import Html, format_count, format_decimal, format_integer, mark_user_text, tag
 from .section import Section
@@ -23,8 +23,8 @@ def build_contested(facts: ReportFacts) -> Section | None:
         pronoun = "it" if len(rows) == 1 else "them"
         words = (
             f"{format_count(len(rows), 'entity has', 'entities have')} views that put {pronoun} into different "
-            "clusters. The lowest confidence comes first: there may be an error in the data, or the entity belongs to "
-            "both. Views that disagree with the final cluster are underlined."
+            "groups. The lowest confidence comes first: there may be an error in the data, or the entity belongs to "
+            "both. Views that disagree with the final group are underlined."
         )
     else:
         caption, max_rows = "Entities of the lowest confidence", MAX_UNSURE
@@ -33,7 +33,7 @@ def build_contested(facts: ReportFacts) -> Section | None:
     shown = rows[np.lexsort((rows, facts.confidence[rows]))][:max_rows]
     n_hidden = len(rows) - len(shown)
     views = (mark_user_text(name, 24) for name in facts.view_labels)
-    head = ("Entity", "Cluster", *views, "Confidence", *(["Text"] if facts.view_texts else []))
+    head = ("Entity", "Group", *views, "Confidence", *(["Text"] if facts.view_texts else []))
     hidden = f"{format_integer(n_hidden)} more, with higher confidence, are in the table of all entities."
     return Section.build(
         "contested",
@@ -47,14 +47,14 @@ def build_contested(facts: ReportFacts) -> Section | None:
 
 def _build_entity_row(facts: ReportFacts, row: int) -> list[Html]:
     cluster = int(facts.labels[row])
-    by_view = (_draw_view_cluster(int(labels[row]), cluster) for labels in facts.view_labels.values())
+    by_view = (_draw_view_group(facts, int(labels[row]), cluster) for labels in facts.view_labels.values())
     text = [facts.quote_texts(row) or "–"] if facts.view_texts else []
     confidence = format_decimal(facts.confidence[row])
-    return build_row(facts.mark_entity(row), draw_cluster(cluster), *by_view, confidence, *text)
+    return build_row(facts.mark_entity(row), facts.draw_group(cluster, 40), *by_view, confidence, *text)
 
 
-def _draw_view_cluster(label: int, cluster: int) -> Html:
-    """Draw the cluster that a view gives, underlined if it differs from the final one, or a dash if it is missing."""
+def _draw_view_group(facts: ReportFacts, label: int, cluster: int) -> Html:
+    """Draw the group that a view gives, underlined if it differs from the final one, or a dash if it is missing."""
     if label < 0:
         return tag("span", "–", tag("span", "missing", class_="unseen"), class_="none")
-    return draw_cluster(label) if label == cluster else tag("u", draw_cluster(label))
+    return facts.draw_group(label, 24) if label == cluster else tag("u", facts.draw_group(label, 24))

@@ -13,7 +13,7 @@ from ...explain import OriginalColumn, compare_clusters, compare_each_cluster, e
 from ...explain.comparisons import SIGNIFICANT, describe_test, encode_categories, format_p, is_constant
 from ...explain.differences import add_unit, format_dates, format_range, write_number
 from ...files.formats.columns import is_number
-from ..charts import build_row, build_table, draw_bar_with, draw_cluster, shade_cell
+from ..charts import build_row, build_table, draw_bar_with, shade_cell
 from ..facts import ReportFacts
 from ..markup import (
     Html,
@@ -96,7 +96,7 @@ class GroupComparison:
 
     def draw_head(self, group: int | None, n: int) -> list[Html]:
         """Return the first cells of a row: the group, and how many of its entities have a value."""
-        name = tag("span", "all") if group is None else mark_group(self.facts, group)
+        name = tag("span", "all") if group is None else self.facts.draw_group(group, 40)
         return [tag("th", name, scope="row"), tag("td", format_integer(n), class_="figure")]
 
 
@@ -132,6 +132,7 @@ def build_descriptions(facts: ReportFacts) -> Section | None:
         tag("p", EXPLANATION),
         overview,
         (tag("section", block, id=f"described-{i}", class_="description") for i, block in enumerate(blocks)),
+        is_result=True,
     )
 
 
@@ -189,11 +190,6 @@ def _count_chances(p: float) -> str:
 def shorten(text: str, length: int = 60) -> str:
     """Return the beginning of a name from the data, without control characters."""
     return truncate(clean_text(text), length)
-
-
-def mark_group(facts: ReportFacts, group: int) -> Html:
-    """Return the symbol and the name of a group."""
-    return join_html((draw_cluster(group), " ", mark_user_text(facts.names[group], 40)))
 
 
 def _describe_numbers(comparison: GroupComparison) -> Html:
@@ -303,7 +299,7 @@ def _describe_survival(comparison: GroupComparison) -> Html:
             continue
         curve = estimate_survival(column.values[members], event[members])
         if group is not None:
-            curves.append(GroupCurve(group, facts.names[group], curve))
+            curves.append(GroupCurve(group, facts.names[group], facts.looks[group], curve))
         n_events = int(event[members].sum())
         events = f"{format_integer(n_events)} ({format_share(n_events / len(members))})"
         median = "not reached" if np.isnan(curve.median) else f"{curve.median:.4g} {time_name}"
@@ -315,7 +311,7 @@ def _describe_survival(comparison: GroupComparison) -> Html:
     ticks = choose_ticks(end)
     at_risk = [
         [
-            tag("th", mark_group(facts, curve.group), scope="row"),
+            tag("th", facts.draw_group(curve.group, 40), scope="row"),
             *(tag("td", format_integer(n), class_="figure") for n in curve.curve.count_at_risk(ticks).tolist()),
         ]
         for curve in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...explain import describe_support
-from ..charts import build_row, build_table, draw_bar_with, draw_cluster, shade_cell
+from ..charts import build_row, build_table, draw_bar_with, shade_cell
 from ..facts import ReportFacts
 from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
 from .section import Section
@@ -13,7 +13,7 @@ from .section import Section
 MAX_SENTENCE = 600  # characters of the sentence about the views
 MAX_CLUSTERS = 20  # of either grouping that the table of both shows
 EXPLANATION = (
-    "Each view predicts the cluster of every entity from the other entities. The better it predicts the clusters, the "
+    "Each view predicts the group of every entity from the other entities. The better it predicts the groups, the "
     "better it supports them: 100% is a perfect prediction, 0% is no better than chance."
 )
 
@@ -39,9 +39,9 @@ def build_information(facts: ReportFacts) -> Section | None:
     return Section.build(
         "information",
         "Support",
-        "How well each view supports the clusters",
+        "How well each view supports the groups",
         tag("p", EXPLANATION),
-        build_table("Information of each view about the clusters", head, rows, "narrow"),
+        build_table("Information of each view about the groups", head, rows, "narrow"),
         tag("p", mark_user_text(support, MAX_SENTENCE), class_="callout") if support else None,
         _describe_second_grouping(facts),
     )
@@ -58,7 +58,7 @@ def _describe_second_grouping(facts: ReportFacts) -> Html | None:
     )
     place = "the column “alternative” of labels.csv" if facts.is_command else "the model's attribute runner_up_"
     words = (
-        "Two groupings are equally supported by your views: the clusters of this page, and another with groups of "
+        "Two groupings are equally supported by your views: the groups of this page, and another with groups of "
         f"{listed} entities. The data alone cannot decide between them. The other is in {place}."
     )
     return join_html(
@@ -74,12 +74,12 @@ def _tabulate_overlap(facts: ReportFacts, labels: np.ndarray, numbers: np.ndarra
     counts = np.zeros((max(facts.sizes) + 1, int(numbers.max()) + 1), dtype=np.int64)
     np.add.at(counts, (facts.labels[both], labels[both]), 1)
     counts = counts[sorted(facts.sizes)][:, numbers]
-    head = ("Cluster", *(f"alternative {number}" for number in numbers.tolist()))
+    head = ("Group", *(f"alternative {number}" for number in numbers.tolist()))
     rows = [
         [
-            tag("th", draw_cluster(cluster), scope="row"),
+            tag("th", facts.draw_group(cluster, 40), scope="row"),
             *(shade_cell(format_integer(n), n / max(1, row.sum())) for n in row.tolist()),
         ]
         for cluster, row in zip(sorted(facts.sizes), counts, strict=True)
     ]
-    return build_table("Entities of each cluster in each group of the second grouping", head, rows, class_="square")
+    return build_table("Entities of each group in each group of the second grouping", head, rows, class_="square")

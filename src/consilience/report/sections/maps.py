@@ -6,7 +6,6 @@ import numpy as np
 
 from ...data import Views
 from ...explain import embed
-from ..charts import draw_cluster
 from ..facts import ReportFacts
 from ..markup import Html, clean_text, format_count, format_integer, mark_user_text, tag, truncate
 from ..pack import pack_numbers
@@ -16,21 +15,23 @@ MAX_POINTS = 4000
 MIN_POINTS = 30  # points that even a small cluster keeps
 MAX_VIEWS = 12
 EXPLANATION = (
-    "shown on the plane that shows most of each view. Clusters that are apart in one map and mixed in another are "
-    "separated by one view only. Outliers are pulled in to fit the map. Point at an entity to see its name; select a "
-    "cluster to see it alone."
+    "shown on the plane that shows most of each view. Groups that are apart in one map and mixed in another are "
+    "separated by one view only. Outliers are pulled in to fit the map. They show the group "
+    "that is chosen above the table alone."
 )
 MISSING = 65535  # coordinate of an entity that lacks the view
 
 
 def build_maps(facts: ReportFacts) -> Section:
-    """Return a canvas per view, one legend for all, and the points for the script."""
+    """Return a canvas per view, and the points for the script."""
     rows = sample_entities(facts.labels)
     views = facts.views[rows]
     names = [name for v, name in enumerate(views.names) if views.present[:, v].sum() >= 3][:MAX_VIEWS]
-    shown = "All entities are" if len(rows) == facts.n else f"A sample of {format_integer(len(rows))} entities is"
+    shown = (
+        f"All {facts.noun} are" if len(rows) == facts.n else f"A sample of {format_integer(len(rows))} {facts.noun} is"
+    )
     note = (
-        f"The page shows {len(names)} of {format_count(views.n_views, 'view')}; the others have too few entities, or "
+        f"The page shows {len(names)} of {format_count(views.n_views, 'view')}; the others have too few rows, or "
         f"come after the first {MAX_VIEWS}."
     )
     data = {
@@ -41,12 +42,11 @@ def build_maps(facts: ReportFacts) -> Section:
         ],
     }
     return Section.build(
-        "map",
-        "Map",
+        "view-maps",
+        "Maps of the views",
         "Maps of the views",
         tag("p", f"{shown} {EXPLANATION}"),
         tag("p", "The maps need JavaScript.", class_="note without-js"),
-        _build_legend(facts),
         tag("div", (_build_map(i, name) for i, name in enumerate(names)), class_="maps"),
         tag("p", note, class_="note") if len(names) < views.n_views else None,
         data=data,
@@ -85,24 +85,7 @@ def _locate_points(views: Views, name: str) -> np.ndarray:
     return coordinates
 
 
-def _build_legend(facts: ReportFacts) -> Html:
-    """Return buttons that select a cluster; the script reads the colors from their symbols."""
-    clusters = [*sorted(facts.sizes), *([-1] if (facts.labels < 0).any() else [])]
-    buttons = (
-        tag(
-            "button",
-            draw_cluster(cluster),
-            type="button",
-            aria_pressed="false",
-            data_cluster=cluster,
-            aria_label=f"Cluster {cluster}" if cluster >= 0 else "No cluster",
-        )
-        for cluster in clusters
-    )
-    return tag("div", buttons, id="legend", class_="legend needs-js", role="group", aria_label="Clusters")
-
-
 def _build_map(i: int, name: str) -> Html:
-    canvas = tag("canvas", id=f"map-{i}", role="img", aria_label=f"Map of view {clean_text(name)}")
+    canvas = tag("canvas", id=f"view-map-{i}", role="img", aria_label=f"Map of view {clean_text(name)}")
     frame = tag("div", canvas, tag("div", class_="hover", hidden=True), class_="frame")
     return tag("figure", tag("figcaption", mark_user_text(name)), frame, class_="map needs-js")

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...assessment import Alternative, Assessment
-from ..charts import build_row, build_table, draw_bar_with, draw_cluster, draw_figure
+from ..charts import build_row, build_table, draw_bar_with
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, start_sentence, tag
 from .section import Section
 
 MAX_SENTENCE = 600  # characters of a sentence that names views
 LOOKS = {"stable": "stable", "mixed": "mixed", "do not rely": "unreliable"}  # CSS class of each verdict
 EXPLANATION = (
-    "The model was fitted again to halves of the entities, and each view predicted the clusters of entities that it "
-    "was not trained on. A result is reliable if entities that a fit has not seen get the same clusters again, and if "
-    "the views confirm each other. Repeatable clusters need not be the groups that you are looking for."
+    "The model was fitted again to halves of the entities, and each view predicted the groups of entities that it "
+    "was not trained on. A result is reliable if entities that a fit has not seen get the same groups again, and if "
+    "the views confirm each other. Repeatable groups need not be those that you are looking for."
 )
 VIEWS_EXPLANATION = (
     "Each view was clustered alone. Support is how well a view and the view that confirms it best predict each other's "
-    "clusters: 0 is chance, 1 is perfect. Trust is higher the better the other views predict a view's clusters. The "
-    "last column is how well the view predicts the clusters of this page."
+    "groups: 0 is chance, 1 is perfect. Trust is higher the better the other views predict a view's groups. The "
+    "last column is how well the view predicts the groups of this page."
 )
 STABILITY_EXPLANATION = (
-    "The least stable first. Stability is the share of the cluster's entities that a fit to the other half of the "
-    "entities puts into it again; margin is the mean lead of an entity's cluster over the next when the views vote on "
+    "The least stable first. Stability is the share of the group's entities that a fit to the other half of the "
+    "entities puts into it again; margin is the mean lead of an entity's group over the next when the views vote on "
     "entities that they were not trained on."
 )
 
@@ -41,12 +41,14 @@ def build_reliance(facts: ReportFacts) -> Section | None:
         "reliance",
         "Reliance",
         "Can it be relied on?",
+        tag("p", draw_badge(assessment.verdict), " ", mark_user_text(start_sentence(assessment.reason), MAX_SENTENCE)),
+        tag("p", f"{assessment.worth} {assessment.estimate}"),
         tag("p", EXPLANATION),
-        tag("dl", (draw_figure(*figure) for figure in _list_assessment_figures(assessment)), class_="figures"),
+        tag("dl", _list_assessment_figures(assessment), class_="figures"),
         _tabulate_views(assessment),
         (tag("p", mark_user_text(advice, MAX_SENTENCE), class_="callout") for advice in list_advice(assessment)),
         _describe_alternative(assessment.alternative, facts.is_command),
-        _tabulate_stability(assessment),
+        _tabulate_stability(facts, assessment),
         (tag("p", mark_user_text(note, MAX_SENTENCE), class_="note") for note in assessment.notes),
     )
 
@@ -56,32 +58,28 @@ def draw_badge(verdict: str) -> Html:
     return tag("strong", verdict.capitalize(), class_=f"badge {LOOKS[verdict]}")
 
 
-def describe_verdict(assessment: Assessment) -> Html:
-    """Return the verdict, its reason, its track record on reference data, and the estimate."""
-    reason = assessment.reason[:1].upper() + assessment.reason[1:]
-    return tag(
-        "div",
-        tag("p", draw_badge(assessment.verdict), " ", mark_user_text(reason, MAX_SENTENCE), class_="reason"),
-        tag("p", f"{assessment.worth} {assessment.estimate}"),
-        tag("p", tag("a", "Can it be relied on? The views and clusters one by one", href="#reliance")),
-        class_=f"verdict {LOOKS[assessment.verdict]}",
-    )
-
-
 def list_advice(assessment: Assessment) -> list[str]:
     """Return the advice about views, without the sentence about the alternative result."""
     other = None if assessment.alternative is None else assessment.alternative.describe()
     return [sentence for sentence in assessment.advice if sentence != other]
 
 
-def _list_assessment_figures(assessment: Assessment) -> Iterator[tuple[str, str, str]]:
-    """Yield name, number and meaning of the figures behind the verdict."""
-    yield "Repeated", format_share(1 - assessment.disagreement), "of the entities by fits to the other half"
-    yield "Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an entity's cluster over the next, 0 to 1"
+def _list_assessment_figures(assessment: Assessment) -> list[Html]:
+    """List name, number and meaning of the figures behind the verdict."""
+    figures = [
+        ("Repeated", format_share(1 - assessment.disagreement), "of the entities by fits to the other half"),
+        ("Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an entity's group over the next, 0 to 1"),
+    ]
     if assessment.impurity is not None and assessment.impurity_range is not None:
         low, high = map(format_share, assessment.impurity_range)
-        yield "Estimated impurity", format_share(assessment.impurity), f"{low} to {high} in eight of ten results"
-    yield "Assessed", format_integer(assessment.n_assessed), "entities"
+        figures.append(
+            ("Estimated impurity", format_share(assessment.impurity), f"{low} to {high} in eight of ten results")
+        )
+    figures.append(("Assessed", format_integer(assessment.n_assessed), "entities"))
+    return [
+        tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("small", meaning)))
+        for name, figure, meaning in figures
+    ]
 
 
 def _tabulate_views(assessment: Assessment) -> Html | None:
@@ -97,7 +95,7 @@ def _tabulate_views(assessment: Assessment) -> Html | None:
         )
         for row in assessment.views.rows()
     ]
-    head = ("View", "Support", "Confirmed by", "Trust", "Predicts the clusters")
+    head = ("View", "Support", "Confirmed by", "Trust", "Predicts the groups")
     table = build_table("Views and the views that confirm them", head, rows, "three-bars")
     return join_html((tag("h3", "Which views confirm each other"), tag("p", VIEWS_EXPLANATION), table))
 
@@ -122,7 +120,7 @@ def _describe_alternative(alternative: Alternative | None, is_command: bool) -> 
     names = mark_user_text(", ".join(alternative.left_out))
     place: tuple[str, ...] = (" Its model is ", tag("code", "assessment.alternative.model"), ".")
     if is_command:
-        place = " Its clusters, numbered as on this page, are in the column “without ", names, "” of labels.csv."
+        place = " Its groups, numbered like those of this page, are in the column “without ", names, "” of labels.csv."
     sentence = mark_user_text(alternative.describe(), MAX_SENTENCE)
     return join_html(
         (
@@ -133,19 +131,19 @@ def _describe_alternative(alternative: Alternative | None, is_command: bool) -> 
     )
 
 
-def _tabulate_stability(assessment: Assessment) -> Html:
+def _tabulate_stability(facts: ReportFacts, assessment: Assessment) -> Html:
     """Return how often fits to the other half repeat each cluster, the least stable first."""
     clusters = sorted(assessment.clusters.rows(), key=lambda row: float(np.nan_to_num(row["stability"], nan=2.0)))
     rows = [
         build_row(
-            draw_cluster(int(row["cluster"])),
+            facts.draw_group(int(row["cluster"])),
             format_integer(row["size"]),
             draw_bar_with(row["stability"], format_share(float(row["stability"]))),
             format_decimal(float(row["margin"])),
         )
         for row in clusters
     ]
-    head = ("Cluster", "Assessed entities", "Stability", "Margin")
+    head = ("Group", "Assessed entities", "Stability", "Margin")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
-    table = build_table("Clusters and how stable they are", head, rows, class_)
-    return join_html((tag("h3", "How stable each cluster is"), tag("p", STABILITY_EXPLANATION), table))
+    table = build_table("Groups and how stable they are", head, rows, class_)
+    return join_html((tag("h3", "How stable each group is"), tag("p", STABILITY_EXPLANATION), table))

@@ -26,7 +26,7 @@ NAMES = {
     "silhouette": "Silhouette",
     "seconds": "Seconds",
     "peak_mib": "Memory, MiB",
-    "clusters": "Clusters",
+    "clusters": "Groups",
     "entities": "Entities",
     "same_as_all": "Similarity to all views together (ARI)",
     "cost": "Cost",

@@ -1,4 +1,4 @@
-"""Section: a searchable table of all entities."""
+"""Section: the table of all entities, which the search, the groups and the map restrict."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import numpy as np
 
 from ..charts import make_scrollable
 from ..facts import MAX_THUMBNAILS, ReportFacts
-from ..markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
+from ..markup import Html, clean_text, format_integer, join_html, mark_user_text, start_sentence, tag, truncate
 from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
 
 MAX_ID = 200  # characters of an id
+MAX_TEXT = 2000  # characters of a text
+TEXT_LENGTHS = (MAX_TEXT, 1000, 500, 250, 120, 60)  # tried in this order until the texts fit into the page
+N_COMPARED = 100  # entities by which columns with the same texts are recognized
 WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity's cluster, from lowest to highest
 
 
@@ -22,22 +25,31 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     """Return a table that the script fills, with the columns that fit into the remaining size of the page."""
     columns, left_out = _pack_columns(facts, n_bytes)
     n_bytes -= sum(map(measure_packed, columns.values()))
+    texts, text_notes = _pack_texts(facts, n_bytes if columns else 0)
+    columns |= {f"text{i}": text["column"] for i, text in enumerate(texts)}
+    n_bytes -= sum(measure_packed(text["column"]) for text in texts)
     has_table = "cluster" in columns
-    shown = "the final cluster and that of each view" if facts.shows_views else "their clusters"
-    note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
-    script_note = "The table of all entities needs JavaScript; the other sections do not."
-    pictures = _add_pictures(facts, n_bytes)
-    names = [truncate(clean_text(name), 60) for name in facts.view_labels]
+    note = ("To keep the page small, it leaves out ", _join_with_and([*left_out, *text_notes]), ".")
+    meaning = f"Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ""
+    if facts.shows_views and facts.assessment is not None:
+        meaning += " Stability is how often fits without the entity put it into its group again."
+    script_note = "The search and the table of all entities need JavaScript; the rest of the page does not."
     return Section.build(
         "find",
-        "Search",
-        "Search",
-        tag("p", f"All {format_count(facts.n, 'entity', 'entities')} with {shown}."),
-        tag("p", note, class_="note") if left_out else None,
+        "Table",
+        f"All {facts.count(facts.n)}",
+        tag("p", note, class_="note") if left_out or text_notes else None,
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
         _build_search_table(facts) if has_table else None,
-        data={"n": facts.n, "columns": columns, "views": names, "words": WORDS, "pictures": pictures},
+        tag("p", meaning, class_="note") if has_table and meaning else None,
+        data={
+            "columns": columns,
+            "texts": [{"name": text["name"], "length": text["length"]} for text in texts],
+            "views": [truncate(clean_text(name), 60) for name in facts.view_labels],
+            "words": WORDS,
+            "pictures": _add_pictures(facts, n_bytes),
+        },
     )
 
 
@@ -72,6 +84,8 @@ def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], d
     if facts.shows_views:
         yield "sure", "the confidence", lambda: pack_numbers(np.round(facts.confidence * 1000), "u2")
         yield "contested", "which entities are contested", lambda: pack_numbers(facts.contested, "i2")
+    if (second := facts.second_choice) is not None:
+        yield "second", "the second choices", lambda: pack_numbers(second, "i2")
     if facts.certainty is not None:
         levels = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
         yield "certainty", "the confidence in words", lambda: pack_numbers(levels, "i2")
@@ -79,12 +93,58 @@ def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], d
         stability = np.nan_to_num(np.round(facts.assessment.stability * 1000), nan=-1)
         yield "stability", "the stability", lambda: pack_numbers(stability, "i2")
     if facts.views.ids is not None:
-        name = "the ids of the entities (numbers from 0 replace them)"
+        name = "the ids (numbers from 0 replace them)"
         yield "ids", name, lambda: pack_names([truncate(facts.name_entity(row), MAX_ID) for row in range(facts.n)])
     if facts.shows_views:
         for v, (view, labels) in enumerate(facts.view_labels.items()):
-            name = join_html(("the clusters of view ", mark_user_text(view)))
+            name = join_html(("the groups of view ", mark_user_text(view)))
             yield f"view{v}", name, partial(pack_numbers, labels, "i2")
+
+
+def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the packed texts and categories, as much of each as fits, and notes on what is left out."""
+    packed: list[dict[str, Any]] = []
+    notes: list[str] = []
+    sources = collect_texts(facts)
+    for i, (name, values) in enumerate(sources.items()):
+        budget = n_bytes // (len(sources) - i)  # what a short column leaves is for the others
+        cells = [clean_text(_write_cell(value)) for value in values]
+        longest = max(map(len, cells), default=0)
+        shown = mark_user_text(name, 40)
+        for length in TEXT_LENGTHS:
+            if length > longest and length != TEXT_LENGTHS[0]:
+                continue
+            column = pack_names([truncate(cell, length) for cell in cells])
+            if measure_packed(column) <= budget:
+                is_cut = longest > length
+                packed.append(
+                    {"name": truncate(clean_text(name), 60), "length": length if is_cut else 0, "column": column}
+                )
+                n_bytes -= measure_packed(column)
+                if is_cut:
+                    notes.append(join_html((f"what follows the first {format_integer(length)} characters of ", shown)))
+                break
+        else:
+            notes.append(join_html(("the texts of ", shown)))
+    return packed, notes
+
+
+def collect_texts(facts: ReportFacts) -> dict[str, Any]:
+    """Return what can be searched by name: the texts of the views, and columns of texts and categories."""
+    candidates: dict[str, Any] = {
+        **facts.view_texts,
+        **{column.name: column.values for column in facts.columns if column.kind in ("text", "category")},
+    }
+    texts: dict[tuple[str, ...], tuple[str, Any]] = {}
+    for name, values in candidates.items():
+        beginning = tuple(map(_write_cell, values[:N_COMPARED]))
+        texts.setdefault(beginning, (name, values))  # views may share their texts
+    return dict(texts.values())
+
+
+def _write_cell(value: Any) -> str:
+    """Return the beginning of a text; missing ones are empty."""
+    return str(value)[: 2 * MAX_TEXT] if value is not None and value == value else ""
 
 
 def _join_with_and(parts: list[str]) -> Html:
@@ -94,32 +154,39 @@ def _join_with_and(parts: list[str]) -> Html:
 
 def _build_search_table(facts: ReportFacts) -> Html:
     """Return the controls, a table whose columns the script fills, and the paging."""
-    options = [tag("option", "any cluster", value="")]
-    options += [
-        tag("option", f"cluster {cluster} ({format_integer(size)})", value=cluster)
-        for cluster, size in sorted(facts.sizes.items())
-    ]
-    if (facts.labels < 0).any():
-        options.append(tag("option", "no cluster", value=-1))
+    has_views = facts.shows_views and len(facts.view_labels) > 0
     controls = tag(
         "div",
-        tag("label", "Name or part of it ", tag("input", type="search", id="find-text", autocomplete="off")),
-        tag("label", "In ", tag("select", options, id="find-cluster")),
-        tag("label", tag("input", type="checkbox", id="find-contested"), " contested only", class_="check"),
+        tag("label", "Group ", tag("select", id="find-group")),
+        tag("label", tag("input", type="checkbox", id="find-contested"), " only where views disagree", class_="check"),
+        tag(
+            "label",
+            tag("input", type="checkbox", id="find-views"),
+            " show the group by each view",
+            class_="check",
+            hidden=not has_views,
+        ),
+        tag(
+            "span",
+            tag("button", "Download CSV", type="button", id="find-save"),
+            " ",
+            tag("button", "Copy", type="button", id="find-copy"),
+            class_="export",
+        ),
         class_="controls needs-js",
     )
     table = tag(
         "table",
-        tag("caption", "All entities"),
+        tag("caption", start_sentence(facts.noun), class_="unseen"),
         tag("thead", tag("tr", id="find-head")),
         tag("tbody", id="find-rows"),
-        class_="entities",
+        class_="entities stacked",
     )
     paging = tag(
         "div",
         tag("button", "Previous", type="button", id="find-back"),
         tag("button", "Next", type="button", id="find-on"),
-        tag("output", "Reading the entities…", id="find-count", aria_live="polite"),
+        tag("output", "Reading …", id="find-count", aria_live="polite"),
         class_="pages needs-js",
     )
-    return join_html((controls, tag("div", make_scrollable("All entities", table), class_="needs-js"), paging))
+    return join_html((controls, tag("div", make_scrollable(f"All {facts.noun}", table), class_="needs-js"), paging))

@@ -19,6 +19,7 @@ class Section:
     title: str
     body: Html
     level: str = "h2"
+    is_result: bool = False  #: whether it stands before the table of all entities
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

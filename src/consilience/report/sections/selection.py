@@ -13,10 +13,10 @@ from ..markup import Html, format_decimal, format_integer, format_share, tag
 from .section import Section
 
 EXPLANATION = (
-    "Without known classes no rule finds the true number of clusters. A number is supported if each view and the "
-    "others predict the same clusters for entities that they were not trained on (agreement), if these predictions "
+    "Without known classes no rule finds the true number of groups. A number is supported if each view and the "
+    "others predict the same groups for entities that they were not trained on (agreement), if these predictions "
     "tell more than those of independent views (bits beyond chance), and if fits to disjoint halves of the entities "
-    "give the same clusters (stability). Supported numbers have the highest score among all numbers nearby."
+    "give the same groups (stability). Supported numbers have the highest score among all numbers nearby."
 )
 
 
@@ -29,7 +29,7 @@ def build_selection(facts: ReportFacts) -> Section | None:
     return Section.build(
         "selection",
         "How many",
-        "How many clusters?",
+        "How many groups?",
         tag("p", selection.reason, class_="callout"),
         tag("ul", (tag("li", sentence) for sentence in selection.sentences)) if selection.sentences else None,
         tag("p", EXPLANATION) if has_scores else None,
@@ -52,8 +52,8 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
         reasons = [float(row["modularity"])] if has_one_view else [float(row["agreement"]), beyond_chance]
         rows.append(build_row(name, score_text, *map(format_decimal, (*reasons, float(row["stability"])))))
     reason_heads = ("Modularity",) if has_one_view else ("Agreement", "Bits beyond chance")
-    head = ("Clusters", "Score, relative to the highest" if supported else "Score", *reason_heads, "Stability")
-    return build_table("Numbers of clusters", head, rows, "narrow long" if len(rows) > 20 else "narrow")
+    head = ("Groups", "Score, relative to the highest" if supported else "Score", *reason_heads, "Stability")
+    return build_table("Numbers of groups", head, rows, "narrow long" if len(rows) > 20 else "narrow")
 
 
 def _tabulate_sizes(sizes: Table) -> Html:

@@ -1,0 +1,170 @@
+"""`consilience update`: next month's files, the folder, the summary, the report, and what is refused."""
+
+import numpy as np
+import pytest
+
+from stage import (
+    IDS,
+    N,
+    assert_refused,
+    get_clusters,
+    make_blobs,
+    read_labels,
+    read_summary,
+    run_command,
+    run_successfully,
+    write_csv,
+)
+
+
+def write_month(folder, rows, names=IDS, extra=()):
+    """Write two tables joined by id, with these rows of clear groups."""
+    for seed, name in enumerate("ab"):
+        X = np.vstack([make_blobs(seed), *extra])
+        header = ["id", *(f"{name}{j}" for j in range(3))]
+        write_csv(folder / f"{name}.csv", header, ([names[i], *np.round(X[i], 4)] for i in rows))
+    return folder / "a.csv", folder / "b.csv"
+
+
+@pytest.fixture(scope="module")
+def months(tmp_path_factory):
+    """A run of the first month, and the files of the second: a group less, and a new one."""
+    folder = tmp_path_factory.mktemp("months")
+    first, second = folder / "1", folder / "2"
+    first.mkdir()
+    second.mkdir()
+    files = write_month(first, range(N))
+    run_successfully("cluster", *files, "-k", 3, "--out", folder / "run")
+    names = [*IDS, *(f"n{i:02}" for i in range(20))]
+    new_group = np.random.default_rng(9).normal(size=(20, 3)) - 12
+    return folder / "run", write_month(second, range(20, 80), names, [new_group])
+
+
+@pytest.fixture(scope="module")
+def updated(months, tmp_path_factory):
+    run, files = months
+    out = tmp_path_factory.mktemp("updated") / "run2"
+    return run_successfully("update", run, *files, "--out", out), out
+
+
+def test_numbers_and_names_are_kept(months, updated):
+    before = {row["id"]: (row["cluster"], row["name"]) for row in read_labels(months[0])}
+    after = {row["id"]: (row["cluster"], row["name"]) for row in read_labels(updated[1])}
+    shared = set(before) & set(after)
+    assert len(shared) == 40
+    assert all(after[entity][0] == before[entity][0] for entity in shared)
+    assert {after[f"n{i:02}"][0] for i in range(20)} == {"3"}
+    assert len({name for _, name in after.values()}) == 3
+
+
+def test_changes_are_printed_and_summarized(months, updated):
+    ran, out = updated
+    facts = read_summary(out)
+    vanished = read_labels(months[0])[0]
+    number, name = int(vanished["cluster"]), vanished["name"]
+    assert f"Compared with {months[0]}: 3 clusters before, 3 after; 40 entities are in both" in ran.out
+    assert f"'{name}' (20) vanished: none of its entities is in the data any more." in ran.out
+    assert facts["changes"]["previous"] == str(months[0])
+    assert [row["cluster"] for row in facts["changes"]["vanished"]] == [number]
+    assert [row["cluster"] for row in facts["changes"]["appeared"]] == [3]
+    assert (facts["changes"]["moved"], facts["changes"]["next_cluster"]) == (0, 4)
+    assert facts["sizes"][number] == 0
+    assert facts["clusters"] == 3
+    assert facts["estimator"] == "Consilience"
+    assert all(sentence in ran.out for sentence in facts["changes"]["sentences"])
+
+
+def test_report_says_what_changed_and_can_be_written_again(updated, tmp_path):
+    out = updated[1]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert 'id="changes"' in page
+    assert "vanished: none of its entities" in page
+    run_successfully("report", out, "--out", tmp_path / "again.html")
+    again = (tmp_path / "again.html").read_text(encoding="utf-8")
+    section = page.partition('id="changes"')[2].partition("</section>")[0]
+    assert again.partition('id="changes"')[2].partition("</section>")[0] == section
+
+
+def test_prediction_has_the_kept_numbers(months, updated):
+    _, files = months
+    ran = run_successfully("predict", updated[1], *files, "--json", "--quiet")
+    assert [f'"cluster": {cluster},' in ran.out for cluster in set(get_clusters(read_labels(updated[1])))] == [True] * 3
+
+
+def test_without_files_those_of_the_run_are_read_again(months, tmp_path):
+    run = months[0]
+    run_successfully("update", run, "--out", tmp_path / "again")
+    assert read_labels(tmp_path / "again") == read_labels(run)
+    assert read_summary(tmp_path / "again")["changes"]["moved"] == 0
+
+
+def test_update_of_an_update_continues_the_numbers(months, updated, tmp_path):
+    files = months[1]
+    run_successfully("update", updated[1], "--out", tmp_path / "3")
+    assert get_clusters(read_labels(tmp_path / "3")) == get_clusters(read_labels(updated[1]))
+    first_files = [str(path).replace("/2/", "/1/") for path in files]
+    run_successfully("update", tmp_path / "3", *first_files, "--out", tmp_path / "4")
+    assert set(get_clusters(read_labels(tmp_path / "4"))) - set(get_clusters(read_labels(updated[1]))) == {4}
+
+
+def test_default_folder_is_numbered(months, tmp_path, monkeypatch):
+    run, files = months
+    monkeypatch.chdir(tmp_path)
+    for expected in ("consilience-out", "consilience-out-2"):
+        run_successfully("update", run, *files)
+        assert (tmp_path / expected / "labels.csv").exists()
+
+
+def test_run_is_never_overwritten(months):
+    run, files = months
+    before = (run / "labels.csv").read_bytes()
+    assert_refused(
+        run_command("update", run, *files, "--out", run, "--force"), "is the run to update", "choose another --out"
+    )
+    assert_refused(run_command("update", run, *files, "--out", run), "choose another --out")
+    assert (run / "labels.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("id,a0,a1\ne00,1,2\ne01,3,4\n", ("has no column 'a2'",)),
+        ("id,a0,a1,a2\n", ("a header, but no rows",)),
+        ("", ("is empty",)),
+        ("id,a0,a1,a2\ne00,1,2,3\ne00,3,4,5\n", ("has the id 'e00' more than once",)),
+        ("id,a0,a1,a2\ne00,1,2,three\ne01,3,4,5\n", ("column 'a2' holds 'three', which is not a number",)),
+    ],
+)
+def test_unsuitable_files_are_refused(lines, words, months, tmp_path):
+    run, files = months
+    (tmp_path / "a.csv").write_text(lines, encoding="utf-8")
+    ran = run_command("update", run, tmp_path / "a.csv", files[1], "--out", tmp_path / "out")
+    assert_refused(ran, *words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_view_is_refused(months, tmp_path):
+    run, files = months
+    ran = run_command("update", run, files[0], "--out", tmp_path / "out")
+    assert_refused(ran, "no view 'b', which the earlier run has", "--view b=FILE", "`consilience cluster`")
+
+
+def test_folder_that_is_no_run_is_refused(months, tmp_path):
+    assert_refused(run_command("update", tmp_path, months[1][0]), "summary.json")
+
+
+def test_new_columns_are_noted(months, tmp_path):
+    run, files = months
+    rows = read_labels(files[0])
+    write_csv(tmp_path / "a.csv", [*rows[0], "color"], ([*row.values(), "red"] for row in rows))
+    ran = run_successfully("update", run, tmp_path / "a.csv", files[1], "--out", tmp_path / "out")
+    assert "note: The earlier run does not use 'color': left out." in ran.err
+
+
+def test_html_in_names_is_escaped(months, tmp_path):
+    run, files = months
+    write_csv(tmp_path / "names.csv", ["cluster", "name"], [[3, "<script>alert(1)</script>"]])
+    run_successfully("update", run, *files, "--names", tmp_path / "names.csv", "--out", tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert(1)" not in page

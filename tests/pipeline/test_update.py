@@ -1,0 +1,231 @@
+"""Runs that continue an earlier one: numbers and names of clusters, matches by ids or predictions, what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from stage import run_successfully
+
+WORDS = {
+    "chairs": ("wooden chair oak cushion leg seat armrest varnish", 60, 8),
+    "knives": ("steel blade sharp handle forged kitchen edge chef", 30, 0.3),
+    "bread": ("bread serrated loaf slicing crust bakery wave toast", 90, 1.2),
+    "phones": ("phone battery screen camera wireless charger display app", 400, 0.2),
+    "lamps": ("lamp bulb light shade desk switch glow socket", 45, 3),
+    "forks": ("garden fork soil digging spade compost tines plant", 25, 2),
+}
+
+
+def make_products(kinds, seed, first=0):
+    """Return products of some kinds: a code, a title, and a price and a weight that depend on the kind."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i, kind in enumerate(kinds, first):
+        words, price, weight = WORDS[kind]
+        title = " ".join(rng.choice(words.split(), 5, replace=False))
+        rows.append([f"P{i:04}", title, price * rng.lognormal(0, 0.1), weight * rng.lognormal(0, 0.1)])
+    return pd.DataFrame(rows, columns=["sku", "title", "price", "weight"])
+
+
+@pytest.fixture(scope="module")
+def may():
+    """Chairs, knives of which some are to become bread knives, phones and garden forks."""
+    return make_products(["chairs"] * 50 + ["knives"] * 80 + ["phones"] * 40 + ["forks"] * 40, 1)
+
+
+@pytest.fixture(scope="module")
+def june(may):
+    """Without phones, with lamps, and with bread knives that differ from other knives."""
+    bread, lamps = make_products(["bread"] * 30, 2, 100), make_products(["lamps"] * 35, 3, 500)
+    old = may[~may["sku"].isin([*bread["sku"], *may["sku"][130:170]])]
+    return pd.concat([old, bread, lamps]).sample(frac=1, random_state=0, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def first(may):
+    return cs.cluster(may, assess=False)
+
+
+@pytest.fixture(scope="module")
+def second(first, june):
+    return first.update(june)
+
+
+def name_kinds(result, frame):
+    """Return the kind of each cluster by its number, from the words of a title."""
+    kinds = {}
+    for label, title in zip(result.labels.tolist(), frame["title"], strict=True):
+        kind = next(kind for kind, (words, *_) in WORDS.items() if title.split()[0] in words.split())
+        kinds.setdefault(label, set()).add(kind)
+    return kinds
+
+
+def test_split_appeared_and_vanished_clusters_are_told(first, second, may, june):
+    before, after = name_kinds(first, may), name_kinds(second, june)
+    assert sorted(map(sorted, after.values())) == [["bread"], ["chairs"], ["forks"], ["knives"], ["lamps"]]
+    assert set(before) == {0, 1, 2, 3}
+    number = {next(iter(kinds)): cluster for cluster, kinds in before.items()}
+    later = {next(iter(kinds)): cluster for cluster, kinds in after.items()}
+    assert all(later[kind] == number[kind] for kind in ("chairs", "knives", "forks"))
+    assert {later["bread"], later["lamps"]} == {4, 5}
+    changes = second.changes
+    assert changes.splits == {number["knives"]: [later["knives"], later["bread"]]}
+    assert (changes.appeared, changes.vanished) == ([later["lamps"]], [number["phones"]])
+    assert (changes.n_shared, changes.n_moved) == (170, 30)
+    assert changes.merges == {}
+
+
+def test_names_of_matched_clusters_are_kept(first, second):
+    for number in second.changes.matches:
+        assert second.names[number] == first.names[number]
+    assert len(set(second.names)) == len(second.names)
+
+
+def test_labels_frame_prediction_and_files_agree(second, june, tmp_path):
+    loaded = cs.load_run(second.save(tmp_path / "june"), june)
+    assert loaded.labels.tolist() == second.labels.tolist()
+    assert loaded.frame["cluster"].tolist() == second.labels.tolist()
+    assert second.predict(june).tolist() == second.labels.tolist() == loaded.predict(june).tolist()
+    assert loaded.changes.to_dict() == second.changes.to_dict()
+    assert loaded.names == second.names
+    assert second.clusters["cluster"] == sorted(set(second.labels))
+    probabilities = second.model.predict_proba(second.views)
+    assert (probabilities.argmax(axis=1) == second.labels).all()
+    page = loaded.report.to_html()
+    assert "What changed" in page
+    assert "split into" in page
+
+
+def test_numbers_of_vanished_clusters_are_not_used_again(first, second, may):
+    third = second.update(may)
+    assert name_kinds(third, may)[6] == {"phones"}
+    fourth = third.update(may[may["sku"] < "P0130"])
+    assert fourth.summary["changes"]["next_cluster"] == 7
+    fifth = fourth.update(may)
+    phones = {kind: number for number, kinds in name_kinds(fifth, may).items() for kind in kinds}["phones"]
+    assert phones >= 7
+    assert fifth.summary["sizes"][6] == 0
+
+
+def test_names_by_the_user_are_kept(first, june):
+    knives = first.labels[60]
+    updated = first.rename({knives: "sharp things"}).update(june)
+    assert updated.names[knives] == "sharp things"
+    assert "'sharp things' split into 'sharp things' (50)" in " ".join(updated.changes.sentences)
+
+
+def test_without_common_ids_predictions_match_the_clusters(first, may):
+    other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, 3000)
+    updated = first.update(other)
+    assert updated.changes.compared_by == "predictions"
+    assert name_kinds(updated, other) == name_kinds(first, may)
+    assert any("None of the ids" in note for note in updated.notes)
+    assert updated.names == first.names
+
+
+def test_few_common_ids_are_not_trusted(first):
+    other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, 200)
+    updated = first.update(other)
+    assert any("Only 10 of the ids of the earlier result are in the new data" in note for note in updated.notes)
+    assert updated.changes.matches == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_same_data_gives_the_same_clusters(first, may):
+    order = np.random.default_rng(0).permutation(len(may))
+    updated = first.update(may.iloc[order])
+    assert updated.labels.tolist() == first.labels[order].tolist()
+    assert updated.changes.n_moved == 0
+    assert first.compare(updated).matches == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
+    rng = np.random.default_rng(0)
+    center = np.repeat([0.0, 9.0], 30)[:, None]
+    data = {"a": center + rng.normal(size=(60, 2)), "b": center + rng.normal(size=(60, 3))}
+    result = cs.cluster(data, 2, assess=False)
+    assert result.update(data).changes.compared_by == "rows"
+    reordered = {name: block[::-1] for name, block in data.items()}
+    assert result.update(reordered).changes.compared_by == "predictions"
+    assert result.update(reordered).labels.tolist() == result.labels[::-1].tolist()
+
+
+def test_update_is_as_stable_as_the_data_allows():
+    views, _ = cs.datasets.make_gaussian_views(400, n_clusters=6, separation=2.2, random_state=3)
+    blocks = {name: np.asarray(block) for name, block in views.items()}
+    frames = {name: pd.DataFrame(block, index=[f"e{i}" for i in range(400)]) for name, block in blocks.items()}
+    may, june = ({name: frame.iloc[rows] for name, frame in frames.items()} for rows in (slice(300), slice(100, 400)))
+    result = cs.cluster(may, 6, assess=False)
+    updated, fresh = result.update(june), cs.cluster(june, 6, assess=False)
+    assert updated.changes.n_moved <= result.compare(fresh).n_moved
+    score = [-model.cost_ for model in (updated.model, fresh.model)]
+    assert score[0] >= 0.97 * score[1]
+
+
+@pytest.mark.parametrize("method", ["k-means", "agglomerative", "co-em", "spectral"])
+def test_other_methods_keep_numbers(method, may, june):
+    result = cs.cluster(may, 4, method=method, assess=False)
+    updated = result.update(june)
+    matches = updated.changes.matches
+    assert matches
+    assert all(number == kept for number, kept in matches.items())
+    assert set(updated.labels) - set(matches) <= set(range(4, 8))
+    for number in matches:  # the cluster that has the number shares most entities with the earlier one
+        before = set(result.ids[result.labels == number])
+        shared = {other: len(before & set(updated.ids[updated.labels == other])) for other in set(updated.labels)}
+        assert shared[number] > 0
+
+
+def test_confidence_of_new_rows_has_the_words_of_the_assessment(may):
+    result = cs.cluster(may)
+    frame = result.predict_frame(make_products(["forks"] * 5 + ["chairs"] * 5, 9, 9000))
+    assert set(frame["confidence"]) == {"sure"}
+    assert cs.cluster(may, assess=False).predict_frame(may).columns.tolist().count("confidence") == 0
+
+
+def test_unsuitable_new_data_is_refused(first, may):
+    with pytest.raises(ValueError, match="no column 'weight'"):
+        first.update(may.drop(columns="weight"))
+    with pytest.raises(ValueError, match=r"no view 'title', which the earlier run has: add it \(data"):
+        first.update(may.drop(columns="title"))
+    with pytest.raises(ValueError, match="made from data in memory: give the new data"):
+        first.update()
+    agglomerative = cs.cluster(may, 4, method="agglomerative", assess=False)
+    with pytest.raises(ValueError, match=r'method="agglomerative" cannot predict .* clusters cannot be matched'):
+        agglomerative.update(make_products(["forks"] * 20 + ["chairs"] * 20, 5, 8000))
+    seeded = cs.cluster(may, 4, method="k-means", seeds=[*["a"] * 5, *[""] * 205], assess=False)
+    with pytest.raises(ValueError, match="seeds in memory: give those of the new data"):
+        seeded.update(may)
+
+
+def test_other_units_are_noted(first, may):
+    updated = first.update(may.assign(price=may["price"] * 100, weight=may["weight"] * 1000))
+    assert any("in other units than in the fit" in note for note in updated.notes)
+    assert updated.changes.n_moved == 0
+
+
+def test_encoding_by_a_function_continues(may, june):
+    encode = {"title": lambda texts: [[len(text), text.count("o"), text.count("e")] for text in texts]}
+    result = cs.cluster(may, 4, encode=encode, assess=False)
+    updated = result.update(june)
+    assert updated.changes.n_shared == 170
+    assert updated.summary["functions"] == ["title"]
+
+
+def test_folder_of_a_function_needs_it_again(may, tmp_path):
+    may.to_csv(tmp_path / "may.csv", index=False)
+    encode = {"title": lambda texts: [[len(text), text.count("o")] for text in texts]}
+    result = cs.cluster(str(tmp_path / "may.csv"), 4, encode=encode, assess=False)
+    loaded = cs.load_run(result.save(tmp_path / "run"))
+    with pytest.raises(ValueError, match="a Python function has encoded 'title'"):
+        loaded.update(str(tmp_path / "may.csv"))
+
+
+def test_command_and_call_agree(first, june, may, second, tmp_path):
+    may.to_csv(tmp_path / "may.csv", index=False)
+    june.to_csv(tmp_path / "june.csv", index=False)
+    run_successfully("cluster", tmp_path / "may.csv", "--no-assess", "--out", tmp_path / "may")
+    run_successfully("update", tmp_path / "may", tmp_path / "june.csv", "--out", tmp_path / "june")
+    loaded = cs.load_run(tmp_path / "june")
+    assert loaded.labels.tolist() == second.labels.tolist()
+    assert loaded.changes.sentences == second.changes.sentences

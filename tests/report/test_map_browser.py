@@ -1,0 +1,537 @@
+"""The joint map in a real browser."""
+
+import base64
+import io
+import re
+from itertools import combinations, pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.explain import OriginalColumn
+from consilience.report import Report
+from hostile import ALL
+
+GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # one pixel
+CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
+N = 200
+LABELS = np.arange(N) % 4
+WINDOW = {"width": 1300, "height": 900}
+PIXELS = """canvas => {
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const parts = [];
+    for (let i = 0; i < data.length; i += 8192) parts.push(String.fromCharCode(...data.subarray(i, i + 8192)));
+    return btoa(parts.join(""));
+}"""
+
+
+def make_layout(labels, seed=0):
+    rng = np.random.default_rng(seed)
+    return CENTERS[labels % 4] + rng.normal(size=(len(labels), 2))
+
+
+def save_report(path, labels=LABELS, layout=None, **options):
+    """Save a report on clusters at given positions, whose views are noise."""
+    rng = np.random.default_rng(0)
+    n = len(labels)
+    view_labels = {name: np.where(rng.random(n) < 0.1, 0, labels) for name in ("a", "b")}
+    model = SimpleNamespace(labels_=labels, view_labels_=view_labels)
+    views = cs.Views(
+        {name: rng.normal(size=(n, 3)) for name in view_labels},
+        ids=options.pop("ids", [f"item {i:03d}" for i in range(n)]),
+    )
+    options.setdefault("names", [f"group {chr(97 + i % 26)}{i}" for i in range(labels.max(initial=0) + 1)])
+    layout = make_layout(labels) if layout is None else layout
+    embedding = np.nan_to_num(layout)
+    hierarchy = cs.explain.build_hierarchy(labels, embedding)
+    report = Report(model, views, layout=layout, hierarchy=hierarchy, confidence=rng.random(n), **options)
+    return report.save(path)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    rng = np.random.default_rng(1)
+    columns = [
+        OriginalColumn(
+            "price", np.where(np.arange(N) == 5, np.nan, np.exp(rng.normal(size=N) + LABELS)), "number", "$"
+        ),
+        OriginalColumn("brand", np.array(["Acme", "Bolt", "Core"], dtype=object)[LABELS % 3], "category"),
+    ]
+    folder = tmp_path_factory.mktemp("map")
+    return save_report(folder / "map.html", columns=columns, noun="products", thumbnails=[GIF] * N)
+
+
+def places(page, n=N):
+    """Return the pixel of each entity on the map."""
+    script = f"[...Array({n}).keys()].map(row => document.getElementById('map-points').places(row))"
+    return np.array([place or [np.nan, np.nan] for place in page.evaluate(script)])
+
+
+def on_screen(page, x, y):
+    """Return where a pixel of the map is on the screen."""
+    box = page.locator("#map-points").bounding_box()
+    return np.array([box["x"] + x, box["y"] + y])
+
+
+def settle(page):
+    """Wait until the map is drawn and does not move."""
+    page.evaluate(
+        "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))"
+    )
+
+
+def picture(page):
+    pixels = np.frombuffer(base64.b64decode(page.eval_on_selector("#map-points", PIXELS)), np.uint8).astype(int)
+    width, height = page.eval_on_selector("#map-points", "canvas => [canvas.width, canvas.height]")
+    return pixels.reshape(height, width, 4)
+
+
+def drag(page, *corners):
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for x, y in corners[1:]:
+        page.mouse.move(x, y, steps=4)
+    page.mouse.up()
+    settle(page)
+
+
+def check_labels(page):
+    """Check that no label overlaps another or leaves the frame; return their groups."""
+    labels = page.evaluate("document.getElementById('map-points').labels")
+    frame = page.eval_on_selector("#map-frame", "frame => [frame.clientWidth, frame.clientHeight]")
+    for label in labels:
+        assert label["x"] >= 0
+        assert label["y"] >= 0
+        assert label["x"] + label["wide"] <= frame[0]
+        assert label["y"] + label["high"] <= frame[1]
+    for a, b in combinations(labels, 2):
+        apart_across = a["x"] + a["wide"] <= b["x"] or b["x"] + b["wide"] <= a["x"]
+        assert apart_across or a["y"] + a["high"] <= b["y"] or b["y"] + b["high"] <= a["y"]
+    return [label["group"] for label in labels]
+
+
+def test_every_point_is_drawn_in_the_color_of_its_group(visit, path):
+    page = visit(path, viewport=WINDOW)
+    pixels, where = picture(page), places(page)
+    colors = []
+    for group in range(4):
+        x, y = np.floor(where[group == LABELS]).astype(int).T
+        assert (pixels[y, x, 3] > 100).all()
+        colors.append(np.median(pixels[y, x, :3], axis=0))
+    assert min(np.abs(a - b).max() for a, b in combinations(colors, 2)) > 40
+    assert pixels[:8, :8, 3].max() == 0
+    assert sorted(check_labels(page)) == [0, 1, 2, 3]
+
+
+def test_picture_does_not_depend_on_the_order_of_the_rows(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    order = rng.permutation(2000)
+    labels, layout = np.arange(2000) % 4, rng.normal(size=(2000, 2))  # groups that overlap
+    pictures = [
+        picture(visit(save_report(tmp_path / f"{name}.html", labels[rows], layout[rows]), viewport=WINDOW))
+        for name, rows in (("first", np.arange(2000)), ("second", order))
+    ]
+    assert np.abs(pictures[0] - pictures[1]).max() <= 2
+
+
+def test_zoom_buttons_and_reset(visit, path):
+    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
+    before = places(page)
+    assert page.is_disabled("#map-out")
+    page.click("#map-in")
+    settle(page)
+    zoomed = places(page)
+    np.testing.assert_allclose(np.ptp(zoomed, axis=0) / np.ptp(before, axis=0), 1.8, rtol=1e-6)
+    page.click("#map-out")
+    page.click("#map-in")
+    page.click("#map-in")
+    page.click("#map-reset")
+    settle(page)
+    np.testing.assert_allclose(places(page), before, atol=1e-6)
+
+
+def test_wheel_zooms_at_the_pointer_with_control_only(visit, path):
+    page = visit(path, viewport=WINDOW)
+    before = places(page)
+    x, y = on_screen(page, *before[0])
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, 300)
+    settle(page)
+    assert page.evaluate("scrollY") > 0
+    assert page.is_visible("#map-hint")
+    np.testing.assert_array_equal(places(page), before)
+    page.evaluate("scrollTo(0, 0)")
+    settle(page)
+    page.keyboard.down("Control")
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    settle(page)
+    assert np.ptp(places(page)[:, 0]) > 1.3 * np.ptp(before[:, 0])
+    np.testing.assert_allclose(places(page)[0], before[0], atol=0.5)
+    assert page.evaluate("scrollY") == 0
+
+
+def test_drag_moves_the_points_and_their_labels(visit, path):
+    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
+    page.click("#map-in")
+    settle(page)
+    before = places(page)
+    drag(page, on_screen(page, 300, 200), on_screen(page, 340, 175))
+    np.testing.assert_allclose(places(page) - before, np.tile([40.0, -25.0], (N, 1)), atol=1e-6)
+    check_labels(page)
+
+
+@pytest.mark.parametrize("way", ["shift", "button"])
+def test_lasso_selects_the_rows_within(visit, path, way):
+    page = visit(path, viewport=WINDOW)
+    where = places(page)
+    middle = where[LABELS == 0].mean(axis=0)
+    corners = [middle + shift for shift in ([-20, -20], [30, -25], [25, 25], [-25, 30])]
+    inside = np.ones(N, dtype=bool)
+    for a, b in pairwise([*corners, corners[0]]):  # the polygon is convex
+        inside &= (b - a)[0] * (where - a)[:, 1] > (b - a)[1] * (where - a)[:, 0]
+    assert 5 < inside.sum() < 50
+    if way == "shift":
+        page.keyboard.down("Shift")
+    else:
+        page.click("#map-lasso")
+        assert page.get_attribute("#map-lasso", "aria-pressed") == "true"
+    drag(page, *(on_screen(page, *place) for place in corners))
+    page.keyboard.up("Shift")
+    assert page.text_content("#selected").startswith(f"{inside.sum()} products selected")
+    assert page.text_content("#map-live") == f"{inside.sum()} products selected"
+    assert page.get_attribute("#map-lasso", "aria-pressed") == "false"
+    shown = page.eval_on_selector_all("#find-rows tr th", "rows => rows.map(row => row.textContent)")
+    assert set(shown) <= {f"item {row:03d}" for row in np.flatnonzero(inside)}
+    pixels = picture(page)
+    x, y = np.floor(where[LABELS == 3]).astype(int).T
+    assert np.ptp(pixels[y, x, :3], axis=1).max() < 30  # rows that are not selected are gray
+
+
+def test_hover_shows_title_group_value_and_picture(visit, path):
+    page = visit(path, viewport=WINDOW)
+    page.select_option("#map-color", label="price")
+    settle(page)
+    where = places(page)
+    distances = np.linalg.norm(where[:, None] - where, axis=2) + 1e9 * np.eye(N)
+    row = int(distances.min(axis=1).argmax())
+    page.mouse.move(*on_screen(page, *where[row]))
+    card = page.text_content("#map-card")
+    assert card.startswith(f"item {row:03d}group {'abcd'[row % 4]}{row % 4}price: ")
+    assert re.search(r"[\d.]+ \$$", card)
+    assert page.locator("#map-card img").get_attribute("src").startswith("data:image/gif")
+    box, frame = (page.locator(name).bounding_box() for name in ("#map-card", "#map-frame"))
+    assert frame["x"] <= box["x"]
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"]
+    page.mouse.move(*on_screen(page, 5, 5))
+    assert not page.is_visible("#map-card")
+
+
+def test_click_shows_a_group_alone(visit, path):
+    page = visit(path, viewport=WINDOW)
+    where = places(page)
+    page.mouse.click(*on_screen(page, *where[2]))
+    settle(page)
+    assert page.locator("#group-list a[aria-current]").get_attribute("data-group") == "2"
+    pixels = picture(page)
+    x, y = np.floor(where[LABELS == 1]).astype(int).T
+    assert np.ptp(pixels[y, x, :3], axis=1).max() < 30
+    page.mouse.click(*on_screen(page, 4, 4))
+    settle(page)
+    assert page.locator("#group-list a[aria-current]").count() == 0
+    label = page.evaluate("document.getElementById('map-points').labels[0]")
+    for _ in range(2):  # once for the group alone, twice for its page
+        page.mouse.click(*on_screen(page, label["x"] + label["wide"] - 12, label["y"] + label["high"] / 2))
+        settle(page)
+    assert page.evaluate("location.hash") == f"#group-{label['group']}"
+
+
+def test_pointing_at_a_group_in_the_list_shows_it_on_the_map(visit, path):
+    page = visit(path, viewport=WINDOW)
+    before = picture(page)
+    page.hover("#group-list [data-group='3']")
+    settle(page)
+    where = places(page)
+    x, y = np.floor(where).astype(int).T
+    spread = np.ptp(picture(page)[y, x, :3], axis=1)
+    assert np.median(spread[LABELS == 3]) > 60
+    assert spread[LABELS == 1].max() < 30
+    page.mouse.move(5, 300)
+    settle(page)
+    assert np.abs(picture(page) - before).max() == 0
+
+
+def test_colors_by_column_with_legend(visit, path):
+    page = visit(path, viewport=WINDOW)
+    options = page.eval_on_selector_all("#map-color option", "all => all.map(option => option.textContent)")
+    assert options == ["Group", "Agreement of the views", "Confidence", "brand", "price"]
+    assert page.text_content("#map-legend") == ""
+    before, where = picture(page), places(page)
+    page.select_option("#map-color", label="brand")
+    settle(page)
+    assert re.findall("Acme|Bolt|Core", page.text_content("#map-legend")) == ["Acme", "Bolt", "Core"]
+    assert np.abs(picture(page) - before).max() > 40
+    np.testing.assert_array_equal(places(page), where)  # the legend does not move the points
+    page.get_by_role("button", name="Core").click()
+    settle(page)
+    x, y = np.floor(where).astype(int).T
+    gray = np.ptp(picture(page)[y, x, :3], axis=1) < 30
+    assert gray[LABELS % 3 != 2].mean() > 0.95
+    assert gray[LABELS % 3 == 2].mean() < 0.05
+    page.select_option("#map-color", label="price")
+    settle(page)
+    legend = page.text_content("#map-legend")
+    assert re.match(r"≤ [\d.]+ \$.* \(log scale\)≥ [\d.]+ \$no value: 1 products$", legend)
+    page.select_option("#map-color", label="Confidence")
+    settle(page)
+    assert page.text_content("#map-legend") == "0.000.501.00"
+    page.select_option("#map-color", label="Agreement of the views")
+    settle(page)
+    assert page.text_content("#map-legend").startswith("all views agree")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_shades_of_numbers_change_evenly_in_lightness(visit, path, scheme):
+    page = visit(path, viewport=WINDOW, color_scheme=scheme)
+    page.select_option("#map-color", label="price")
+    settle(page)
+    gradient = page.eval_on_selector("#map-legend .map-scale", "bar => bar.style.background")
+    colors = np.array(
+        [[int(part) for part in color] for color in re.findall(r"rgb\((\d+),? (\d+),? (\d+)\)", gradient)]
+    )
+    linear = np.where(colors / 255 <= 0.04045, colors / 255 / 12.92, ((colors / 255 + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    lightness = np.cbrt(luminance)
+    assert len(colors) == 64
+    steps = np.diff(lightness) * (1 if scheme == "dark" else -1)
+    assert steps.min() > -0.002
+    ground = {"light": 1.0, "dark": 0.0137}[scheme]  # luminance of the card
+    high, low = np.maximum(luminance, ground) + 0.05, np.minimum(luminance, ground) + 0.05
+    assert (high / low).min() > 2.4
+    assert (high / low).argmax() == 63
+
+
+def test_keyboard_reaches_everything(visit, path):
+    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
+    page.focus("#map-as-table")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "map-points"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    before = places(page)
+    page.keyboard.press("+")
+    settle(page)
+    zoomed = places(page)
+    assert np.ptp(zoomed[:, 0]) > 1.5 * np.ptp(before[:, 0])
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    settle(page)
+    np.testing.assert_allclose(places(page) - zoomed, np.tile([-60.0, 60.0], (N, 1)), atol=1e-6)
+    page.keyboard.press("0")
+    settle(page)
+    np.testing.assert_allclose(places(page), before, atol=1e-6)
+    page.keyboard.press("n")
+    assert page.text_content("#map-live") == "group a0: 50 products, 25%; 1 of 4"
+    page.keyboard.press("n")
+    assert page.text_content("#map-live") == "group b1: 50 products, 25%; 2 of 4"
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    assert page.text_content("#map-live").endswith("4 of 4")
+    page.keyboard.press("Enter")
+    assert page.locator("#group-list a[aria-current]").get_attribute("data-group") == "3"
+    page.keyboard.press("Escape")
+    assert page.locator("#group-list a[aria-current]").count() == 0
+    for name in ("map-in", "map-lasso", "map-save"):  # what is disabled is skipped
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.id") == name
+
+
+def test_table_tells_what_the_map_shows(visit, path):
+    page = visit(path, viewport=WINDOW)
+    page.select_option("#map-color", label="brand")
+    page.get_by_role("button", name="Show as table").click()
+    assert not page.is_visible("#map-frame")
+    rows = page.eval_on_selector_all(
+        "#map-table tbody tr", "rows => rows.map(row => [...row.cells].map(x => x.textContent))"
+    )
+    assert [row[:2] for row in rows] == [[f"group {'abcd'[i]}{i}", "50 (25%)"] for i in range(4)]
+    assert rows[0][2] == "Acme (100%)"
+    nearest = rows[0][3].split("; ")
+    assert set(nearest[:2]) == {"group b1", "group c2"}  # the corners beside it
+    assert nearest[2] == "group d3"
+    page.get_by_role("button", name="Show the map").click()
+    assert page.is_visible("#map-frame")
+    assert page.locator("#map a[href='#find']").count() == 1
+
+
+def test_level_changes_groups_and_labels(visit, path):
+    page = visit(path, viewport=WINDOW)
+    before = picture(page)
+    page.focus("#level")
+    for _ in range(2):
+        page.keyboard.press("ArrowLeft")
+    settle(page)
+    assert sorted(check_labels(page)) == [0, 1]
+    assert np.abs(picture(page) - before).max() > 40
+    page.focus("#map-points")
+    page.keyboard.press("n")
+    assert page.text_content("#map-live").endswith("100 products, 50%; 1 of 2")
+
+
+def test_theme_and_print(visit, path):
+    page = visit(path, viewport=WINDOW, color_scheme="light")
+    light = picture(page)
+    page.click("#theme")
+    settle(page)
+    assert np.abs(picture(page) - light).max() > 40
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    settle(page)
+    assert np.abs(picture(page) - light).max() <= 1
+    page.emulate_media(media="print")
+    assert not page.is_visible("#map-color")
+    assert not page.is_visible("#map-in")
+    assert page.is_visible("#map-points")
+
+
+def test_picture_is_saved(visit, path):
+    image = pytest.importorskip("PIL.Image")
+    page = visit(path, viewport=WINDOW)
+    with page.expect_download() as download:
+        page.click("#map-save")
+    saved = np.asarray(image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB"))
+    frame = page.eval_on_selector("#map-frame", "frame => [frame.clientHeight, frame.clientWidth]")
+    assert saved.shape[:2] == tuple(3 * length for length in frame)
+    x, y = np.floor(3 * places(page)).astype(int).T
+    assert (saved[y, x].min(axis=1) < 210).mean() > 0.85  # names cover a few points
+    assert (saved[0] == 255).all()
+
+
+def test_touch_on_a_phone(visit, path):
+    page = visit(path, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True, device_scale_factor=2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#map-points").scroll_into_view_if_needed()
+    check_labels(page)
+    where = places(page)
+    page.touchscreen.tap(*on_screen(page, *where[0]))
+    settle(page)
+    assert page.is_visible("#map-card")
+    assert page.locator("#group-list a[aria-current]").count() == 1
+    assert page.eval_on_selector("#map-points", "x => getComputedStyle(x).touchAction") == "pan-y"
+    page.evaluate(
+        """() => { const canvas = document.getElementById('map-points'), box = canvas.getBoundingClientRect();
+        canvas.setPointerCapture = () => {};
+        const send = (name, pointerId, x) => canvas.dispatchEvent(new PointerEvent(name,
+            {pointerId, pointerType: 'touch', clientX: box.x + x, clientY: box.y + 150, bubbles: true}));
+        send('pointerdown', 11, 100); send('pointerdown', 12, 200);
+        send('pointermove', 12, 260); send('pointermove', 11, 60);
+        send('pointerup', 11, 60); send('pointerup', 12, 260); }"""
+    )
+    settle(page)
+    np.testing.assert_allclose(np.ptp(places(page), axis=0) / np.ptp(where, axis=0), 2.0, rtol=1e-6)
+    assert page.eval_on_selector("#map-points", "x => getComputedStyle(x).touchAction") == "none"
+    check_labels(page)
+
+
+def test_resize_and_pixel_ratio(visit, path):
+    page = visit(path, viewport=WINDOW, device_scale_factor=2)
+    width, wide = page.eval_on_selector("#map-points", "canvas => [canvas.width, canvas.clientWidth]")
+    assert width == 2 * wide
+    before = places(page)
+    page.set_viewport_size({"width": 1050, "height": 700})
+    settle(page)
+    assert np.ptp(places(page)[:, 0]) < np.ptp(before[:, 0])
+    check_labels(page)
+
+
+LAYOUT = make_layout(LABELS)
+CASES = {
+    "missing positions": (LABELS, np.where(np.arange(N)[:, None] < 60, np.nan, LAYOUT)),
+    "no positions": (LABELS, np.full((N, 2), np.nan)),
+    "one entity": (np.zeros(1, dtype=int), np.ones((1, 2))),
+    "equal positions": (LABELS, np.ones((N, 2))),
+    "points on a line": (LABELS, np.c_[np.arange(N), np.zeros(N)]),
+    "one cluster": (np.zeros(N, dtype=int), LAYOUT),
+    "no cluster": (np.full(N, -1), LAYOUT),
+    "entities in no cluster": (np.where(np.arange(N) < 50, -1, LABELS), LAYOUT),
+    "empty cluster": (np.where(LABELS == 1, 4, LABELS), LAYOUT),
+    "500 clusters": (np.arange(2000) % 500, np.random.default_rng(0).normal(size=(2000, 2))),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_unusual_data(visit, tmp_path, case):
+    labels, layout = CASES[case]
+    n_clusters = len(np.unique(labels[labels >= 0]))
+    page = visit(save_report(tmp_path / "case.html", labels, layout), viewport=WINDOW)
+    where = places(page, len(labels))
+    np.testing.assert_array_equal(np.isnan(where[:, 0]), np.isnan(layout[:, 0]))
+    shown = where[~np.isnan(where[:, 0])]
+    pixels = picture(page)
+    x, y = np.floor(shown).astype(int).T
+    assert (pixels[y, x, 3] > 0).all()
+    groups = check_labels(page)
+    assert len(groups) == 0 if not len(shown) else min(n_clusters, 1) <= len(groups) <= n_clusters
+    if case == "500 clusters":
+        assert len(groups) > 25
+    page.focus("#map-points")
+    for key in ("n", "Enter", "+", "ArrowLeft", "Escape", "0"):
+        page.keyboard.press(key)
+    page.click("#map-as-table")
+    page.click("#map-as-table")
+    page.mouse.move(*on_screen(page, 200, 150))
+    settle(page)
+    if case == "entities in no cluster":
+        assert "no group: 50 entities" in page.text_content("#map-legend")
+
+
+def test_hostile_names(visit, tmp_path):
+    scripts = ["שלום עולם קבוצה", "中文名称" * 12, "👩‍👩‍👧‍👦🎉" * 30, "word " * 40, "x" * 200, ""]
+    names = [*ALL, *scripts]
+    labels = np.arange(300) % len(names)
+    ids = [f"{names[i % len(names)]}{i}" for i in range(300)]
+    values = np.array([names[i % 5] for i in range(300)], dtype=object)
+    columns = [
+        OriginalColumn(ALL[0], values, "category"),
+        OriginalColumn(ALL[2], np.arange(300.0) ** 2, "number", unit=ALL[1]),
+    ]
+    layout = np.random.default_rng(0).normal(size=(300, 2)) + 4 * np.c_[np.cos(labels), np.sin(labels)]
+    page = visit(
+        save_report(tmp_path / "hostile.html", labels, layout, names=names, ids=ids, columns=columns), viewport=WINDOW
+    )
+    check_labels(page)
+    for option in range(page.locator("#map-color option").count()):
+        page.select_option("#map-color", str(option))
+        for place in places(page, 300)[:20]:
+            page.mouse.move(*on_screen(page, *place))
+        settle(page)
+    page.click("#map-as-table")
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    assert page.locator("#map img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= WINDOW["width"]
+
+
+def test_200_000_points_are_drawn_honestly(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 200_000
+    labels = np.arange(n) % 4
+    layout = rng.normal(size=(n, 2)) * np.where(labels == 0, 0.3, 1.0)[:, None] + CENTERS[labels] * [1.0, 0.8]
+    layout[7] = [5.0, 4.0]  # a point by itself
+    path = save_report(tmp_path / "large.html", labels, layout, ids=None)
+    assert path.stat().st_size < 10_000_000
+    page = visit(path, viewport=WINDOW)
+    where, pixels = places(page, n), picture(page)
+    x, y = np.floor(where).astype(int).T
+    opacity = pixels[y, x, 3]
+    assert opacity.min() > 0
+    assert opacity[7] > 50
+    centers = [np.median(where[labels == group], axis=0) for group in range(4)]
+    dense, sparse = (np.linalg.norm(where - centers[group], axis=1) < 8 for group in (0, 1))
+    edge = (np.linalg.norm(where - centers[1], axis=1) > 60) & (labels == 1)
+    assert opacity[dense].mean() > opacity[sparse].mean() > opacity[edge].mean() + 20
+    assert len(check_labels(page)) == 4
+    page.mouse.move(*on_screen(page, *where[7]))
+    assert page.text_content("#map-card").startswith("7group d3")
