@@ -12,7 +12,7 @@ from ..explain import OriginalColumn, compare_clusters
 from ..explain.comparisons import encode_categories, format_p
 from ._docs import share_docs
 from ._figure import NAME_WIDTH, Axes, escape_name, get_axes_grid, marker_style, pluralize, shorten_names
-from ._model import find_column
+from ._model import complete_names, find_column
 
 MAX_GROUPS = 20  # that are drawn by default
 MAX_COLUMNS = 3  # panels beside each other
@@ -35,8 +35,7 @@ class DescribedDisplay:
         The columns: numbers, dates and categories.
     labels : array-like of int, shape (n_entities,)
         Clusters of the entities; those with -1 are left out.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
     tests : Table, optional
         Tests of the columns, from `consilience.explain.compare_clusters`.
 
@@ -79,9 +78,7 @@ class DescribedDisplay:
                     f"column {column.name!r} must have a cell per label, {len(self.labels)}, got {len(column.values)}"
                 )
         n_clusters = int(self.labels.max(initial=-1)) + 1
-        self.names = [f"cluster {c}" for c in range(n_clusters)] if names is None else [str(name) for name in names]
-        if len(self.names) < n_clusters:
-            raise ValueError(f"{n_clusters} clusters need as many names, got {len(self.names)}")
+        self.names = complete_names(names, n_clusters)
         rows = [] if tests is None else tests.rows()
         self.tests = {str(row["column"]): row for row in rows}
 
@@ -229,8 +226,7 @@ class DescribedDisplay:
             Clusters of the entities; those with -1 are left out.
         columns : sequence of OriginalColumn
             The columns: numbers, dates and categories.
-        names : sequence of str, optional
-            Name of each cluster; by default "cluster 0", ...
+        %(names)s
         clusters : sequence of int, optional
             Clusters to draw; by default the twenty largest. Tests are of all clusters.
         %(axes_returns_display)s
