@@ -169,7 +169,7 @@ def test_adjusted_p_values_are_those_of_all_descriptions(result):
 
 def make_panels(names):
     heights = {"map": 80.0, "verdict": 40.0, "survival": 60.0, "described": 50.0, "group": 30.0}
-    return {"abcdef"[i]: Panel(name, str, heights[name], str) for i, name in enumerate(names)}
+    return {"abcdef"[i]: Panel(name, str, heights[name], str, name == "described") for i, name in enumerate(names)}
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ NARROW = 130.0  # mm: panels of narrower figures are below each other
 LINE = 4.1  # mm per line of text
 N_PROFILES = 6  # groups whose profiles are drawn by default
 N_MARKS = 6  # columns per profile
-N_BARS = 15  # groups of the verdict beside a map
+N_BARS = 15  # groups of the verdict beside a map, and of described columns
 N_CURVES = 6  # groups of the survival beside a map
 N_DESCRIBED = 3  # columns beside a map
 BOXES = (
@@ -58,6 +58,7 @@ class Panel:
     draw: Callable[[Any], Any]  # takes axes, and returns the display
     height: float  # mm
     describe: Callable[[Any], str]  # takes the display, and returns its part of the caption
+    is_wide: bool = False  # whether it is below the others
 
 
 def check_figure_options(
@@ -93,7 +94,8 @@ def draw_run(result: Result, kind: str = "all", *, groups: Sequence[int] | None 
     letters = [chr(ord("a") + i) for i in range(len(panels))]
     mosaic, heights = arrange_panels(dict(zip(letters, panels, strict=True)), width)
     draw = {letter: panel.draw for letter, panel in zip(letters, panels, strict=True)}
-    figure, displays = compose_figure(draw, mosaic, heights, width, has_letters=kind != "groups" and len(panels) > 1)
+    is_composed = kind == "all" and len(panels) > 1
+    figure, displays = compose_figure(draw, mosaic, heights, width, is_composed=is_composed)
     figure.set_label(write_caption(result, dict(zip(letters, panels, strict=True)), displays))
     return figure
 
@@ -101,8 +103,8 @@ def draw_run(result: Result, kind: str = "all", *, groups: Sequence[int] | None 
 def arrange_panels(panels: Mapping[str, Panel], width: float) -> tuple[list[str], list[float]]:
     """Arrange panels in rows, and return a letter per column for each row, and the heights of the rows.
 
-    The map is on the left of panels below each other, columns that describe the groups are below it, and profiles of
-    groups are in two columns. In a narrow figure, all are below each other.
+    The map is on the left of panels below each other, wide panels are below it, and profiles of groups are in two
+    columns. In a narrow figure, all are below each other.
     """
     heights = {letter: panel.height for letter, panel in panels.items()}
     letters = list(panels)
@@ -111,8 +113,8 @@ def arrange_panels(panels: Mapping[str, Panel], width: float) -> tuple[list[str]
     if all(panel.name == "group" for panel in panels.values()):
         rows = ["".join(letters[i : i + 2]).ljust(2, ".") for i in range(0, len(letters), 2)]
         return rows, [max(heights[letter] for letter in row if letter != ".") for row in rows]
-    beside = [letter for letter, panel in panels.items() if panel.name not in ("map", "described")]
-    below = [letter for letter, panel in panels.items() if panel.name == "described"]
+    beside = [letter for letter, panel in panels.items() if panel.name != "map" and not panel.is_wide]
+    below = [letter for letter, panel in panels.items() if panel.is_wide]
     if not beside:
         return letters, list(heights.values())
     total = sum(heights[letter] for letter in beside)
@@ -273,24 +275,29 @@ class FigureBuilder:
                 "run `consilience cluster` again with --describe and other columns"
             )
 
+        by_size = np.argsort(-np.array(self.result.sizes), kind="stable")
+        groups = self.groups or [c for c in by_size.tolist() if self.result.sizes[c]][:N_BARS]
+
         def draw(ax: Any) -> DescribedDisplay:
-            return DescribedDisplay(columns, self.labels, self.result.names, self.tests).plot(ax, clusters=self.groups)
+            return DescribedDisplay(columns, self.labels, self.result.names, self.tests).plot(ax, clusters=groups)
 
         def describe(display: DescribedDisplay) -> str:  # noqa: ARG001
             names = ", ".join(column.name for column in columns)
+            n_groups = sum(size > 0 for size in self.result.sizes)
+            largest = "" if len(groups) == n_groups else f" in {len(groups)} of {n_groups} groups"
             kinds = {column.kind for column in columns}
             boxes = f"; {BOXES}" if kinds - {"category"} else ""
             n_left = len(self.described) - len(columns)
             left_out = f" ({count_noun(n_left, 'further column')} not shown)" if n_left else ""
             return (
-                f"Columns that were not used to find the groups: {names}{left_out}{boxes}. "
+                f"Columns that were not used to find the groups{largest}: {names}{left_out}{boxes}. "
                 f"{self.describe_tests(columns)}"
             )
 
-        n_rows = len(self.groups or np.unique(self.labels[self.labels >= 0])[:20])
         has_legend = any(column.kind == "category" for column in columns)
-        height = max(n_rows, 2) * LINE + (28 if has_legend else 18)
-        return Panel("described", draw, -(-len(columns) // 3) * height, describe)
+        height = max(len(groups), 2) * LINE + (28 if has_legend else 18)
+        is_wide = len(columns) > 1 and not self.is_alone
+        return Panel("described", draw, -(-len(columns) // 3) * height, describe, is_wide)
 
     def build_hierarchy(self) -> Panel:
         """Return the tree of the groups."""
@@ -323,9 +330,12 @@ class FigureBuilder:
 
         def draw(cluster: int, ax: Any) -> GroupProfileDisplay:
             name = self.result.names[cluster]
-            return GroupProfileDisplay(differences[cluster], columns, self.labels, cluster, name).plot(ax)
+            display = GroupProfileDisplay(differences[cluster], columns, self.labels, cluster, name).plot(ax)
+            display.ax_.set_ylim(n_rows - 0.4, -0.6)  # bars of all groups are equally thick
+            return display
 
-        return [Panel("group", partial(draw, c), max(len(differences[c]), 2) * 2 * 3.4 + 10, str) for c in groups]
+        n_rows = max(2, *(len(differences[c]) for c in groups))
+        return [Panel("group", partial(draw, c), n_rows * 2 * 3.4 + 10, str) for c in groups]
 
     def describe_tests(self, columns: Sequence[OriginalColumn]) -> str:
         """Write the tests of columns, with p-values that are adjusted for all tests of the run."""

@@ -37,6 +37,7 @@ from .workbook import write_workbook
 from .write_back import collect_cell_results, describe_run
 
 MAX_SHOWN = 20  # clusters in the representation
+VERDICT_COLORS = {"stable": "#2E7D32", "mixed": "#B8860B", "do not rely": "#B71C1C"}
 
 
 class Result:
@@ -537,7 +538,11 @@ class Result:
         return "\n".join([*self._list_lines(), "", repr(table), *more])
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self._list_lines())
+        first, *verdict = self._list_lines()
+        lines = f"<p>{html.escape(first)}</p>"
+        if self.assessment is not None:
+            style = f"border-left: 4px solid {VERDICT_COLORS[self.assessment.verdict]}; padding-left: 8px"
+            lines += f'<p style="{style}"><strong>{html.escape(verdict[0])}</strong></p>'
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         details = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
         return f"<div>{lines}{self.clusters._repr_html_()}{details}</div>"

@@ -64,3 +64,9 @@ def find_column(columns: Sequence[OriginalColumn], name: str) -> OriginalColumn:
             return column
     names = ", ".join(repr(column.name) for column in columns)
     raise ValueError(f"there is no column {name!r}: choose from {names}" if names else f"there is no column {name!r}")
+
+
+def complete_names(names: Sequence[str] | None, n_clusters: int) -> list[str]:
+    """Return the names of clusters, by default "cluster 0", ...; refuse fewer names than clusters."""
+    checked = check_names(names, n_clusters)
+    return [f"cluster {c}" for c in range(n_clusters)] if checked is None else [str(name) for name in checked]

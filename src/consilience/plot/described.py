@@ -12,7 +12,7 @@ from ..explain import OriginalColumn, compare_clusters
 from ..explain.comparisons import encode_categories, format_p
 from ._docs import share_docs
 from ._figure import NAME_WIDTH, Axes, escape_name, get_axes_grid, marker_style, pluralize, shorten_names
-from ._model import find_column
+from ._model import complete_names, find_column
 
 MAX_GROUPS = 20  # that are drawn by default
 MAX_COLUMNS = 3  # panels beside each other
@@ -35,8 +35,7 @@ class DescribedDisplay:
         The columns: numbers, dates and categories.
     labels : array-like of int, shape (n_entities,)
         Clusters of the entities; those with -1 are left out.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
     tests : Table, optional
         Tests of the columns, from `consilience.explain.compare_clusters`.
 
@@ -79,9 +78,7 @@ class DescribedDisplay:
                     f"column {column.name!r} must have a cell per label, {len(self.labels)}, got {len(column.values)}"
                 )
         n_clusters = int(self.labels.max(initial=-1)) + 1
-        self.names = [f"cluster {c}" for c in range(n_clusters)] if names is None else [str(name) for name in names]
-        if len(self.names) < n_clusters:
-            raise ValueError(f"{n_clusters} clusters need as many names, got {len(self.names)}")
+        self.names = complete_names(names, n_clusters)
         rows = [] if tests is None else tests.rows()
         self.tests = {str(row["column"]): row for row in rows}
 
@@ -119,7 +116,8 @@ class DescribedDisplay:
             self._label_panel(panel, column, has_names=i % n_columns == 0)
         if len(self.clusters_) < len(by_size):
             note = f"{len(self.clusters_)} of {pluralize(len(by_size), 'group')}"
-            self.ax_[0].set_xlabel(note, fontsize="small", color="#444444")
+            below = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": "small"}
+            self.ax_[0].annotate(note, (0, 0), (-10, -2), "axes fraction", color="#444444", **below)
         return self
 
     def _draw_boxes(self, panel: Axes, column: OriginalColumn) -> Any:
@@ -181,8 +179,8 @@ class DescribedDisplay:
         panel.set_xlim(0, 1)
         panel.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
         panel.legend(
-            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False,
-            handlelength=1.0, handletextpad=0.4, columnspacing=0.8,
+            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=2.8, frameon=False,
+            ncols=2 if len(entries) in (2, 4) else 3, handlelength=1.0, handletextpad=0.4, columnspacing=0.8,
         )  # fmt: skip
         return bars
 
@@ -196,11 +194,14 @@ class DescribedDisplay:
         panel.tick_params(axis="x", labelsize="small")
         panel.spines[["top", "right"]].set_visible(False)
         if has_names:
+            from matplotlib.transforms import ScaledTranslation
+
+            beside = panel.get_yaxis_transform() + ScaledTranslation(-5 / 72, 0, self.figure_.dpi_scale_trans)
             for i, c in enumerate(self.clusters_):
                 color, marker = marker_style(c)
                 panel.plot(
-                    -0.03, i, marker, transform=panel.get_yaxis_transform(), clip_on=False, color=color,
-                    markersize=4.5, markeredgewidth=0.4, markeredgecolor="black",
+                    0, i, marker, transform=beside, clip_on=False, color=color, markersize=4.5, markeredgewidth=0.4,
+                    markeredgecolor="black",
                 )  # fmt: skip
         name = escape_name(f"{column.name} ({column.unit})" if column.unit else column.name, 30)
         test = self.tests.get(column.name)
@@ -225,8 +226,7 @@ class DescribedDisplay:
             Clusters of the entities; those with -1 are left out.
         columns : sequence of OriginalColumn
             The columns: numbers, dates and categories.
-        names : sequence of str, optional
-            Name of each cluster; by default "cluster 0", ...
+        %(names)s
         clusters : sequence of int, optional
             Clusters to draw; by default the twenty largest. Tests are of all clusters.
         %(axes_returns_display)s

@@ -65,7 +65,7 @@ class GroupProfileDisplay:
         self.labels, self.cluster = np.asarray(labels), int(cluster)
         self.name = f"cluster {cluster}" if name is None else str(name)
         if not (self.labels == self.cluster).any():
-            raise ValueError(f"there is no cluster {cluster}: {_choose_clusters(self.labels)}")
+            raise ValueError(f"there is no cluster {cluster}: {_name_range(self.labels)}")
         if unknown := [d.column for d in self.differences if d.column not in self.columns]:
             raise ValueError(f"column {unknown[0]!r} of a difference is not among the columns")
 
@@ -148,7 +148,7 @@ class GroupProfileDisplay:
         %(ax_returns_display)s
         """
         if not (np.asarray(labels) == cluster).any():
-            raise ValueError(f"there is no cluster {cluster}: {_choose_clusters(np.asarray(labels))}")
+            raise ValueError(f"there is no cluster {cluster}: {_name_range(np.asarray(labels))}")
         differences = find_differences(labels, columns, n_top)[cluster]
         return cls(differences, columns, labels, cluster, name).plot(ax, n_top=n_top)
 
@@ -169,7 +169,7 @@ class GroupProfileDisplay:
         return cls.from_labels(result.model.labels_, result.columns, cluster, names.get(cluster), n_top=n_top, ax=ax)
 
 
-def _choose_clusters(labels: np.ndarray) -> str:
+def _name_range(labels: np.ndarray) -> str:
     clusters = np.unique(labels[labels >= 0])
     return f"they are {clusters[0]} to {clusters[-1]}" if len(clusters) else "all labels are -1"
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..explain import Hierarchy
 from ._docs import share_docs
 from ._figure import COLORS, Axes, get_axes, marker_style, pluralize, shorten_names
+from ._model import complete_names
 from .dendrogram import arrange_tree
 
 MAX_LEAVES = 40  # that are drawn by default
@@ -29,8 +30,7 @@ class HierarchyDisplay:
         From `consilience.explain.build_hierarchy`, or a result's ``hierarchy``.
     sizes : sequence of int
         Number of entities per cluster number.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
 
     Attributes
     ----------
@@ -52,14 +52,10 @@ class HierarchyDisplay:
 
     def __init__(self, hierarchy: Hierarchy, sizes: Sequence[int], names: Sequence[str] | None = None) -> None:
         self.hierarchy, self.sizes = hierarchy, [int(size) for size in sizes]
-        self.names = (
-            [f"cluster {c}" for c in range(len(self.sizes))] if names is None else [str(name) for name in names]
-        )
         n_clusters = int(hierarchy.clusters.max(initial=-1)) + 1
-        if min(len(self.sizes), len(self.names)) < n_clusters:
-            raise ValueError(
-                f"{n_clusters} clusters need as many sizes and names, got {len(self.sizes)} and {len(self.names)}"
-            )
+        if len(self.sizes) < n_clusters:
+            raise ValueError(f"{n_clusters} clusters need as many sizes, got {len(self.sizes)}")
+        self.names = complete_names(names, n_clusters)
 
     def plot(
         self, ax: Axes | None = None, *, n_groups: int | None = None, max_leaves: int = MAX_LEAVES

@@ -22,7 +22,7 @@ from ._figure import (
     scale_markers,
     shorten_names,
 )
-from ._model import check_fitted_views, find_column
+from ._model import check_fitted_views, complete_names, find_column
 
 COLOR_SCALE, COLOR_RANGE = "viridis_r", (2, 98)  # percentiles between which colors differ
 NUMERIC_KINDS = ("number", "date")
@@ -46,8 +46,7 @@ class JointMapDisplay:
         Positions, such as `consilience.explain.joint_map` returns; NaN for entities that are not drawn.
     labels : array-like of int, shape (n_entities,)
         Clusters of the entities; -1 for none.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
     color : OriginalColumn, optional
         Column that colors the entities, in place of the clusters: a color scale for numbers and dates, one color for
         each of the six most frequent categories.
@@ -80,9 +79,7 @@ class JointMapDisplay:
                 f"layout must have shape ({n_entities}, 2), one position per label, got {self.layout.shape}"
             )
         n_clusters = int(self.labels.max(initial=-1)) + 1
-        self.names = [f"cluster {c}" for c in range(n_clusters)] if names is None else [str(name) for name in names]
-        if len(self.names) < n_clusters:
-            raise ValueError(f"{n_clusters} clusters need as many names, got {len(self.names)}")
+        self.names = complete_names(names, n_clusters)
         if color is not None and len(color.values) != n_entities:
             raise ValueError(f"column {color.name!r} must have a cell per label, {n_entities}, got {len(color.values)}")
 

@@ -41,7 +41,7 @@ def compose_figure(
     heights: Sequence[float],
     width: float,
     *,
-    has_letters: bool = True,
+    is_composed: bool = True,
 ) -> tuple[Figure, dict[str, Any]]:
     """Draw displays into panels of one figure.
 
@@ -55,8 +55,8 @@ def compose_figure(
         Height of each row, in mm.
     width : float
         Width of the figure, in mm.
-    has_letters : bool, default=True
-        Whether to write its letter over each panel.
+    is_composed : bool, default=True
+        Whether panels have letters, and the left column is wider.
 
     Returns
     -------
@@ -71,17 +71,17 @@ def compose_figure(
     with mpl.rc_context(settings):
         size = width / MM_PER_INCH, sum(heights) / MM_PER_INCH
         figure = Figure(figsize=size, layout="constrained")
-        widths = [MAP_WIDTH, 1.0] if len(mosaic[0]) == 2 else [1.0] * len(mosaic[0])
+        widths = [MAP_WIDTH, 1.0] if is_composed and len(mosaic[0]) == 2 else [1.0] * len(mosaic[0])
         axes: dict[str, Any] = figure.subplot_mosaic(
             [list(row) for row in mosaic], height_ratios=list(heights), width_ratios=widths
         )
         displays = {letter: draw[letter](axes[letter]) for letter in draw}
-        if has_letters:
+        if is_composed:
             for display in displays.values():
                 np.ravel(display.ax_)[0].set_title(" ", loc="left", fontsize="large")  # room for the letter
         figure.draw_without_rendering()  # arranges the panels and places the names
         figure.set_layout_engine("none")
-        if has_letters:
+        if is_composed:
             for letter, display in displays.items():
                 _write_letter(figure, letter, np.ravel(display.ax_))
     return figure, displays

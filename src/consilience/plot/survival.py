@@ -13,7 +13,7 @@ from ..explain import OriginalColumn, SurvivalCurve, compare_clusters, estimate_
 from ..explain.comparisons import format_p
 from ._docs import share_docs
 from ._figure import DASHES, NAME_WIDTH, Axes, escape_name, get_axes, luminance, marker_style, pluralize, shorten_names
-from ._model import find_column
+from ._model import complete_names, find_column
 
 MAX_CURVES = 8  # that are drawn by default
 MAX_BANDS = 5  # curves up to which bands are drawn; more would cover each other
@@ -32,8 +32,7 @@ class SurvivalDisplay:
     ----------
     curves : mapping of int to SurvivalCurve
         Curves by cluster, from `consilience.explain.estimate_survival`.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
     time_name : str, default='time'
         What the time is, with its unit.
     test : str, default=''
@@ -69,9 +68,7 @@ class SurvivalDisplay:
     ) -> None:
         self.curves, self.time_name, self.test = dict(curves), time_name, test
         n_clusters = max(self.curves, default=-1) + 1
-        self.names = [f"cluster {c}" for c in range(n_clusters)] if names is None else [str(name) for name in names]
-        if len(self.names) < n_clusters:
-            raise ValueError(f"{n_clusters} clusters need as many names, got {len(self.names)}")
+        self.names = complete_names(names, n_clusters)
 
     def plot(self, ax: Axes | None = None, *, clusters: Sequence[int] | None = None) -> SurvivalDisplay:
         """Draw the curves.
@@ -167,8 +164,7 @@ class SurvivalDisplay:
             Clusters of the entities; those with -1 are left out.
         column : OriginalColumn
             Times, with ``event``.
-        names : sequence of str, optional
-            Name of each cluster; by default "cluster 0", ...
+        %(names)s
         tests : Table, optional
             Tests of this and other columns, from `consilience.explain.compare_clusters`; by default only this column
             is tested.

@@ -22,6 +22,7 @@ from ._figure import (
     shorten_names,
     wrap_text,
 )
+from ._model import complete_names
 
 MAX_GROUPS = 40  # bars of clusters that are drawn by default
 BAR_COLOR = "#9DB7D5"  # light, so that markers on the bars are seen
@@ -41,8 +42,7 @@ class VerdictDisplay:
     ----------
     assessment : Assessment
         From `consilience.assess`, or a result's ``assessment``.
-    names : sequence of str, optional
-        Name of each cluster; by default "cluster 0", ...
+    %(names)s
 
     Attributes
     ----------
@@ -69,9 +69,7 @@ class VerdictDisplay:
         self.assessment = assessment
         clusters = assessment.clusters["cluster"]
         n_clusters = int(max(clusters, default=-1)) + 1
-        self.names = [f"cluster {c}" for c in range(n_clusters)] if names is None else [str(name) for name in names]
-        if len(self.names) < n_clusters:
-            raise ValueError(f"{n_clusters} clusters need as many names, got {len(self.names)}")
+        self.names = complete_names(names, n_clusters)
 
     def plot(self, ax: Any = None, *, max_groups: int = MAX_GROUPS) -> VerdictDisplay:
         """Draw the bars.
@@ -112,11 +110,10 @@ class VerdictDisplay:
         for i, c in enumerate(self.clusters_):
             color, marker = marker_style(c)
             panel.scatter(0.02, i, s=22, c=color, marker=marker, linewidths=0.4, edgecolors="black", zorder=3)
-        panel.set_xlabel("stability (share found again)", fontsize="small")
         others = stability[n_groups:]
-        if len(others):
-            note = f"and {pluralize(len(others), 'smaller group')}, median {np.nanmedian(others):.2f}"
-            panel.text(1, -0.01, note, transform=panel.transAxes, ha="right", va="bottom", fontsize="small")
+        others = others[np.isfinite(others)]
+        note = f"\n{pluralize(len(others), 'smaller group')}: median {np.median(others):.2f}" if len(others) else ""
+        panel.set_xlabel(f"stability (share found again){note}", fontsize="small")
 
     def _draw_views(self) -> None:
         panel, table = self.ax_[1], self.assessment.views
