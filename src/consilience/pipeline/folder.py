@@ -41,7 +41,8 @@ def write_run(
             note_guarded(n_guarded, log, LABELS)
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         save(run.collect_saved(), folder / MODEL)
-        write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
+        origin = None if run.update is None else run.update.origin
+        write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"], origin)
         run.build_report().save(folder / REPORT)
         if cells is not None:
             write_back(cells, run, log, overwrite)
