@@ -276,6 +276,18 @@ def test_words_follow_the_probability_of_each_entity(clean):
     assert sorted_words == sorted(sorted_words)
 
 
+def test_words_of_new_entities_are_those_of_equal_margins():
+    views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
+    assessment = fit_and_assess(views)
+    margin, words = assessment.margin, assessment.certainty
+    order = [word for word, _ in WORDS]
+    for new, nearest in ((-1.0, margin.argmin()), (2.0, margin.argmax())):
+        assert order.index(assessment.describe_margins([new])[0]) in {order.index(words[nearest])}
+    rows = np.random.default_rng(0).permutation(150)[:20]
+    assert assessment.describe_margins(margin[rows]).tolist() == words[rows].tolist()
+    assert assessment.describe_margins([np.nan]).tolist() == [""]
+
+
 def test_clusters_table_averages_entities(clean, clean_assessment):
     _, _, model = clean
     for cluster, size, stability, margin in zip(

@@ -38,9 +38,13 @@ FLAGS = {
 }
 
 
-def write_config(path: Path, inputs: Mapping[str, Any], n_clusters: int) -> None:
-    """Write the settings of a run; those that are not set are left out."""
+def write_config(path: Path, inputs: Mapping[str, Any], n_clusters: int, origin: str | None = None) -> None:
+    """Write the settings of a run; those that are not set are left out. `origin` is the run that it continues."""
     lines = [HEAD if inputs["view"] else MEMORY_HEAD]
+    if origin is not None:
+        lines.append(
+            f"# It continues {_write_value(origin)}: only `consilience update` keeps the numbers of clusters.\n"
+        )
     for name in FLAGS:
         value = inputs.get("settings" if name == "set" else name)
         if value in (None, [], ()):

@@ -51,7 +51,8 @@ def write_run(
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         levels = {"hierarchy": run.hierarchy, "level_names": run.level_names}
         save({**run.collect_saved(), **levels}, folder / MODEL)
-        write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"])
+        origin = None if run.update is None else run.update.origin
+        write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"], origin)
         run.build_report().save(folder / REPORT)
         if cells is not None:
             write_back(cells, run, log, overwrite)

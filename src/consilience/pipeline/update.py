@@ -155,12 +155,15 @@ def refit_from_earlier(data: LoadedData, fitted: FittedRun, earlier: EarlierLabe
     """
     estimator, start = fitted.estimator, earlier.labels
     numbers = np.unique(start[start >= 0])
-    if data.method != DEFAULT_METHOD or fitted.has_small_groups or len(numbers) != estimator.n_clusters > 1:
+    if data.method != DEFAULT_METHOD or fitted.has_small_groups or len(numbers) < 2:
+        return fitted
+    if len(numbers) != estimator.n_clusters:
         return fitted
     with log.step("refining the earlier clusters", "refined the earlier clusters"):
         labels = np.where(start >= 0, np.searchsorted(numbers, start), -1)
         refined = clone(estimator).set_params(init=labels).fit(fitted.views, **data.fit_arguments)
-    if -refined.cost_ < EQUALLY_SUPPORTED * -estimator.cost_ or len(np.unique(refined.labels_)) < len(numbers):
+    n_found = len(np.unique(refined.labels_[refined.labels_ >= 0]))
+    if -refined.cost_ < EQUALLY_SUPPORTED * -estimator.cost_ or n_found < len(numbers):
         return fitted
     refined.set_params(init=estimator.init)
     other = estimator.labels_ if estimator.runner_up_ is None else estimator.runner_up_

@@ -703,3 +703,21 @@ def test_ties_among_neighbors_do_not_depend_on_threads(n_jobs):
     several = cs.Consilience(4, n_jobs=n_jobs, random_state=0).fit(views)
     assert np.array_equal(single.labels_, several.labels_)
     assert single.scores_["bits"].tolist() == several.scores_["bits"].tolist()
+
+
+def test_confidence_of_new_entities_is_that_of_entities_outside_a_sample():
+    views, _ = make_vague_views(300, missing=0.1)
+    model = cs.Consilience(4, sample_size=120, random_state=0).fit(views)
+    margins = model.predict_confidence(views)
+    is_same = np.isclose(margins, model.confidence_)
+    assert 150 <= is_same.sum() < 300  # entities of the sample are left out of what predicts them
+    assert margins.min() >= 0
+    assert margins.max() <= 1
+
+
+def test_entity_between_two_clusters_is_doubtful():
+    views, y = make_clear_views()
+    model = cs.Consilience(3, random_state=0).fit(views[:150])
+    centers = {name: [np.asarray(views[name])[y == k].mean(axis=0) for k in (0, 1)] for name in views.names}
+    between = {name: np.mean(pair, axis=0)[None] for name, pair in centers.items()}
+    assert model.predict_confidence(between)[0] < model.predict_confidence(views[150:]).min()
