@@ -14,7 +14,7 @@ from ..methods.common.constraint_checks import resolve_constraints, split_by_vie
 from ._docs import share_docs
 from ._figure import Axes, pluralize
 from ._model import check_fitted_views, get_fitted_attribute
-from .embedding import EntityPanels, project_view
+from .embedding import EntityPanels, compute_view_components
 
 MAX_LINKS = 100
 KINDS = ("must-link", "cannot-link")
@@ -245,7 +245,7 @@ def compute_positions(
         if block.shape[1] == 2 and not sp.issparse(block):
             points = np.where(shown.present[:, [v]], to_numpy(block).astype(np.float64), np.nan)
         else:
-            points = project_view(shown, name, random_state)
+            points = compute_view_components(shown, name, random_state)
         embeddings[name][rows] = points
     return embeddings
 

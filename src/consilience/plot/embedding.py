@@ -210,10 +210,10 @@ class EmbeddingDisplay(EntityPanels):
 def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
     """Compute principal components of each view."""
     shown = views[rows]
-    return {name: project_view(shown, name, random_state) for name in views.names}
+    return {name: compute_view_components(shown, name, random_state) for name in views.names}
 
 
-def project_view(views: Views, name: str, random_state: int) -> np.ndarray:
+def compute_view_components(views: Views, name: str, random_state: int) -> np.ndarray:
     """Compute two principal components; they are 0 if fewer than two entities have the view."""
     present = views.present[:, views.names.index(name)]
     if present.sum() < 2:
@@ -229,7 +229,7 @@ def _embed_by_spectrum(model: Any, views: Views, rows: np.ndarray, random_state:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in embeddings])
     shown = Views({name: normalize_rows(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
-    return {name: project_view(shown, name, random_state) for name in embeddings}
+    return {name: compute_view_components(shown, name, random_state) for name in embeddings}
 
 
 def _embed_by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
