@@ -52,7 +52,7 @@ class NamedData:
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def load_senses() -> NamedData:
+def load_word_senses() -> NamedData:
     data, senses = cs.datasets.load_word_senses(), read_word_senses()
     return NamedData(data.views, 20, {"gloss": senses.glosses})
 
@@ -69,7 +69,7 @@ def load_fetched(fetch: Callable[[], Any], n_clusters: int) -> NamedData:
 
 
 DATA: dict[str, Callable[[], NamedData]] = {
-    "word senses (texts)": load_senses,
+    "word senses (texts)": load_word_senses,
     "newsgroups (words)": lambda: load_fetched(cs.datasets.fetch_newsgroups, 20),
     "bbc (words)": lambda: load_fetched(lambda: cs.datasets.fetch_bbc(n_segments=2), 8),
     "webkb (words, links)": lambda: load_fetched(cs.datasets.fetch_webkb, 12),
@@ -78,7 +78,7 @@ DATA: dict[str, Callable[[], NamedData]] = {
 }
 
 
-def fit_labels(data: NamedData, seed: int) -> np.ndarray:
+def fit_clusters(data: NamedData, seed: int) -> np.ndarray:
     """Cluster the views by the default method."""
     return cs.cluster(data.views, data.n_clusters, assess=False, random_state=seed).labels
 
@@ -135,7 +135,7 @@ def match_labels(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, flo
 
 def measure_names(title: str, data: NamedData) -> dict[str, Any]:
     """Return a row of the table."""
-    labels = fit_labels(data, seed=0)
+    labels = fit_clusters(data, seed=0)
     started = time.perf_counter()
     names = name_clusters(labels, data.views, data.texts)
     seconds = time.perf_counter() - started
@@ -143,7 +143,7 @@ def measure_names(title: str, data: NamedData) -> dict[str, Any]:
     moved = labels.copy()
     rows = rng.permutation(len(labels))[: round(MOVED * len(labels))]
     moved[rows] = rng.integers(data.n_clusters, size=len(rows))
-    refit, overlap = match_labels(labels, fit_labels(data, seed=1))
+    refit, overlap = match_labels(labels, fit_clusters(data, seed=1))
     row: dict[str, Any] = {
         "data": title,
         "entities": len(labels),

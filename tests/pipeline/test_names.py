@@ -194,7 +194,7 @@ def make_contents(*origins, kinds=None):
         (["customers and orders.csv"], None, "entities"),
         (["data"], None, "entities"),
         (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
-        (["clinic.csv", "genes.parquet"], "patient", "entities"),
+        (["clinic.csv", "genes.parquet"], "patient", "patients"),
         (["clinic.csv", "genes.parquet"], "cityId", "cities"),
         (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
         (["a.csv", "b.csv"], "android", "entities"),

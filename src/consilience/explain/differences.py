@@ -10,18 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import bdtr, bdtrc, log_ndtr
 from scipy.stats import rankdata
-from sklearn.feature_extraction.text import CountVectorizer
 
 from ..files.dates import format_days
 from .columns import ColumnKind, OriginalColumn
 from .comparisons import encode_categories
-from .words import STOP_WORDS
+from .words import find_words
 
-WORD_PATTERN = r"(?u)\b[^\W\d_][\w-]*\w\b"
 MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a single comparison
 MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
 MIN_TEXTS = 3  # of all texts that have a term
-MAX_CHARACTERS = 5_000  # of a text that are searched for terms
 REDUNDANT = 0.8  # share of the texts with a word that also have a phrase which contains it
 UNLIKELY = 1 - 1e-6  # of two equal differences that with the larger share is listed first
 QUARTILES = (0.25, 0.75)
@@ -295,33 +292,22 @@ def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) 
     is_text = np.array([text is not None for text in column.values.tolist()], dtype=bool)
     rows = np.flatnonzero((labels >= 0) & is_text)
     sizes = np.bincount(labels[rows], minlength=n_clusters)
-    has, names = count_terms([str(text)[:MAX_CHARACTERS] for text in column.values[rows]])
+    has, names = _find_terms(column.values[rows].tolist())
     member = sp.csr_array((np.ones(len(rows)), (labels[rows], np.arange(len(rows)))), shape=(n_clusters, len(rows)))
     return ShareEffects(column, names, sp.csr_array(member @ has), sizes, 4)
 
 
-def count_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
-    """Return which text has which word or phrase of two words, and the terms.
-
-    Stop words, and phrases that begin or end with one, are left out, and so are words that hardly occur outside a
-    phrase.
-    """
-    n_least = min(MIN_TEXTS, max(len(texts), 1))
-    counter = CountVectorizer(binary=True, token_pattern=WORD_PATTERN, ngram_range=(1, 2), min_df=n_least)
-    try:
-        has = sp.csc_array(counter.fit_transform(texts), dtype=np.float64)
-    except ValueError:  # there are no words, or none in several texts
-        return sp.csr_array((len(texts), 0)), []
-    names = counter.get_feature_names_out()
+def _find_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
+    """Return which text has which word or phrase, without words that hardly occur outside a phrase, and the terms."""
+    has, names = find_words(texts)
     n_texts = np.asarray(has.sum(axis=0)).ravel()
+    is_kept = n_texts >= min(MIN_TEXTS, len(texts))
     position = {name: i for i, name in enumerate(names.tolist())}
-    keep = np.ones(len(names), dtype=bool)
-    for i, words in enumerate(name.split(" ") for name in names.tolist()):
-        keep[i] &= words[0] not in STOP_WORDS and words[-1] not in STOP_WORDS
-        if keep[i] and len(words) > 1:
-            for word in words:
-                keep[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
-    return sp.csr_array(has[:, keep]), names[keep].tolist()
+    for i in np.flatnonzero(is_kept).tolist():
+        parts = names[i].split(" ")
+        for word in parts if len(parts) > 1 else ():
+            is_kept[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
+    return sp.csr_array(has[:, is_kept]), names[is_kept].tolist()
 
 
 MEASURES: dict[str, Callable[[np.ndarray, OriginalColumn, int], ColumnEffects]] = {

@@ -69,6 +69,14 @@ def joint_map(embedding: Any, *, method: str = "tsne", random_state: int = 0) ->
     return positions
 
 
+def _turn_wide(points: np.ndarray) -> np.ndarray:
+    """Turn points around their center so that they vary most from left to right, as figures are wider than high."""
+    centered = points - points.mean(axis=0)
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    axes = axes[:, ::-1] * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])[::-1]  # signs are arbitrary
+    return centered @ axes
+
+
 def _lay_out_by_spectrum(rows: np.ndarray, random_state: int) -> np.ndarray:  # noqa: ARG001
     """Return the first two columns."""
     return np.pad(rows[:, :2], [(0, 0), (0, max(0, 2 - rows.shape[1]))])
@@ -113,7 +121,7 @@ def _lay_out_by_tsne(rows: np.ndarray, random_state: int) -> np.ndarray:
         others = np.setdiff1d(np.arange(len(rows)), drawn)
         if len(others):
             positions[others] = _place(rows[others], sample, points)
-    return positions - positions.mean(axis=0)
+    return _turn_wide(positions)
 
 
 def _weigh_nearest(rows: np.ndarray, new: np.ndarray | None, perplexity: float) -> sp.csr_array:

@@ -22,6 +22,12 @@ NOT_NOUNS = re.compile(  # plurals that say how data is stored or used
     "similarities|distances|matches|pairs|series|lists|tables|sheets|exports|inputs|outputs|tests|uploads|downloads"
 )
 NOT_THINGS = {"unique", "index", "global", "internal", "external", "local", "new", "old", "main", "own"}  # before _id
+# id columns that say what the entities are without _id
+THINGS = {
+    *("article", "book", "cell", "city", "company", "country", "customer", "document", "film", "gene", "item", "movie"),
+    *("order", "paper", "patient", "photo", "product", "protein", "recipe", "review", "sample", "song", "student"),
+    *("subject", "ticket", "user"),
+}
 SINGULAR_ENDINGS = ("ss", "us", "is", "os")
 
 
@@ -100,17 +106,17 @@ def choose_noun(contents: Sequence[ViewContent], id_column: str | None) -> str:
 
     Examples
     --------
-    >>> choose_noun([], "patient_id")
-    'patients'
+    >>> choose_noun([], "patient_id"), choose_noun([], "Country"), choose_noun([], "key")
+    ('patients', 'countries', 'entities')
     """
     files = {split_sheet(split_columns(content.origin)[0])[0] for content in contents if content.kind != "links"}
     nouns = [noun for file in files for noun in _list_plurals(file.name.partition(".")[0])]
     if len(files) == len(nouns) == 1:
         return nouns[0]
-    singular = re.fullmatch(r"([A-Za-z]{3,})(?:[ _-](?:id|ID|Id)|I[Dd])", id_column or "")
-    if singular is None or singular[1].lower() in NOT_THINGS:
+    with_id = re.fullmatch(r"([A-Za-z]{3,})(?:[ _-](?:id|ID|Id)|I[Dd])", id_column or "")
+    noun = (with_id[1] if with_id is not None else id_column or "").lower()
+    if noun in NOT_THINGS or (with_id is None and noun not in THINGS):
         return ENTITIES
-    noun = singular[1].lower()
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
