@@ -46,13 +46,13 @@ KINDS_OF_CLOTHES = ("top", "trousers", "top", "top", "top", "shoe", "top", "shoe
 TOPICS = {"alt": "religion", "soc": "religion", "talk.religion": "religion", "talk.politics": "politics"}
 
 
-def load_digits() -> tuple[cs.Views, np.ndarray]:
+def scale_digits() -> tuple[cs.Views, np.ndarray]:
     views, y = cs.datasets.load_digits_views()
     return cs.PerView(StandardScaler()).fit_transform(views), np.asarray(y)
 
 
 def load_sets() -> Iterator[tuple[str, cs.Views, np.ndarray]]:
-    yield "digits", *load_digits()
+    yield "digits", *scale_digits()
     if os.environ.get("CONSILIENCE_DATA"):
         collection.MAX_ENTITIES = MAX_ENTITIES
         available = collection.find_sets()
@@ -167,20 +167,20 @@ def split_clusters(labels: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
     return labels
 
 
-def fit_labels(views: cs.Views, n_clusters: int) -> np.ndarray:
+def fit_default(views: cs.Views, n_clusters: int) -> np.ndarray:
     return np.asarray(cs.Consilience(n_clusters, random_state=0).fit(views).labels_)
 
 
 def print_levels() -> None:
     print("\nset             n  at(n) of 20 clusters  fit with n     both  |  split of half as many  fit   (number)")
     for name, views, y in load_sets():
-        fine, n_classes = fit_labels(views, 20), len(np.unique(y))
+        fine, n_classes = fit_default(views, 20), len(np.unique(y))
         hierarchy = build_hierarchy(fine, views)
-        half = fit_labels(views, max(2, n_classes // 2))
+        half = fit_default(views, max(2, n_classes // 2))
         split = normalized_mutual_info_score(y, split_clusters(half, joint_embedding(views), n_classes))
-        fresh = normalized_mutual_info_score(y, fit_labels(views, n_classes))
+        fresh = normalized_mutual_info_score(y, fit_default(views, n_classes))
         for n in (5, 10):
-            merged, fitted = hierarchy.cut(n)[fine], fit_labels(views, n)
+            merged, fitted = hierarchy.cut(n)[fine], fit_default(views, n)
             scores = [normalized_mutual_info_score(*pair) for pair in ((y, merged), (y, fitted), (merged, fitted))]
             print(
                 f"{name:14} {n:3} {scores[0]:21.3f} {scores[1]:11.3f} {scores[2]:8.3f}  | {split:22.3f} {fresh:6.3f} "
@@ -188,7 +188,7 @@ def print_levels() -> None:
             )
 
 
-def print_times(sizes: list[int]) -> None:
+def print_seconds(sizes: list[int]) -> None:
     print("\nentities   graph  embedding      map  hierarchy (50 clusters)")
     for n in sizes:
         views, _ = cs.datasets.make_gaussian_views(n, n_clusters=20, n_features=(20, 20), separation=5, random_state=0)
@@ -216,7 +216,7 @@ def main() -> None:
         "maps": print_layouts,
         "merges": print_merges,
         "levels": print_levels,
-        "times": lambda: print_times(options.entities),
+        "times": lambda: print_seconds(options.entities),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
