@@ -45,9 +45,9 @@ def test_groups_without_terms_are_called_by_their_largest_cluster():
 
 
 def test_one_cluster_and_empty_clusters():
-    one = np.zeros(4, dtype=int)
+    single = np.zeros(4, dtype=int)
     views = cs.Views({"v": np.zeros((4, 1))})
-    assert name_levels(build_hierarchy(one, views), one, views) == {1: ["cluster 0"]}
+    assert name_levels(build_hierarchy(single, views), single, views) == {1: ["cluster 0"]}
     gap = np.array([0, 0, 2, 2])
     levels = name_levels(
         build_hierarchy(gap, cs.Views([gap[:, None] + 0.0])), gap, views, {"t": ["ant", "ant", "bee", "bee"]}

@@ -292,7 +292,8 @@ def _replace_parts(best: Mapping[str, Term]) -> list[Term]:
     replaced: dict[str, int] = {}  # positions of the words that phrases replace
     kept = []
     for term in sorted(best.values(), key=lambda term: (-len(term.parts), -term.score, term.name)):
-        scores = [best[part].score if part in best else 0.0 for part in term.parts] or [0.0]
+        words = [part for part in term.parts if part not in replaced]
+        scores = [best[word].score if word in best else 0.0 for word in words] or [0.0]
         is_better = term.score > max(scores)
         if min(scores) > 0:
             is_better = term.score >= WEAKER * min(scores) and term.score >= STRONGER * max(scores)
