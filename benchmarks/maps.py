@@ -46,13 +46,13 @@ KINDS_OF_CLOTHES = ("top", "trousers", "top", "top", "top", "shoe", "top", "shoe
 TOPICS = {"alt": "religion", "soc": "religion", "talk.religion": "religion", "talk.politics": "politics"}
 
 
-def load_digit_views() -> tuple[cs.Views, np.ndarray]:
+def scale_digits() -> tuple[cs.Views, np.ndarray]:
     views, y = cs.datasets.load_digits_views()
     return cs.PerView(StandardScaler()).fit_transform(views), np.asarray(y)
 
 
 def load_sets() -> Iterator[tuple[str, cs.Views, np.ndarray]]:
-    yield "digits", *load_digit_views()
+    yield "digits", *scale_digits()
     if os.environ.get("CONSILIENCE_DATA"):
         collection.MAX_ENTITIES = MAX_ENTITIES
         available = collection.find_sets()

@@ -45,11 +45,11 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
     if not len(rows):
         return points
     X = block if sp.issparse(block) else to_numpy(block).astype(np.float64)
-    points[rows] = project_rows(X, random_state)
+    points[rows] = find_two_components(X, random_state)
     return points
 
 
-def project_rows(X: Any, random_state: int) -> np.ndarray:
+def find_two_components(X: Any, random_state: int) -> np.ndarray:
     """Return two components of rows; those that do not exist are zeros."""
     if sp.issparse(X) and X.shape[1] == 1:
         X = X.toarray()

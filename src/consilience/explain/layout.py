@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from ..arrays import map_chunks, single_openmp_thread, split_slice, use_threads
-from .embedding import project_rows
+from .embedding import find_two_components
 
 PERPLEXITY = 30.0  # scikit-learn's default
 PLACING_PERPLEXITY = 5.0  # of entities outside the sample: openTSNE's default
@@ -108,7 +108,7 @@ def _lay_out_by_tsne(rows: np.ndarray, random_state: int) -> np.ndarray:
     if len(rows) > MOST_LAID_OUT:
         drawn = np.sort(rng.choice(len(rows), MOST_LAID_OUT, replace=False))
     sample = rows[drawn]
-    start = project_rows(sample, random_state)
+    start = find_two_components(sample, random_state)
     start = start / max(start.std(), np.finfo(float).tiny) + NOISE * rng.standard_normal(start.shape)
     with use_threads(None):
         edges = _weigh_nearest(sample, None, PERPLEXITY)

@@ -170,3 +170,18 @@ def test_zero_start(n):
     np.testing.assert_allclose(values, [2])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), [1])
     assert settled
+
+
+def test_tolerance_ends_the_search_early():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(300, 300))
+    A = A + A.T
+    start, n_products = rng.random((300, 9)), []
+    for tolerance in (None, 1e-3):
+        products = []
+        top = top_eigenvectors(lambda U, products=products: products.append(U) or A @ U, start, 4, tolerance=tolerance)
+        residuals = np.linalg.norm(A @ top.vectors - top.vectors * top.values, axis=0)
+        assert top.converged
+        assert (residuals <= (tolerance or 1e-9) * 1.01 * np.linalg.norm(A, 2)).all()
+        n_products.append(len(products))
+    assert n_products[1] < n_products[0]

@@ -126,11 +126,15 @@ def ones_column(array: Array, dtype: Any) -> Array:
 def embed_view(
     K: Operator, n_vectors: int, rng: np.random.Generator, *, tolerance: float | None = None
 ) -> InitialEmbedding:
-    """Compute the eigenvectors of the normalized similarities with the algebraically largest eigenvalues."""
+    """Compute the eigenvectors of the normalized similarities with the algebraically largest eigenvalues.
+
+    With a tolerance, in float32, which takes half of the time.
+    """
     degree = compute_degrees(K)
     xp, n = namespace(degree), degree.shape[0]
     min_degree = isolated_below(degree)
-    root = cast_to(invert_sqrt_degrees(degree, min_degree), K.dtype)[:, None]
+    dtype = K.dtype if tolerance is None else np.dtype(np.float32)
+    root = cast_to(invert_sqrt_degrees(degree, min_degree), dtype)[:, None]
     start = asarray_like(rng.standard_normal((n, min(n, n_vectors + N_GUARD_VECTORS))), degree)
     components = find_components(K)
     largest = np.argsort(-np.bincount(components), kind="stable")[: start.shape[1]]
@@ -138,8 +142,9 @@ def embed_view(
         # each component has an eigenvector of the eigenvalue 1
         members = asarray_like((components == component).astype(np.float64), degree)
         start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * members
-    start = cast_to(start, K.dtype)
-    top = top_eigenvectors(lambda X: root * (K @ (root * X)), start, min(n, n_vectors), tolerance=tolerance)
+    top = top_eigenvectors(
+        lambda X: root * cast_to(K @ (root * X), dtype), cast_to(start, dtype), min(n, n_vectors), tolerance=tolerance
+    )
     values, U = zero_null_eigenvectors(top.values, keep_where(root > 0, top.vectors, 0.0))
     return InitialEmbedding(U, values, min_degree, root[:, 0] == 0, top.next_eigenvalue, top.converged, root * U)
 
