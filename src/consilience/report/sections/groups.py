@@ -122,8 +122,20 @@ def _describe_group(facts: ReportFacts, differences: Sequence[Difference], marks
     views = tag("div", (_list_marks(facts, name, view_marks) for name, view_marks in marks.items()), class_="views")
     if not differences:
         return join_html((heading, views))
+    n_texts = sum(column.kind == "text" for column in facts.columns)
     sentences = (
-        tag("li", tag("span", mark_user_text(difference.sentence, MAX_DIFFERENCE)), draw_bar(difference.strength))
+        tag(
+            "li",
+            tag(
+                "span",
+                mark_user_text(difference.sentence, MAX_DIFFERENCE),
+                # sentences about words do not name their column
+                tag("small", " ", mark_user_text(difference.column, 30))
+                if difference.kind == "text" and n_texts > 1
+                else None,
+            ),
+            draw_bar(difference.strength),
+        )
         for difference in differences
     )
     more = tag("details", tag("summary", "Features of each view"), views)
