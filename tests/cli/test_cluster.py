@@ -318,7 +318,7 @@ def test_auto_gives_one_cluster_without_evidence_for_groups(independent, tmp_pat
     assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
     assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<title>No evidence for groups</title>" in page
+    assert "<title>No evidence for groups in 80 entities</title>" in page
     summary_of_page = page.partition('<section id="summary"')[2].partition("</section>")[0]
     assert summary_of_page.index('class="verdict') < summary_of_page.index("fall into")
     assert "use -k N to get N clusters anyway." in summary_of_page

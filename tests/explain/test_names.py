@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import consilience as cs
 from consilience.data.inputs import ViewInput
 from consilience.datasets import load_word_senses
-from consilience.explain import NO_CLUSTER, name_clusters
+from consilience.explain import NO_CLUSTER, name_clusters, terms
 
 LABELS = np.repeat([0, 1, 2], 10)
 
@@ -58,7 +58,7 @@ def test_terms_are_ranked_by_class_based_tf_idf():
             inside = [has[i, column] for i in range(600) if labels[i] == cluster]
             outside = [has[i, column] for i in range(600) if labels[i] != cluster]
             p, q, share = np.mean(inside), np.mean(outside), has[:, column].mean()
-            if p - q > 2 * np.sqrt(p * (1 - p) / 200 + q * (1 - q) / 400) and p > 0.05:
+            if p - q > 2 * np.sqrt(p * (1 - p) / 200 + q * (1 - q) / 400) and p > 0.02 and p > 1.5 * q and q <= 0.5:
                 p = (sum(inside) + 5 * share) / 205
                 scores[term] = p * np.log(p / share)
         ranked = sorted(scores, key=lambda term: -scores[term])
@@ -171,15 +171,146 @@ def test_singular_and_plural_are_one_term(singular, plural):
     assert name_clusters(LABELS, views)[0] == singular
 
 
-def test_words_of_texts_replace_features_without_meaning():
-    texts = [["steel knife", "red apple", "garden chair"][label] for label in LABELS]
+def test_words_of_texts_name_clusters():
+    texts = [["steel; knife", "red; apple", "garden; chair"][label] for label in LABELS]
     vectors = np.eye(3)[LABELS]
     expected = [{"steel", "knife"}, {"red", "apple"}, {"garden", "chair"}]
     views = cs.Views({"title": vectors})
     assert split_words(name_clusters(LABELS, views, {"title": texts})) == expected
     assert split_words(name_clusters(LABELS, views, {"other": [*texts[:-1], None]})) == expected
-    words = cs.Views.from_inputs({"title": make_view(sp.csr_array(vectors), ["alpha", "beta", "gamma"])})
-    assert name_clusters(LABELS, words, {"title": texts}) == ["alpha", "beta", "gamma"]
+    assert split_words(name_clusters(LABELS, views, {"other": [*texts[:-1], float("nan")]})) == expected
+
+
+def test_words_of_texts_replace_features_of_a_sparse_view_only():
+    texts = [["steel", "apple", "chair"][label] for label in LABELS]
+    values = np.eye(3)[LABELS]
+    words = cs.Views.from_inputs({"title": make_view(sp.csr_array(values), ["alpha", "beta", "gamma"])})
+    assert name_clusters(LABELS, words, {"title": texts}) == ["steel", "apple", "chair"]
+    numbers = cs.Views.from_inputs({"title": make_view(values, ["alpha", "beta", "gamma"])})
+    assert split_words(name_clusters(LABELS, numbers, {"title": texts}))[0] >= {"steel", "alpha"}
+
+
+def test_words_before_numbers_and_at_least_one_word():
+    rng = np.random.default_rng(0)
+    texts = [["steel", "apple", "chair"][label] if rng.random() < 0.8 else "other" for label in LABELS]
+    values = np.eye(3)[LABELS] * 5 + rng.normal(size=(30, 3)) * 0.1
+    values = np.hstack([values, values + rng.normal(size=(30, 3)) * 0.1])
+    views = cs.Views.from_inputs({"n": make_view(values, ["width", "height", "depth", "weight", "price", "sales"])})
+    for name, word in zip(name_clusters(LABELS, views, {"title": texts}), ("steel", "apple", "chair"), strict=True):
+        first, *others = name.split(", ")
+        assert first == word
+        assert others
+        assert all(other.startswith(("high", "low")) for other in others)
+
+
+def test_numbers_alone_name_clusters_if_words_mark_them_weakly():
+    values = np.eye(3)[LABELS] * 5 + np.random.default_rng(0).normal(size=(30, 3)) * 0.1
+    views = cs.Views.from_inputs({"n": make_view(values, ["width", "height", "depth"])})
+    texts = ["word" if i % 10 < (4 if i < 10 else 1) else "other" for i in range(30)]
+    assert name_clusters(LABELS, views, {"title": texts})[0].startswith("high width")
+
+
+# --- phrases ----------------------------------------------------------------------------------------------------------
+
+PAIRS = ["we study: machine learning, today", "an apple tree in a garden", "fast cars on the road"]
+
+
+def test_phrases_replace_their_words():
+    views = cs.Views({"v": np.zeros((30, 1))})
+    names = name_clusters(LABELS, views, {"t": [PAIRS[label] for label in LABELS]})
+    assert [name.split(", ")[0] for name in names] == ["machine learning", "apple tree", "fast cars"]
+    assert not any(word in names[0].split(", ") for word in ("machine", "learning"))
+
+
+def test_phrases_are_kept_only_if_they_mark_better():
+    """Nine of ten knives are knives of another kind; only three are bread knives."""
+    kinds = ["bread", "steak", "butter", "pocket", "chef's", "bread", "steak", "fish", "cheese", "bread"]
+    texts = [f"{kind} knife" for kind in kinds] + ["red apple"] * 10 + ["garden chair"] * 10
+    first, *_ = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
+    assert "knife" in first.split(", ")
+    assert "bread knife" not in first
+
+
+def test_phrase_with_a_common_word_needs_to_mark_better_than_the_other():
+    """In 'die Birne' the article is in all texts; in 'black hole' both words are common, and only the phrase is not."""
+    texts = ["die Birne ist reif", "die Gabel ist reif", "die Lampe ist reif"]
+    views = cs.Views({"v": np.zeros((30, 1))})
+    assert name_clusters(LABELS, views, {"t": [texts[label] for label in LABELS]}) == ["Birne", "Gabel", "Lampe"]
+    texts = ["a black hole", "hole, black", "black; a hole"]
+    names = name_clusters(LABELS, views, {"t": [texts[label] for label in LABELS]})
+    assert names[0] == "black hole"
+
+
+def test_phrases_may_share_a_word_at_the_same_place():
+    texts = ["Old World. New World", "New York Times", "fast red cars"]
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
+    assert names[0] == "New World, Old World"
+    assert "York Times" not in names[1]
+    assert "New York" in names[1]
+
+
+def test_stop_words_and_punctuation_end_phrases():
+    texts = ["cost of living; high rent", "red apple", "garden chair"]
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
+    terms = names[0].split(", ")
+    assert "high rent" in terms
+    assert not {"cost living", "living high", "cost of"} & set(terms)
+
+
+# --- texts of all kinds -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["黒い猫が好きです", "犬と公園を歩く", "人工知能の研究"], ["猫", "公園", "人工知能"]),
+        (["我的猫很可爱", "这只狗很大", "人工智能的论文"], ["猫", "狗", "人工智能"]),
+        (["القط الأسود ينام", "سيارة سريعة جدا", "كتاب قديم جميل"], ["القط", "سيارة", "كتاب"]),
+        (["חתול שחור", "מכונית מהירה", "ספר ישן"], ["חתול", "מכונית", "ספר"]),
+        (["हिन्दी भाषा", "तेज़ गाड़ी", "पुरानी किताब"], ["हिन्दी", "गाड़ी", "किताब"]),
+        (["я люблю кошек", "быстрая машина", "старая книга"], ["кошек", "машина", "книга"]),
+        (["🐶 🐶", "🚗!", "👩\u200d🚀 🇩🇪"], ["🐶", "🚗", "👩\u200d🚀"]),
+        (["<b>knife</b><script>alert(1)</script>", "<img src='x' alt=y>apple", "chair &amp; <!-- a note"],
+         ["knife", "apple", "chair"]),
+    ],
+    ids=["Japanese", "Chinese", "Arabic", "Hebrew", "Hindi", "Russian", "emoji", "HTML"],
+)  # fmt: skip
+def test_texts_of_all_scripts_have_terms(texts, expected):
+    rng = np.random.default_rng(0)
+    strings = [texts[label] if rng.random() < 0.95 else "" for label in LABELS]
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": strings})
+    for name, term in zip(names, expected, strict=True):
+        assert term in name
+    assert not any(part in name for name in names for part in ("alert", "script", "src", "note", "<", "amp"))
+
+
+def test_written_forms_are_kept():
+    texts = ["NASA rocket", "the Windows and windows of Windows", "iPhone"]
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
+    assert names == ["NASA rocket", "Windows", "iPhone"]
+
+
+def test_function_words_of_other_languages_are_left_out():
+    """Words that are almost as frequent in other clusters are no terms, though the difference is significant."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 1000)
+    share = np.array([0.5, 0.4])  # of texts with the article
+    texts = [f"{'der' if rng.random() < share[label] else 'ein'} {['Messer', 'Apfel'][label]}" for label in labels]
+    assert name_clusters(labels, cs.Views({"v": np.zeros((2000, 1))}), {"t": texts}) == ["Messer", "Apfel"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["a" * 10**6, "<!--" * 250_000, "<a" * 500_000, "a@" * 500_000, "a.b+" * 250_000, "&amp;" * 200_000, "猫" * 10**6],
+    ids=lambda cell: cell[:4],
+)
+def test_long_cells_take_no_time(cell):
+    texts = [f"steel knife {cell}"] * 10 + ["red apple"] * 10 + ["garden chair"] * 10
+    start = time.perf_counter()
+    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
+    assert time.perf_counter() - start < 5
+    assert "steel knife" in names[0]
+    assert all(len(name) < 150 for name in names)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -204,7 +335,7 @@ def test_clusters_with_the_same_terms_get_further_terms():
 
 def test_clusters_that_no_term_tells_apart_are_numbered():
     views = make_words("god faith", "god faith", "car engine")
-    assert name_clusters(LABELS, views) == ["cluster 0 (faith, god)", "cluster 1 (faith, god)", "car, engine"]
+    assert name_clusters(LABELS, views) == ["faith, god (0)", "faith, god (1)", "car, engine"]
 
 
 def test_entities_without_a_cluster_do_not_count():
@@ -251,6 +382,91 @@ def test_names_of_word_senses():
     assert {name.rpartition(".")[2] for name in data.target_names} >= {"food", "person", "plant"}
     for kind in ("body", "food", "person", "plant", "substance"):
         assert kind in names[f"noun.{kind}"], names
+
+
+# --- stability --------------------------------------------------------------------------------------------------------
+
+
+def make_topics(rng, n=600, n_clusters=6):
+    labels = rng.integers(n_clusters, size=n)
+    words = np.array([[f"topic{chr(97 + c)}{chr(97 + i)}" for i in range(8)] for c in range(n_clusters)])
+    texts = [", ".join([*rng.choice(words[label], 3), *rng.choice(words.ravel(), 2)]) for label in labels]
+    return labels, cs.Views({"v": np.zeros((n, 1))}), {"t": texts}
+
+
+def test_previous_names_are_kept_while_their_terms_mark_the_clusters():
+    rng = np.random.default_rng(0)
+    labels, views, texts = make_topics(rng)
+    names = name_clusters(labels, views, texts)
+    moved = np.where(rng.random(600) < 0.1, rng.integers(6, size=600), labels)
+    assert name_clusters(moved, views, texts) != names
+    assert name_clusters(moved, views, texts, previous=names) == names
+
+
+def test_previous_names_of_other_clusters_are_replaced():
+    rng = np.random.default_rng(0)
+    labels, views, texts = make_topics(rng)
+    names = name_clusters(labels, views, texts)
+    shuffled = [*names[1:], names[0]]
+    assert name_clusters(labels, views, texts, previous=shuffled) == names
+    assert name_clusters(labels, views, texts, previous=["knives", None, "", *names[3:]]) == names
+    assert name_clusters(labels, views, texts, previous=names[:2]) == names
+    assert name_clusters(labels, views, texts, previous=[*names, "more", "names"]) == names
+
+
+def test_a_previous_name_is_kept_once():
+    """Two halves of a cluster have the same terms; only the first keeps the name."""
+    rng = np.random.default_rng(0)
+    labels, views, texts = make_topics(rng)
+    name = name_clusters(labels, views, texts)[0]
+    halves = np.where((labels == 0) & (np.arange(600) % 2 == 0), 6, labels)
+    names = name_clusters(halves, views, texts, previous=[name, *[None] * 5, name])
+    assert names[0] == name
+    assert len(set(names)) == 7
+
+
+def test_names_hardly_change_if_few_entities_move():
+    rng = np.random.default_rng(1)
+    data = load_word_senses()
+    labels = np.unique(data.target, return_inverse=True)[1]
+    names = name_clusters(labels, data.views)
+    moved = np.where(rng.random(len(labels)) < 0.02, rng.integers(len(names), size=len(labels)), labels)
+    assert sum(a == b for a, b in zip(names, name_clusters(moved, data.views), strict=True)) >= len(names) - 1
+
+
+# --- many entities ----------------------------------------------------------------------------------------------------
+
+
+def test_samples_of_clusters_count_like_all_entities(monkeypatch):
+    """The shares of terms are those of all entities, though only a part of the large clusters is counted."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [5000, 500, 50])
+    words = np.array(["knife", "apple", "chair"])
+    texts = [f"{words[label] if rng.random() < 0.7 else 'other'} {rng.choice(words)}" for label in labels]
+    views = cs.Views.from_frame({"price": rng.normal(size=5550) + labels}, numbers="price")
+    whole = terms.count_terms(labels, views, {"t": texts})
+    monkeypatch.setattr(terms, "MAX_ENTITIES", 900)
+    sample = terms.count_terms(labels, views, {"t": texts})
+    assert sample.n_counted.tolist() == [300, 300, 50]
+    assert sample.sizes.tolist() == whole.sizes.tolist() == [5000, 500, 50]
+    for cluster in range(3):
+        for term in whole.rank(cluster):
+            (other,) = [other for other in sample.rank(cluster) if other.name == term.name]
+            assert other.inside == pytest.approx(term.inside, abs=0.1)
+            assert other.outside == pytest.approx(term.outside, abs=0.1)
+    monkeypatch.undo()
+    assert name_clusters(labels, views, {"t": texts})[:2] == ["knife", "apple, high price"]
+
+
+def test_500_clusters_of_200_000_texts_take_no_more_than_seconds():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(500, size=200_000)
+    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "aeiou" for c in ("lum", "ner", "tok", "vis", "zar")] * 5
+    texts = [f"{words[label]} {'xyzuvwq'[label % 7] * 3} filler" for label in labels]
+    start = time.perf_counter()
+    names = name_clusters(labels, cs.Views({"v": np.zeros((200_000, 1))}), {"t": texts})
+    assert time.perf_counter() - start < 20
+    assert len(set(names)) == 500
 
 
 def test_many_rows_and_terms_take_no_more_than_seconds():

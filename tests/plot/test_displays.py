@@ -590,3 +590,34 @@ def test_no_curves_are_refused(panels, tmp_path):
     for draw in (CurvesDisplay(panels).plot, lambda: CurvesDisplay(panels).save(tmp_path / "none")):
         with pytest.raises(ValueError, match="there is nothing to draw: give at least one panel, each with a method"):
             draw()
+
+
+# names of clusters
+
+
+def test_displays_show_names_of_clusters(views, kmeans):
+    names = ["knives", "a $ sign", "chairs and further things to sit on"]
+    profiles = ProfileDisplay.from_estimator(kmeans, views, names=names)
+    assert [panel.get_ylabel().partition("\n")[0] for panel in profiles.ax_[:2, 0]] == ["knives", r"a \$ sign"]
+    y = np.asarray(kmeans.labels_)
+    table = ContingencyDisplay.from_estimator(kmeans, y, names=names)
+    assert ticks(table.ax_.xaxis)[:2] == ["knives", r"a \$ sign"]
+    outliers = ContingencyDisplay.from_labels(y, np.where(np.arange(len(y)) == 0, -1, y), names=names)
+    assert "none" in ticks(outliers.ax_.xaxis)
+    maps = EmbeddingDisplay.from_estimator(kmeans, views, names=names)
+    (legend,) = maps.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["0 knives", r"1 a \$ sign"]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda model, views: ProfileDisplay.from_estimator(model, views, names=["a"]),
+        lambda model, views: ContingencyDisplay.from_estimator(model, model.labels_, names=["a"]),
+        lambda model, views: EmbeddingDisplay.from_estimator(model, views, names=["a"]),
+    ],
+    ids=["profile", "contingency", "embedding"],
+)
+def test_too_few_names_are_refused(draw, views, kmeans):
+    with pytest.raises(ValueError, match="names: 1 names for 3 clusters; give one per cluster"):
+        draw(kmeans, views)

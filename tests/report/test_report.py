@@ -742,3 +742,28 @@ def test_every_estimator_has_a_report(model):
     page = Outline(Report(model.fit(views), views, labels=y).to_html())
     assert not page.errors
     np.testing.assert_array_equal(unpack(page.data["columns"]["cluster"]), model.labels_)
+
+
+# --- titles and names of groups ---------------------------------------------------------------------------------------
+
+
+def test_title_says_what_was_grouped():
+    model, views, _ = fit_model()
+    assert "<title>120 entities in 3 groups</title>" in Report(model, views).to_html()
+    assert "<title>120 &lt;b&gt; in 3 groups</title>" in Report(model, views, noun="<b>").to_html()
+    model.labels_ = np.zeros(120, dtype=int)
+    assert Report(model, views, noun="patients")._facts.title == "120 patients in 1 group"
+
+
+def test_names_of_levels_are_those_of_the_user_or_computed():
+    model, views, _ = fit_model()
+    names = ["knives", "apples", "chairs"]
+    facts = Report(model, views, names=names)._facts
+    assert list(facts.level_names) == [1, 2, 3]
+    assert facts.level_names[3] == names
+    assert facts.level_names[1] == ["all"]
+    merged, single = np.bincount(facts.hierarchy.cut(2)).argsort()[::-1]
+    assert facts.level_names[2][single] == names[facts.hierarchy.cut(2).tolist().index(single)]
+    assert facts.level_names[2][merged].endswith(" and 1 more")
+    facts = Report(model, views, level_names={1: ["all\x00 of it"], 3: names})._facts
+    assert facts.level_names == {1: [clean_text("all\x00 of it")], 3: names}

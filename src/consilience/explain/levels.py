@@ -56,7 +56,8 @@ def name_levels(
     >>> name_levels(hierarchy, labels, views)
     {1: ['all'], 2: ['steel, fork, knife', 'apple, red'], 3: ['knife, steel', 'fork, steel', 'apple, red']}
     """
-    return choose_level_names(hierarchy, count_terms(labels, views, texts), names)
+    terms = count_terms(labels, views, texts)
+    return choose_level_names(hierarchy, terms, names)
 
 
 def choose_level_names(

@@ -14,7 +14,7 @@ NO_CLUSTER = "no cluster"  # name for the label -1
 MIN_TERMS, USUAL_TERMS, MAX_TERMS = 2, 3, 4  # per name; more than the usual ones only to tell two clusters apart
 GOOD = 0.4  # score relative to the first term from which a term is part of the name as the third, or beside numbers
 KEPT = 0.5  # score relative to the new terms from which the terms of a previous name are kept
-MAX_USUAL_LENGTH = 45  # characters of a name up to which it gets a third term
+MAX_USUAL_LENGTH = 50  # characters of a name up to which it gets a third term
 NUMBER = re.compile(r" \(\d+\)$")  # at the end of a name that no term tells apart from another
 
 
@@ -64,7 +64,8 @@ def name_clusters(
     >>> cs.explain.name_clusters([0, 0, 0, 1, 1, 1], views)
     ['knife, steel, high price', 'apple, red, low price']
     """
-    return choose_names(count_terms(labels, views, texts), previous)
+    terms = count_terms(labels, views, texts)
+    return choose_names(terms, previous)
 
 
 def choose_names(terms: ClusterTerms, previous: Sequence[str | None] | None = None) -> list[str]:

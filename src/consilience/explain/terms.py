@@ -101,7 +101,7 @@ class ClusterTerms:
             return
         span = slice(counts.indptr[cluster], counts.indptr[cluster + 1])
         columns, count = counts.indices[span], counts.data[span]
-        inside, outside = count / size, np.maximum(totals[columns] - count, 0.0) / n_others
+        inside, outside = np.clip([count / size, (totals[columns] - count) / n_others], 0.0, 1.0)  # but for rounding
         error = np.sqrt(inside * (1 - inside) / n_inside + outside * (1 - outside) / n_outside)
         is_marked = (inside - outside > MIN_ERRORS * error) & (inside > terms.min_share)
         is_marked &= count * n_inside / size >= min(2, n_inside) - 0.5
@@ -286,17 +286,23 @@ def _replace_parts(best: Mapping[str, Term]) -> list[Term]:
     """Replace words by the phrases that consist of them if these mark the cluster better, and drop other phrases.
 
     If all words of a phrase mark the cluster, the phrase must score about as well; otherwise better than its words. It
-    takes the place of its best word in the order.
+    takes the place of its best word in the order. Phrases may share their first word, or their last, as in "Old World"
+    and "New World"; "York Times" is dropped beside "New York".
     """
-    replaced: set[str] = set()
+    replaced: dict[str, int] = {}  # positions of the words that phrases replace
     kept = []
     for term in sorted(best.values(), key=lambda term: (-len(term.parts), -term.score, term.name)):
-        scores = [best[part].score if part in best else 0.0 for part in term.parts] or [0.0]
+        words = [part for part in term.parts if part not in replaced]
+        scores = [best[word].score if word in best else 0.0 for word in words] or [0.0]
         is_better = term.score > max(scores)
         if min(scores) > 0:
             is_better = term.score >= WEAKER * min(scores) and term.score >= STRONGER * max(scores)
-        if is_better and term.stem not in replaced and replaced.isdisjoint(term.parts):
-            replaced.update(term.parts)
+        positions = {part: position for position, part in enumerate(term.parts)}
+        is_free = [
+            part not in replaced or (" " in term.name and replaced[part] == at) for part, at in positions.items()
+        ]
+        if is_better and term.stem not in replaced and all(is_free):
+            replaced |= positions
             kept.append(replace(term, score=max(term.score, *scores)))
     return sorted(kept, key=lambda term: (-term.score, term.name))
 

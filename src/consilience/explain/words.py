@@ -108,14 +108,12 @@ def split_text(text: str, n_tokens: int) -> list[str]:
     text = text[:n_characters]
     if UNSPACED.search(text):
         tokens = TOKENS.findall(RUNS.sub(r" \g<0> ", text))
-        terms = [_list_grams(token) if HAN_START.match(token) else [token] for token in tokens]
-        return [term for grams in terms for term in grams][:n_tokens]
+        terms = []
+        for token in tokens:
+            ends = range(1, MAX_GRAM + 1) if HAN_START.match(token) else ()
+            terms += [token[i : i + n] for i in range(len(token)) for n in ends if i + n <= len(token)] or [token]
+        return terms[:n_tokens]
     return TOKENS.findall(text)[:n_tokens]
-
-
-def _list_grams(run: str) -> list[str]:
-    """List the terms of one to four characters in a run of Han characters."""
-    return [run[i : i + n] for i in range(len(run)) for n in range(1, min(MAX_GRAM, len(run) - i) + 1)]
 
 
 def _number_tokens(texts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, list[str]]:

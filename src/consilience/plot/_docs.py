@@ -19,6 +19,10 @@ model : estimator
 views : Views, or whatever `fit` was given
     The entities that the model was fitted to.
 """,
+    "names": """
+names : sequence of str, optional
+    Names of the clusters by number, such as ``result.names``; by default they are called by their numbers.
+""",
     "max_links": """
 max_links : int, default=100
     Maximum number of constraints to draw per panel, the strongest first; the titles say if there are more.

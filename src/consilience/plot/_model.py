@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -46,3 +47,10 @@ def check_fitted_views(model: Any, X: Any) -> Views:
             f"{type(model).__name__} was fitted to {n} entities, got {len(views)}: give the views that it was fitted to"
         )
     return views
+
+
+def check_names(names: Sequence[str] | None, n_clusters: int) -> list[str] | None:
+    """Return the names of clusters; refuse fewer names than clusters."""
+    if names is not None and len(names) < n_clusters:
+        raise ValueError(f"names: {len(names)} names for {n_clusters} clusters; give one per cluster")
+    return None if names is None else list(names)

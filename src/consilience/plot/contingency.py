@@ -11,7 +11,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from ._docs import share_docs
 from ._figure import Axes, draw_heatmap, escape_name, get_axes, heatmap_size, label_cells
-from ._model import get_fitted_attribute
+from ._model import check_names, get_fitted_attribute
 
 
 @share_docs
@@ -79,7 +79,9 @@ class ContingencyDisplay:
         return self
 
     @classmethod
-    def from_labels(cls, y: Any, labels: Any, *, ax: Axes | None = None) -> ContingencyDisplay:
+    def from_labels(
+        cls, y: Any, labels: Any, *, names: Sequence[str] | None = None, ax: Axes | None = None
+    ) -> ContingencyDisplay:
         """Draw known classes against cluster labels.
 
         Parameters
@@ -88,6 +90,7 @@ class ContingencyDisplay:
             The known class of each entity: numbers or names.
         labels : array-like of int, shape (n_entities,)
             The clusters.
+        %(names)s
         %(ax_returns_display)s
         """
         y, labels = np.asarray(y), np.asarray(labels)
@@ -96,10 +99,15 @@ class ContingencyDisplay:
         if not len(y):
             raise ValueError("there are no entities to count: give at least one")
         y = y.astype(str) if y.dtype == object else y  # objects such as None cannot be sorted, but their names can
-        return cls(contingency_matrix(y, labels), np.unique(y).tolist(), np.unique(labels).tolist()).plot(ax)
+        clusters = np.unique(labels).tolist()
+        named = check_names(names, clusters[-1] + 1)
+        columns = clusters if named is None else [named[c] if c >= 0 else "none" for c in clusters]
+        return cls(contingency_matrix(y, labels), np.unique(y).tolist(), columns).plot(ax)
 
     @classmethod
-    def from_estimator(cls, model: Any, y: Any, *, ax: Axes | None = None) -> ContingencyDisplay:
+    def from_estimator(
+        cls, model: Any, y: Any, *, names: Sequence[str] | None = None, ax: Axes | None = None
+    ) -> ContingencyDisplay:
         """Draw known classes against the clusters of a fitted model.
 
         Parameters
@@ -107,6 +115,7 @@ class ContingencyDisplay:
         %(model)s
         y : array-like of shape (n_entities,)
             The known class of each entity: numbers or names.
+        %(names)s
         %(ax_returns_display)s
         """
-        return cls.from_labels(y, get_fitted_attribute(model, "labels_"), ax=ax)
+        return cls.from_labels(y, get_fitted_attribute(model, "labels_"), names=names, ax=ax)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..data import Views
 from ..explain import embed
 from ._docs import share_docs
 from ._figure import Axes, escape_name, get_axes_grid, marker_style
-from ._model import check_fitted_views, get_fitted_attribute
+from ._model import check_fitted_views, check_names, get_fitted_attribute
 
 MAX_COLUMNS = 3  # of panels
 MAX_VECTOR_POINTS = 600  # with more, a panel is drawn as pixels and without edges
@@ -26,7 +26,13 @@ class EntityPanels:
 
     point_opacity = 1.0
 
-    def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
+    def __init__(
+        self,
+        embeddings: Mapping[str, Any],
+        labels: Any,
+        n_entities: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.embeddings = {name: np.asarray(points, dtype=np.float64) for name, points in embeddings.items()}
         self.labels = np.asarray(labels)
         for name, points in self.embeddings.items():
@@ -36,6 +42,7 @@ class EntityPanels:
                     f"{points.shape}"
                 )
         self.n_entities = len(self.labels) if n_entities is None else n_entities
+        self.names = check_names(names, int(self.labels.max(initial=-1)) + 1)
         self.view_labels = dict.fromkeys(self.embeddings, self.labels)  # displays of constraints have others per view
 
     def plot(self, ax: Any = None) -> Self:
@@ -104,7 +111,7 @@ class EntityPanels:
         for c in clusters:
             color, marker = marker_style(c)
             style: dict[str, Any] = {"color": color, "marker": marker, "mec": "black", "mew": 0.4}
-            handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **style))
+            handles.append(Line2D([], [], linestyle="", markersize=6, label=self._label_cluster(c), **style))
         options: dict[str, Any] = {"title": "cluster", "fontsize": "small", "title_fontsize": "small"}
         options |= {"frameon": not is_new_figure, "handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
         if is_new_figure:
@@ -116,6 +123,12 @@ class EntityPanels:
         else:
             handles += self._list_lines()
             self.ax_[-1].legend(handles=handles, loc="best", ncols=-(-len(handles) // 8), **options)
+
+    def _label_cluster(self, cluster: int) -> str:
+        """Return the number of a cluster and its name, if it has one."""
+        if cluster < 0:
+            return "none"
+        return str(cluster) if self.names is None else f"{cluster} {escape_name(self.names[cluster], 30)}"
 
     def _list_lines(self) -> list[Any]:
         """Return the entries of lines in the legend, for displays that draw any."""
@@ -134,6 +147,7 @@ class EmbeddingDisplay(EntityPanels):
         Clusters of the entities; -1 for none.
     n_entities : int, optional
         Number of all entities, if these are a sample.
+    %(names)s
 
     Attributes
     ----------
@@ -162,6 +176,7 @@ class EmbeddingDisplay(EntityPanels):
         method: str = "auto",
         max_points: int = 20_000,
         random_state: int = 0,
+        names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> EmbeddingDisplay:
         """Draw the entities of a fitted model.
@@ -178,6 +193,7 @@ class EmbeddingDisplay(EntityPanels):
             Maximum number of entities to draw; if there are more, a random sample is drawn, as the titles say.
         random_state : int, default=0
             Random seed of the sample and of the embedding.
+        %(names)s
         %(axes_returns_display)s
         """
         if method not in {"auto", *METHODS}:
@@ -189,7 +205,7 @@ class EmbeddingDisplay(EntityPanels):
         if len(views) > max_points:
             rows = np.sort(np.random.default_rng(random_state).choice(len(views), max_points, replace=False))
         embeddings = METHODS[method](model, views, rows, random_state)
-        return cls(embeddings, np.asarray(model.labels_)[rows], len(views)).plot(ax)
+        return cls(embeddings, np.asarray(model.labels_)[rows], len(views), names).plot(ax)
 
 
 def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001

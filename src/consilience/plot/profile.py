@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..explain import Mark, profile
 from ._docs import share_docs
 from ._figure import COLORS, Axes, escape_name, get_axes_grid, pluralize
-from ._model import check_fitted_views
+from ._model import check_fitted_views, check_names
 
 MAX_CLUSTERS = 10  # that are drawn by default
 MORE, LESS = COLORS[0], COLORS[1]
@@ -29,6 +30,7 @@ class ProfileDisplay:
         The marks of each view and cluster, from `consilience.explain.profile`.
     sizes : sequence of int
         Number of entities per cluster.
+    %(names)s
 
     Attributes
     ----------
@@ -48,9 +50,12 @@ class ProfileDisplay:
     ((3, 2), 4)
     """
 
-    def __init__(self, marks: Mapping[str, Sequence[Sequence[Mark]]], sizes: Sequence[int]) -> None:
+    def __init__(
+        self, marks: Mapping[str, Sequence[Sequence[Mark]]], sizes: Sequence[int], names: Sequence[str] | None = None
+    ) -> None:
         self.marks = {name: [list(cluster) for cluster in clusters] for name, clusters in marks.items()}
         self.sizes = [int(size) for size in sizes]
+        self.names = check_names(names, len(self.sizes)) or [f"cluster {c}" for c in range(len(self.sizes))]
 
     def plot(self, ax: Any = None, *, clusters: Sequence[int] | None = None) -> ProfileDisplay:
         """Draw the panels.
@@ -87,7 +92,8 @@ class ProfileDisplay:
         for panel in self.ax_[-1]:
             panel.set_xlabel("standard errors", fontsize="small")
         for panel, c in zip(self.ax_[:, 0], shown, strict=True):
-            panel.set_ylabel(f"cluster {c}\n({self.sizes[c]:,})", rotation=0, ha="right", va="center", labelpad=8)
+            name = "\n".join(textwrap.wrap(escape_name(self.names[c], 40), 20))
+            panel.set_ylabel(f"{name}\n({self.sizes[c]:,})", rotation=0, ha="right", va="center", labelpad=8)
         left_out = len(self.sizes) - len(set(shown))
         if left_out:
             note = f"{pluralize(left_out, 'cluster')} not shown"
@@ -97,7 +103,14 @@ class ProfileDisplay:
 
     @classmethod
     def from_labels(
-        cls, views: Any, labels: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
+        cls,
+        views: Any,
+        labels: Any,
+        *,
+        n_top: int = 5,
+        clusters: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+        ax: Any = None,
     ) -> ProfileDisplay:
         """Draw what distinguishes clusters given by labels.
 
@@ -111,15 +124,23 @@ class ProfileDisplay:
             Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
             Clusters to draw; by default the first ten.
+        %(names)s
         %(axes_returns_display)s
         """
         labels = np.asarray(labels)
         sizes = np.bincount(labels[labels >= 0])
-        return cls(profile(views, labels, n_top), sizes.tolist()).plot(ax, clusters=clusters)
+        return cls(profile(views, labels, n_top), sizes.tolist(), names).plot(ax, clusters=clusters)
 
     @classmethod
     def from_estimator(
-        cls, model: Any, views: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
+        cls,
+        model: Any,
+        views: Any,
+        *,
+        n_top: int = 5,
+        clusters: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+        ax: Any = None,
     ) -> ProfileDisplay:
         """Draw what distinguishes the clusters of a fitted model.
 
@@ -132,10 +153,11 @@ class ProfileDisplay:
             Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
             Clusters to draw; by default the first ten.
+        %(names)s
         %(axes_returns_display)s
         """
         views = check_fitted_views(model, views)
-        return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, ax=ax)
+        return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, names=names, ax=ax)
 
 
 def _draw_marks(panel: Axes, marks: Sequence[Mark], longest: int) -> Any:

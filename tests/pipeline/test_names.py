@@ -1,0 +1,215 @@
+"""Names that users give, names at all levels, and the noun for the entities."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from consilience.pipeline.config import read_config
+from consilience.pipeline.names import choose_noun, match_names, read_names
+
+KINDS = ["steel knife", "red apple", "garden chair"]
+
+
+@pytest.fixture
+def products():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 20)
+    words = [
+        ["steel", "knife", "blade", "sharp"],
+        ["red", "apple", "sweet", "fruit"],
+        ["chair", "garden", "seat", "wood"],
+    ]
+    return pd.DataFrame(
+        {
+            "title": [" ".join(rng.permutation(words[label])) for label in labels],
+            "price": np.array([20.0, 1.0, 90.0])[labels] + rng.normal(size=60),
+        }
+    )
+
+
+@pytest.fixture
+def cluster(products):
+    def cluster(**options):
+        return cs.cluster(products, 3, assess=False, method="k-means", **options)
+
+    return cluster
+
+
+def test_names_replace_automatic_ones_everywhere(cluster, products, tmp_path):
+    automatic = cluster()
+    number = int(automatic.labels[0])
+    result = cluster(names={number: "knives", automatic.names[automatic.labels[20]]: "fruit"})
+    expected = ["knives"] * 20 + ["fruit"] * 20 + [automatic.names[automatic.labels[40]]] * 20
+    assert result.frame["name"].tolist() == expected
+    assert result.summary["names"] == result.names
+    assert result.summary["given_names"] == {number: "knives", int(automatic.labels[20]): "fruit"}
+    assert result.predict_frame(products)["name"].tolist() == expected
+    assert "knives" in repr(result)
+    assert result.report._facts.names == result.names
+    loaded = cs.load_run(result.save(tmp_path / "run"), products)
+    assert loaded.frame["name"].tolist() == expected
+    assert (
+        loaded.save(tmp_path / "again").joinpath("labels.csv").read_text() == (tmp_path / "run/labels.csv").read_text()
+    )
+
+
+def test_namer_gets_descriptions_and_names_files_count_more(cluster, tmp_path):
+    seen = []
+
+    def name(description):
+        seen.append(description)
+        return f"{description.terms[0].name}!" if description.number else 3
+
+    path = tmp_path / "names.csv"
+    path.write_text("cluster,size,name\n1,20,mine\n")
+    result = cluster(namer=name, names=path)
+    assert [description.number for description in seen] == [0, 1, 2]
+    assert all(len(description.texts) == 5 for description in seen)
+    assert result.names == [seen[0].name, "mine", f"{seen[2].terms[0].name}!"]
+    assert any("namer, for the cluster" in note and "must be a string, got int" in note for note in result.notes)
+    assert result.summary["inputs"]["names"] == str(path)
+
+
+def test_names_of_clusters_that_do_not_exist_are_noted(cluster):
+    result = cluster(names={7: "knives", "nothing": "more"})
+    (note,) = [note for note in result.notes if "no cluster" in note]
+    assert note.startswith("names: there is no cluster '7'; clusters are 0 to 2, the first is '")
+    assert note.endswith("It is ignored.")
+    assert result.names == cluster().names
+
+
+def test_given_name_that_another_cluster_has_is_told_apart(cluster):
+    _, second, third = cluster().names
+    assert cluster(names={0: second.upper()}).names == [second.upper(), f"{second} (1)", third]
+
+
+def test_results_are_renamed_without_fitting(cluster, products, tmp_path):
+    result = cluster()
+    renamed = result.rename({0: "knives"})
+    assert renamed.names == ["knives", *result.names[1:]]
+    assert renamed.model is result.model
+    assert result.names[0] != "knives"
+    again = cs.load_run(renamed.save(tmp_path / "run"), products).rename({"knives": "blades", 2: "knives"})
+    assert again.names == ["blades", result.names[1], "knives"]
+    assert set(again.frame["name"]) == set(again.names)
+    assert again.summary["given_names"] == {"0": "blades", "2": "knives"}
+    with pytest.raises(ValueError, match=r"names: there is no cluster '9'; clusters are 0 to 2, the first is 'knives'"):
+        renamed.rename({9: "x"})
+    with pytest.raises(ValueError, match=r"names: 'knives' is already the name of cluster 0: rename it, too"):
+        renamed.rename({1: "Knives"})
+
+
+@pytest.mark.parametrize(
+    ("content", "suffix", "message"),
+    [
+        ("number,new\n0,x\n", "csv", r"must have columns 'cluster' .* and 'name' .*; it has 'number', 'new'"),
+        ("cluster,name\n0,x\n1,X\n", "csv", r"gives the name 'x' to several clusters: give each a name of its own"),
+        ("cluster,name\n0,x\n0,y\n", "csv", r"names the cluster '0' twice: 'x' and 'y'"),
+        ("cluster,name\n0,\n1,a\n", "csv", r"cluster '0': the name of a cluster is empty"),
+        ('{"0": 3}', "json", r"cluster '0': the name of a cluster must be a string, got int"),
+        ('["a"]', "json", r"must have an object such as .*, got \['a'\]"),
+        ('{"0": "a"', "json", r"cannot be read: "),
+    ],
+)
+def test_unusable_files_of_names_are_refused_before_the_fit(content, suffix, message, tmp_path):
+    path = tmp_path / f"names.{suffix}"
+    path.write_text(content)
+    with pytest.raises((ValueError, TypeError), match=rf"names\.{suffix} \(names\).*{message}"):
+        cs.cluster("no such file.csv", names=path)
+
+
+def test_names_and_namers_of_a_wrong_type_are_refused():
+    with pytest.raises(TypeError, match=r"names must be a mapping, such as \{0: 'knives'\}, got \['a'\]"):
+        cs.cluster("x.csv", names=["a"])
+    with pytest.raises(
+        TypeError, match=r"namer must be a function of a ClusterDescription that returns a name, got 'x'"
+    ):
+        cs.cluster("x.csv", namer="x")
+    with pytest.raises(FileNotFoundError, match=r"there is no file nothing\.csv"):
+        cs.cluster("x.csv", names="nothing.csv")
+
+
+def test_files_of_names_are_read(tmp_path):
+    table, mapping = tmp_path / "a.csv", tmp_path / "b.json"
+    table.write_text("cluster,name\n 0,=1+2\nred apple,人工智能\n")
+    mapping.write_text(json.dumps({"0": "=1+2", "red apple": "人工智能"}))
+    assert read_names(str(table)) == read_names(str(mapping)) == {"0": "=1+2", "red apple": "人工智能"}
+    assert match_names({"0": "a", "Red Apple": "b", "5": "c"}, ["knife", "red apple"]) == ({0: "a", 1: "b"}, ["5"])
+    with pytest.raises(ValueError, match="gives cluster 0 two names: 'a' and 'b'"):
+        match_names({"0": "a", "knife": "b"}, ["knife"])
+    assert match_names({"0": "knife"}, ["knife"]) == ({}, [])
+
+
+def test_formulas_in_names_are_quoted_in_labels(cluster, tmp_path):
+    folder = cluster(names={0: "=HYPERLINK(1)"}).save(tmp_path / "run")
+    assert "'=HYPERLINK(1)" in (folder / "labels.csv").read_text()
+    assert ",=HYPERLINK" not in (folder / "labels.csv").read_text()
+
+
+def test_file_of_names_is_in_the_settings(cluster, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("cluster,name\n0,knives\n")
+    folder = cluster(names=path).save(tmp_path / "run")
+    assert f"--names={path}" in read_config(folder / "run.toml")
+
+
+def test_levels_have_the_names_of_clusters(cluster):
+    run = cluster(names={0: "knives"})._run
+    assert run.level_names[3] == run.cluster_names
+    assert run.level_names[1] == ["all"]
+    assert len(set(run.level_names[2])) == 2
+    group = run.hierarchy.cut(2)[0]
+    if sum(run.hierarchy.cut(2) == group) == 1:
+        assert run.level_names[2][group] == "knives"
+
+
+# --- nouns ------------------------------------------------------------------------------------------------------------
+
+
+def make_contents(*origins, kinds=None):
+    from consilience.files import ViewContent
+
+    kinds = kinds or ["text"] * len(origins)
+    return [
+        ViewContent(str(i), origin, kind, None, 1, None)
+        for i, (origin, kind) in enumerate(zip(origins, kinds, strict=True))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("origins", "id_column", "noun"),
+    [
+        (["products.csv"], None, "products"),
+        (["products.csv:title", "products.csv:price,size"], None, "products"),
+        (["data/My Products 2024.v2.xlsx#Sheet1"], None, "products"),
+        (["amazon_reviews-2023.parquet"], None, "reviews"),
+        (["People.csv"], None, "people"),
+        (["data['papers']"], None, "papers"),
+        (["news.csv"], None, "entities"),
+        (["analysis.csv"], None, "entities"),
+        (["results.csv"], None, "entities"),
+        (["customers and orders.csv"], None, "entities"),
+        (["data"], None, "entities"),
+        (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
+        (["clinic.csv", "genes.parquet"], "patient", "entities"),
+        (["clinic.csv", "genes.parquet"], "cityId", "cities"),
+        (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
+        (["a.csv", "b.csv"], "android", "entities"),
+        (["a.csv", "b.csv"], "unique_id", "entities"),
+    ],
+)
+def test_nouns_come_from_the_only_file_or_the_id_column(origins, id_column, noun):
+    assert choose_noun(make_contents(*origins), id_column) == noun
+
+
+def test_files_of_links_do_not_count():
+    assert choose_noun(make_contents("papers.csv:abstract", "citations.csv", kinds=["text", "links"]), None) == "papers"
+
+
+def test_title_says_how_many_products_and_groups(products, tmp_path):
+    products.to_csv(tmp_path / "products.csv", index=False)
+    result = cs.cluster(tmp_path / "products.csv", 3, assess=False, method="k-means")
+    assert "<title>60 products in 3 groups</title>" in result.report.to_html()
