@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from .. import affinities, assessment, baselines, divergences, families, files, methods, selection  # noqa: F401
+from .. import affinities, assessment, baselines, divergences, explain, families, files, methods, selection  # noqa: F401
 from ..files.formats import InputFiles
 from ..files.write import check_output_file, stage_file
 from .archive import UnreadableError, read_archive, write_archive
