@@ -64,7 +64,7 @@ def test_clusters_are_written_back(counted, tmp_path):
     assert data.obs["consilience_by_adt"].isna().sum() == 5
     assert data.obs["consilience_confidence"].between(0, 1).all()
     assert data.obs["cell_type"].tolist() == read(counted).obs["cell_type"].tolist()
-    assert (data.obsm["X_consilience"].shape, data.obsm["X_consilience_map"].shape) == ((N, 10), (N, 2))
+    assert (data.obsm["X_consilience"].shape, data.obsm["X_consilience_map"].shape) == ((N, 30), (N, 2))
     facts = data.uns["consilience"]
     assert (facts["method"], facts["n_clusters"], facts["seed"]) == ("consilience", 3, 0)
     assert "--write-back" in facts["command"]

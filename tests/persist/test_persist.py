@@ -673,7 +673,7 @@ DECLARED_NAMES = """
     encoder-categories encoder-counts encoder-links encoder-numbers encoder-similarities encoder-text
     encoder-weighting exemplar-reference exemplars family-bernoulli family-categorical family-gaussian
     family-gaussian-full family-gaussian-spherical family-gaussian-tied family-multinomial family-poisson
-    family-von-mises-fisher geometry join-neighbors joint-embedding k-means kernel-addition kernel-against
+    family-von-mises-fisher geometry hierarchy join-neighbors joint-embedding k-means kernel-addition kernel-against
     kernel-cca kernel-gaussian kernel-gaussian-local kernel-matrix kernel-means kernel-points kernel-product
     kernel-squared-distances linear-cca low-rank-similarities measure-bernoulli measure-cosine measure-itakura-saito
     measure-kernel measure-kullback-leibler measure-mahalanobis measure-precomputed measure-squared-euclidean

@@ -84,10 +84,10 @@ class Hierarchy:
     @cached_property
     def order(self) -> list[int]:
         """The cluster numbers in the order of the tree, in which similar clusters are neighbors."""
-        nodes: list[list[int]] = [[cluster] for cluster in self.clusters.tolist()]
-        for a, b in self.merges.tolist():
-            nodes.append([*nodes[a], *nodes[b]])
-        return nodes[-1] if nodes else []
+        nodes = {node: [cluster] for node, cluster in enumerate(self.clusters.tolist())}
+        for step, (a, b) in enumerate(self.merges.tolist()):
+            nodes[self.n_clusters + step] = [*nodes.pop(a), *nodes.pop(b)]
+        return [cluster for tree in nodes.values() for cluster in tree]
 
 
 def build_hierarchy(labels: Any, views: Views, *, graph: Any = None) -> Hierarchy:

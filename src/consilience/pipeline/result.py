@@ -494,7 +494,7 @@ class Result:
         ----------
         n : int
             Number of groups, from 1 to the number of clusters. For more, run `consilience.cluster` with
-            ``n_clusters=n``, which finds better groups than splitting clusters would.
+            ``n_clusters=n``.
 
         Returns
         -------
