@@ -99,8 +99,15 @@ def test_categories_are_called_by_their_values():
     assert second == {"size small", "risk large"}
 
 
+def test_categories_that_say_nothing_alone_have_the_name_of_their_column():
+    for values in (["high", "low", "medium"], ["I", "II", "IV"], ["a", "b", "C"], ["1", "2.5", "30"]):
+        frame = {"stage": [values[label] for label in LABELS]}
+        names = name_clusters(LABELS, cs.Views.from_frame(frame, categories="stage"))
+        assert names == [f"stage {value}" for value in values]
+
+
 def test_letters_are_truth_values_only_without_other_letters():
-    for letters, expected in (("fm", ["f", "m"]), ("ft", ["not paid", "paid"])):
+    for letters, expected in (("fm", ["paid f", "paid m"]), ("ft", ["not paid", "paid"])):
         frame = {"paid": [letters[int(label > 0)] for label in LABELS]}
         names = name_clusters(np.minimum(LABELS, 1), cs.Views.from_frame(frame, categories="paid"))
         assert names == expected

@@ -26,6 +26,11 @@ HIGH = 0.5  # standard deviations above the mean from which a number is high; lo
 WEAKER, STRONGER = 0.75, 0.5  # scores relative to its words from which a phrase replaces them
 MAX_LENGTH = 30  # characters of a term
 
+UNCLEAR = re.compile(  # categories that say nothing without their column
+    r"[\d.]+|[A-Za-z]|[IVX]+|(?:very )?(?:high|low|medium|middle|small|large|big|good|bad|poor|new|old|other|others"
+    r"|none|unknown|missing|left|right|open|closed|active|inactive|positive|negative|normal)",
+    re.IGNORECASE,
+)
 AFFIRMED, NEGATED = {"true", "yes", "y", "t", "1"}, {"false", "no", "n", "f", "0"}
 NUMBERED = re.compile(r"(.*?)(\d+)")
 MIN_BLOCK = 3  # consecutively numbered features that are anonymous
@@ -237,8 +242,8 @@ def _describe_features(features: np.ndarray) -> np.ndarray:
             name = column
         elif column not in others:
             name = f"not {column}" if value.lower() in NEGATED else column
-        else:  # a number, or a category of several columns, needs the name of its column
-            is_clear = times[value.lower()] == 1 and not value.replace(".", "").isdigit()
+        else:  # a number, a category of several columns, or one such as high or II needs the name of its column
+            is_clear = times[value.lower()] == 1 and not UNCLEAR.fullmatch(value)
             name = value if is_clear else f"{column} {value}"
         name = " ".join(name.replace("_", " ").split())
         described.append(name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH].rstrip()}…")
