@@ -100,7 +100,7 @@ def test_categories_are_called_by_their_values():
 
 
 def test_categories_that_say_nothing_alone_have_the_name_of_their_column():
-    for values in (["high", "low", "medium"], ["I", "II", "IV"], ["a", "b", "C"], ["1", "2.5", "30"]):
+    for values in (["high", "low", "medium"], ["I", "II", "IV"], ["a", "b", "C"], ["1", "2", "30"]):
         frame = {"stage": [values[label] for label in LABELS]}
         names = name_clusters(LABELS, cs.Views.from_frame(frame, categories="stage"))
         assert names == [f"stage {value}" for value in values]
