@@ -54,7 +54,7 @@ check: $(ENV)/ready ## check style, types, import direction and names
 
 demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and links, and write a report to demo/
 	$(BIN)/consilience datasets word-senses --out demo --force --quiet
-	$(BIN)/consilience cluster demo/senses.csv demo/links.csv --labels kind -k 8 --title "Word senses" --out demo --force
+	$(BIN)/consilience cluster demo/senses.csv demo/links.csv --labels kind -k 8 --out demo --force
 
 reproduce: $(ENV)/ready ## run the papers' tables and figures (OPTIONS=--quick: a small version on data that ships, minutes)
 	$(BIN)/python -m reproduction $(OPTIONS)

@@ -20,8 +20,7 @@ DATASETS = (  # a list of its own, because the data sets import numpy
 )
 EXAMPLES = """  consilience cluster products.csv
   consilience cluster --view text=papers.csv:abstract --view links=citations.csv --out run1
-  consilience predict run1 --view text=new.csv > labels.csv
-  consilience update run1 --view text=new.csv --view links=new-links.csv --out run2"""
+  consilience predict run1 --view text=new.csv > labels.csv"""
 EPILOG = """exit codes: 0 success; 1 an error in the data or files (a sentence says what); 2 an error in the arguments;
 3 a bug in consilience (--debug shows where); 130 stopped by Ctrl-C. Results are written completely or not at all."""
 
