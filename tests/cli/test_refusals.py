@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from consilience.pipeline.folder import FILES
 from consilience.pipeline.outputs import guard
 from stage import IDS, assert_refused, list_folder, read_labels, run_command, run_successfully, write_csv
 
@@ -285,7 +286,7 @@ def test_existing_results_are_kept(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
     assert len(read_labels(tmp_path)) > 0
     assert (tmp_path / "other.txt").read_text() == "mine, too"
-    assert len(list_folder(tmp_path)) == 6
+    assert list_folder(tmp_path) == sorted([*FILES, "other.txt"])
 
 
 def test_file_in_place_of_folder_is_refused(ab, tmp_path):
@@ -296,7 +297,7 @@ def test_file_in_place_of_folder_is_refused(ab, tmp_path):
 
 def test_parent_folders_are_created(ab, tmp_path):
     run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "p" / "q")
-    assert len(list_folder(tmp_path / "p" / "q")) == 5
+    assert list_folder(tmp_path / "p" / "q") == sorted(FILES)
 
 
 COMMANDS = {

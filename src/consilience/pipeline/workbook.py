@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,17 +44,16 @@ def write_workbook(path: Path, tables: SheetTables) -> list[str]:
             f"{WORKBOOK} lacks the last {len(tables.items) - MAX_COLUMNS:,} of {len(tables.items):,} columns, because "
             f"a sheet has at most {MAX_COLUMNS:,}: {ITEMS} has them."
         )
+    content = BytesIO()  # XlsxWriter would leave files open if the disk became full
     try:
-        with (
-            TemporaryDirectory(dir=path.parent) as folder,
-            xlsxwriter.Workbook(os.fspath(path), {**OPTIONS, "tmpdir": folder}) as book,
-        ):
+        with TemporaryDirectory() as folder, xlsxwriter.Workbook(content, {**OPTIONS, "tmpdir": folder}) as book:
             book.set_properties({"title": clean_cell(tables.title), "created": datetime.fromisoformat(tables.when)})
             write_table(book, "items", tables.items[:MAX_COLUMNS], n_frozen=2 if tables.n_ids == 1 else 1)
             write_table(book, "groups", tables.groups, n_frozen=2, wraps=True)
             write_lines(book, "about", [*tables.about, *(("note", note) for note in (*tables.notes, *notes))])
-    except xlsxwriter.exceptions.FileCreateError as error:  # contains an OSError, such as a full disk
+    except xlsxwriter.exceptions.FileCreateError as error:  # contains an OSError, such as a full temporary folder
         raise error.args[0] from error
+    path.write_bytes(content.getbuffer())
     return notes
 
 
