@@ -75,6 +75,8 @@ def test_ids_that_look_like_formulas_are_matched(tmp_path):
         ("id,cluster\nz1,0\nz2,0\n", ("cannot be compared", "no entity in common")),
         ("id,cluster\ne00,0\ne00,0\n", ("the id 'e00' occurs more than once",)),
         ("id,cluster\ne00,zero\n", ("labels.csv is damaged",)),
+        ("id,cluster\ne00,1000000000000\n", ("labels.csv is damaged", "clusters are numbered from 1000000000000")),
+        (f"id,cluster\ne00,{10**30}\n", ("labels.csv is damaged",)),
         ("id,cluster\n", ("has no rows",)),
         ("a,b\n1,2\n", ("has no rows with the columns id and cluster",)),
     ],

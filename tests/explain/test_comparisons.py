@@ -94,6 +94,18 @@ def test_few_events_are_compared_by_permutation():
     assert 0 < row["p"] <= 1
 
 
+def test_rare_events_of_many_entities_are_compared_by_permutation():
+    labels = np.repeat([0, 1, 2], [2, 1500, 1498])
+    event = np.zeros(3000, dtype=bool)
+    event[[0, *range(2, 3000, 100)]] = True  # one of the two entities of cluster 0: of 31 events in 3000
+    column = describe("t/e", np.full(3000, 5.0), event=event)
+    exact = 1 - 2969 * 2968 / (3000 * 2999)  # either of two entities has an event by chance
+    apart, (row,) = compare_each_cluster(labels, [column]), compare_clusters(labels, [column]).rows()
+    assert compare_survival(column.values, event, labels == 0).pvalue < 1e-8  # the chi-squared distribution is wrong
+    assert apart["p"][0] == pytest.approx(exact, abs=0.015)
+    assert (row["test"], row["p"]) == ("log-rank (permutation)", pytest.approx(exact, abs=0.015))
+
+
 def test_pvalues_of_noise_are_uniform():
     labels = np.repeat([0, 1, 2], 12)
     rng = np.random.default_rng(3)

@@ -68,6 +68,8 @@ def test_namer_gets_descriptions_and_names_files_count_more(cluster, tmp_path):
     result = cluster(namer=name, names=path)
     assert [description.number for description in seen] == [0, 1, 2]
     assert all(len(description.texts) == 5 for description in seen)
+    assert all("elsewhere" in sentence for description in seen for sentence in description.differences)
+    assert any(description.differences for description in seen)
     assert result.names == [seen[0].name, "mine", f"{seen[2].terms[0].name}!"]
     assert any("namer, for the cluster" in note and "must be a string, got int" in note for note in result.notes)
     assert result.summary["inputs"]["names"] == str(path)

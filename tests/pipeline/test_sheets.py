@@ -5,6 +5,7 @@ import datetime as dt
 import re
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -15,6 +16,7 @@ import python_calamine
 
 import consilience as cs
 from consilience.data.frames import find_free_name
+from consilience.explain import Hierarchy
 from consilience.files.readings import ColumnReading
 from consilience.pipeline import sheets, workbook
 from consilience.pipeline.frame import JoinedColumn
@@ -29,6 +31,7 @@ from consilience.pipeline.sheet_columns import (
     is_too_long,
     write_csv,
 )
+from consilience.pipeline.sheets import build_tables
 from consilience.pipeline.workbook import COLORS, TINTS, write_workbook
 
 STYLE = Path(cs.__file__).parent / "report" / "style.css"
@@ -189,11 +192,19 @@ def test_header_is_frozen_and_filtered(folder):
     assert {"0.0%", '"$"#,##0.00', "yyyy-mm-dd", "0%"} <= formats
 
 
-def test_groups_have_the_colors_of_the_report(folder):
+def test_groups_have_the_colors_of_the_report(folder, result):
     palette = re.findall(r"--k\d: light-dark\((#\w+),", STYLE.read_text(encoding="utf-8"))
     assert palette == list(COLORS)
     fills = {fill.get("rgb") for fill in parse_parts(folder / "groups.xlsx")["xl/styles.xml"].iter(f"{MAIN}fgColor")}
     assert {f"FF{color[1:].upper()}" for color in TINTS[:3]} <= fills
+    run = replace(result._run)
+    vars(run)["hierarchy"] = Hierarchy(np.arange(3), np.array([[0, 2], [1, 3]]), np.array([0.1, 0.2]))
+    looks, tables = run.build_report()._facts.looks, build_tables(run)
+    assert [looks[cluster][0] for cluster in range(3)] == [1, 0, 2]  # colors follow the tree, not the numbers
+    for columns in (tables.items, tables.groups):
+        cells = {column.name: column for column in columns}
+        named = next(column for column in columns if column.colors is not None)
+        assert list(named.colors) == [looks[cluster][0] for cluster in cells["cluster"].cells]
 
 
 @pytest.mark.parametrize("file", ["groups.xlsx", "items.csv"])
@@ -315,10 +326,7 @@ def test_ids_are_numbers_only_if_nothing_is_lost(ids, cells, tmp_path):
 def test_items_beyond_the_rows_of_a_sheet_go_on_in_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "MAX_ROWS", 4)
     clusters = [i % 3 for i in range(10)]
-    columns = [
-        SheetColumn("id", "id", list(range(10))),
-        SheetColumn("g", "group", list("abcdefghij"), clusters=clusters),
-    ]
+    columns = [SheetColumn("id", "id", list(range(10))), SheetColumn("g", "group", list("abcdefghij"), colors=clusters)]
     assert write_items(tmp_path / "t.xlsx", *columns) == []
     book = python_calamine.CalamineWorkbook.from_path(tmp_path / "t.xlsx")
     assert book.sheet_names == ["items", "items 2", "items 3", "groups", "about"]

@@ -15,13 +15,16 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.explain import OriginalColumn
 from consilience.report import Report, Section
 from consilience.report.charts import draw_line
 from consilience.report.facts import AGREEMENT_CAVEAT
 from consilience.report.markup import SURROGATES, clean_text, format_share, join_html, mark_user_text, tag
+from consilience.report.pack import pack_numbers
 from consilience.report.sections.classes import order_by_match
 from consilience.report.sections.groups import find_neighbors
 from consilience.report.sections.maps import sample_entities
+from consilience.report.sections.search import collect_texts
 from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
 
 SECTIONS = [
@@ -914,3 +917,20 @@ def test_names_of_levels_are_those_of_the_user_or_computed():
     assert facts.level_names[2][merged].endswith(" and 1 more")
     facts = Report(model, views, level_names={1: ["all\x00 of it"], 3: names})._facts
     assert facts.level_names == {1: [clean_text("all\x00 of it")], 3: names}
+
+
+def test_texts_that_differ_late_are_both_searched():
+    texts = [None] * 300
+    views = cs.Views([np.arange(300.0)[:, None] // 100])
+    columns = [
+        OriginalColumn(name, np.array([*texts[:-1], name], dtype=object), "text") for name in ("first", "second")
+    ]
+    facts = Report(cs.MultiViewKMeans(3, random_state=0).fit(views), views, columns=columns)._facts
+    assert list(collect_texts(facts)) == ["first", "second"]
+
+
+def test_numbers_of_very_many_clusters_are_packed():
+    packed = pack_numbers([-1, 40_000], "i2")
+    assert packed["array"] == "Int32Array"
+    assert np.frombuffer(zlib.decompress(base64.b64decode(packed["data"])), "<i4").tolist() == [-1, 40_000]
+    assert pack_numbers([-1, 32_767], "i2")["array"] == "Int16Array"

@@ -16,10 +16,9 @@ from .survival import compare_survival, score_times
 
 MIN_EXPECTED = 5.0  # entities or events per cluster from which the chi-squared distribution is accurate
 MIN_SHARE_EXPECTED = 0.8  # of the cells of a table that have this many, by Cochran's rule
-MAX_PERMUTED = 2_000  # entities up to which clusters are permuted in place of the chi-squared distribution
 MAX_LEVELS = 50  # categories of a column; rarer ones are tested as one
-N_PERMUTATIONS, N_FEW = 9_999, 999  # few for tables with many cells
-MANY_CELLS = 2_000
+N_PERMUTATIONS, N_FEW = 9_999, 999  # few for many entities, and for tables with many cells
+MANY_CELLS = MANY_ENTITIES = 2_000  # of many entities only scores of times are permuted: ranks have no large values
 SIGNIFICANT = 0.05  # adjusted p-value below which groups are said to differ
 SEED = 0  # of the permutations: the same data gives the same p-values
 
@@ -196,7 +195,7 @@ def _test_ranks(values: np.ndarray, group: np.ndarray) -> ColumnTest:
         return ColumnTest(n=n)
     statistic = float((np.bincount(group, ranks) ** 2 / sizes).sum() / variance)
     effect = statistic / (n - 1)
-    if sizes.min() < MIN_EXPECTED and n <= MAX_PERMUTED:
+    if sizes.min() < MIN_EXPECTED and n <= MANY_ENTITIES:
         p = _permute(ranks, group)
         return ColumnTest("Kruskal-Wallis (permutation)", statistic, p, effect, "epsilon squared", n)
     p = float(chdtrc(len(sizes) - 1, statistic))
@@ -208,11 +207,16 @@ def _permute(scores: np.ndarray, group: np.ndarray) -> float:
     rng = np.random.default_rng(SEED)
     sizes = np.bincount(group)
     observed = (np.bincount(group, scores) ** 2 / sizes).sum()
-    n_larger = 0
-    for _ in range(N_PERMUTATIONS):
+    n_larger, n_permutations = 0, _count_permutations(scores)
+    for _ in range(n_permutations):
         sums = np.bincount(group, rng.permutation(scores))
         n_larger += (sums**2 / sizes).sum() >= observed * (1 - 1e-9)
-    return (1 + n_larger) / (1 + N_PERMUTATIONS)
+    return (1 + n_larger) / (1 + n_permutations)
+
+
+def _count_permutations(scores: np.ndarray) -> int:
+    """Return how often to permute: more for few entities, so that it takes seconds at most."""
+    return N_PERMUTATIONS if len(scores) <= MANY_ENTITIES else N_FEW
 
 
 def _count_categories(column: OriginalColumn, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -253,7 +257,7 @@ def _test_times(time: np.ndarray, event: np.ndarray, group: np.ndarray) -> Colum
     n = len(time)
     if np.isnan(result.pvalue):
         return ColumnTest(n=n)
-    if result.expected.min() < MIN_EXPECTED and n <= MAX_PERMUTED:
+    if result.expected.min() < MIN_EXPECTED:
         p = _permute(score_times(time, event), group)
         return ColumnTest("log-rank (permutation)", result.statistic, p, n=n)
     return ColumnTest("log-rank", result.statistic, result.pvalue, n=n)
@@ -287,7 +291,8 @@ def _test_ranks_apart(values: np.ndarray, group: np.ndarray) -> list[ColumnTest]
     sums = np.bincount(group, ranks)
     statistics = sums**2 * n / (sizes * (n - sizes) * variance)
     effects = 2 * sums / (sizes * (n - sizes))
-    pvalues = _find_pvalues(statistics, ranks, sums, sizes, np.minimum(sizes, n - sizes))
+    is_few = (np.minimum(sizes, n - sizes) < MIN_EXPECTED) & (n <= MANY_ENTITIES)
+    pvalues = _find_pvalues(statistics, ranks, sums, sizes, is_few)
     return [
         ColumnTest("Mann-Whitney", statistic, p, effect, "Cliff's delta", size)
         for statistic, p, effect, size in zip(
@@ -301,7 +306,8 @@ def _test_times_apart(time: np.ndarray, event: np.ndarray, group: np.ndarray) ->
     result, sizes = compare_survival(time, event, group), np.bincount(group)
     difference, has_variance = result.observed - result.expected, result.variance > 0
     statistics = np.where(has_variance, difference**2 / np.where(has_variance, result.variance, 1.0), np.nan)
-    pvalues = _find_pvalues(statistics, score_times(time, event), difference, sizes, result.expected)
+    is_few = np.minimum(result.expected, result.observed.sum() - result.expected) < MIN_EXPECTED
+    pvalues = _find_pvalues(statistics, score_times(time, event), difference, sizes, is_few)
     return [
         ColumnTest("log-rank", statistic, p, ratio, "hazard ratio", size)
         for statistic, p, ratio, size in zip(
@@ -311,7 +317,7 @@ def _test_times_apart(time: np.ndarray, event: np.ndarray, group: np.ndarray) ->
 
 
 def _find_pvalues(
-    statistics: np.ndarray, scores: np.ndarray, sums: np.ndarray, sizes: np.ndarray, n_expected: np.ndarray
+    statistics: np.ndarray, scores: np.ndarray, sums: np.ndarray, sizes: np.ndarray, is_few: np.ndarray
 ) -> list[float]:
     """Return the p-value of each cluster: by the chi-squared distribution, by permutation where few are expected.
 
@@ -319,14 +325,14 @@ def _find_pvalues(
     random, they depend on the size of the cluster only.
     """
     pvalues = chdtrc(1, statistics)
-    few = np.flatnonzero((n_expected < MIN_EXPECTED) & ~np.isnan(pvalues))
-    if len(few) and len(scores) <= MAX_PERMUTED:
+    few = np.flatnonzero(is_few & ~np.isnan(pvalues))
+    if len(few):
         rng = np.random.default_rng(SEED)
-        n_larger = np.zeros(len(few))
-        for _ in range(N_PERMUTATIONS):
+        n_larger, n_permutations = np.zeros(len(few)), _count_permutations(scores)
+        for _ in range(n_permutations):
             drawn = np.cumsum(rng.permutation(scores))[sizes[few] - 1]
             n_larger += np.abs(drawn) >= np.abs(sums[few]) * (1 - 1e-9)
-        pvalues[few] = (1 + n_larger) / (1 + N_PERMUTATIONS)
+        pvalues[few] = (1 + n_larger) / (1 + n_permutations)
     return pvalues.tolist()
 
 

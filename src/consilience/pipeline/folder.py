@@ -26,6 +26,7 @@ from .memory import MemoryInputs
 from .options import RunOptions
 from .outputs import note_guarded, remove_guard, write_json, write_label_table
 from .run import PipelineRun
+from .saved_model import check_numbers, check_saved
 from .sheet_columns import SHEETS
 from .sheets import write_sheets
 from .summary import INPUTS
@@ -71,6 +72,7 @@ def open_model(path: Path) -> dict[str, Any]:
     saved = load(path)
     if not isinstance(saved, dict) or saved.get("what") != "consilience model":
         raise ValueError(f"{path} was not written by `consilience cluster`: it contains a {type(saved).__name__}")
+    check_saved(saved, str(path))
     return saved
 
 
@@ -102,7 +104,8 @@ def read_labels(folder: Path) -> tuple[list[str], np.ndarray, list[str]]:
         rows = list(table) if {"id", "cluster"} <= set(table.fieldnames or ()) else None
     try:
         labels = np.array([int(row["cluster"]) for row in rows or ()], dtype=np.int64)
-    except (TypeError, ValueError) as error:
+        check_numbers(labels)
+    except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not rows:
         raise ValueError(f"{path} has no rows with the columns id and cluster: it is not written by consilience")

@@ -21,6 +21,7 @@ from ..explain import (
     confidence,
     contested,
     embed_graph,
+    find_differences,
     joint_map,
 )
 from ..explain.levels import choose_level_names
@@ -136,9 +137,17 @@ class PipelineRun:
     def describe_clusters(self) -> list[ClusterDescription]:
         """Describe the clusters for a function that names them."""
         texts = list({id(strings): strings for strings in self.texts.values()}.values())  # views may share them
-        ids = self.data.views.ids
+        differences = [
+            [difference.sentence for difference in listed] for listed in find_differences(self.labels, self.columns)
+        ]
         return describe_clusters(
-            self.cluster_terms, self.automatic_names, self.labels, self.entity_confidence, ids, texts
+            self.cluster_terms,
+            self.automatic_names,
+            self.labels,
+            self.entity_confidence,
+            self.data.views.ids,
+            texts,
+            differences,
         )
 
     def rename(self, names: str | Mapping[Any, Any] | None) -> PipelineRun:

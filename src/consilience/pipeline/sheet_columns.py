@@ -43,8 +43,8 @@ class SheetColumn:
         What the workbook has in place of texts such as '$1,299.00' and '31/3/2020'; NaN where the text stays.
     number_format : str
         How the workbook shows numbers, such as '0%'.
-    clusters : sequence of int or None, optional
-        The cluster whose color each cell of the workbook has.
+    colors : sequence of int or None, optional
+        Number of the color that each cell of the workbook has; None for none.
     meaning : str
         What the column holds, for the sheet "about"; empty for columns of the user.
     n_shortened : int
@@ -56,7 +56,7 @@ class SheetColumn:
     cells: Sequence[Any]
     numbers: Sequence[float] | None = None
     number_format: str = ""
-    clusters: Sequence[int | None] | None = None
+    colors: Sequence[int | None] | None = None
     meaning: str = ""
     n_shortened: int = 0
 

@@ -132,7 +132,12 @@ def build_items(run: PipelineRun) -> tuple[list[SheetColumn], list[SheetColumn],
         notes.append(f"{subject} shortened in {ITEMS} and {WORKBOOK} to {MAX_UNITS:,} characters, the most in a cell.")
     cells = {name: column for name, column in run.entity_columns.items() if name in RESULTS}
     cells = spread_columns(cells, prepared.kept)
-    clusters = {"name": cells["cluster"], "second name": cells.get("second")}
+    places = number_colors(run)
+    colors = {
+        name: [places.get(cluster) for cluster in cells[clusters]]
+        for name, clusters in {"name": "cluster", "second name": "second"}.items()
+        if clusters in cells
+    }
     taken = [column.name for column in (*ids, *originals)]
     results = [
         SheetColumn(
@@ -140,7 +145,7 @@ def build_items(run: PipelineRun) -> tuple[list[SheetColumn], list[SheetColumn],
             find_free_name(shown.heading, taken),
             [clean_cell(cell) if type(cell) is str else cell for cell in cells[name]],
             number_format=shown.number_format,
-            clusters=clusters.get(name),
+            colors=colors.get(name),
             meaning=shown.meaning,
         )
         for name, shown in RESULTS.items()
@@ -170,13 +175,18 @@ def build_groups(run: PipelineRun) -> list[SheetColumn]:
     if "second" in run.entity_columns:
         cells["neighbors"] = list_neighbors(run, len(sizes))
     order = np.lexsort((np.arange(len(sizes)), -sizes)).tolist()
-    columns = []
+    columns, places = [], number_colors(run)
     for name, shown in GROUP_COLUMNS.items():
         if name in cells:
             ordered = [_clean_lines(cells[name][cluster]) for cluster in order]
-            fills = order if name == "name" else None
-            columns.append(SheetColumn(name, shown.heading, ordered, None, shown.number_format, fills, shown.meaning))
+            colors = [places.get(cluster) for cluster in order] if name == "name" else None
+            columns.append(SheetColumn(name, shown.heading, ordered, None, shown.number_format, colors, shown.meaning))
     return columns
+
+
+def number_colors(run: PipelineRun) -> dict[int, int]:
+    """Return the place of each cluster in the tree, by which the report chooses its color."""
+    return {cluster: place for place, cluster in enumerate(run.hierarchy.order)}
 
 
 def _clean_lines(cell: Any) -> Any:

@@ -140,6 +140,7 @@ class PreviousRun:
             prepared = encode(data.reading.contents, self.saved["parts"], data.prepared.entities)
             views = reduce_views(prepared.views, self.saved["features"])
             labels = np.asarray(estimator.predict(views))
+            labels = np.where(np.isin(labels, self.labels), labels, -1)  # a cluster of the model may have no entities
             advice = f"The fit is that of {self.origin}: new groups may have appeared."
             fits_none = find_unfitting(estimator, views, log, advice)
         all_labels = np.full(len(prepared.kept), -1)

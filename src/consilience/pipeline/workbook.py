@@ -67,9 +67,9 @@ def write_table(book: Any, name: str, columns: Sequence[SheetColumn], *, n_froze
     number_formats = {code: book.add_format({**look, "num_format": code}) for code in codes} | {"": plain_format}
     tints = [book.add_format({**look, "bg_color": color}) for color in TINTS]
     fills = {
-        i: [plain_format if cluster is None or cluster < 0 else tints[cluster % len(tints)] for cluster in clusters]
-        for i, clusters in enumerate(column.clusters for column in columns)
-        if clusters is not None
+        i: [plain_format if color is None else tints[color % len(tints)] for color in colors]
+        for i, colors in enumerate(column.colors for column in columns)
+        if colors is not None
     }
     values = zip(*map(_list_values, columns), strict=True)
     n_rows = len(columns[0].cells)

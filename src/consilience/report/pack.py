@@ -16,7 +16,9 @@ BROWSER_ARRAYS = {"u1": "Uint8Array", "i2": "Int16Array", "u2": "Uint16Array", "
 
 
 def pack_numbers(values: Any, kind: str) -> dict[str, str]:
-    """Pack integers as a typed array of the browser, compressed and in base64."""
+    """Pack integers as a typed array of the browser, compressed and in base64; i2 becomes i4 for large numbers."""
+    if kind == "i2" and np.max(values, initial=0) > np.iinfo(np.int16).max:  # numbers of very many clusters
+        kind = "i4"
     return {"array": BROWSER_ARRAYS[kind], "data": _compress(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes())}
 
 

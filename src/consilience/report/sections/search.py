@@ -17,7 +17,6 @@ from .section import Section
 MAX_ID = 200  # characters of an id
 MAX_TEXT = 2000  # characters of a text
 TEXT_LENGTHS = (MAX_TEXT, 1000, 500, 250, 120, 60)  # tried in this order until the texts fit into the page
-N_COMPARED = 100  # entities by which columns with the same texts are recognized
 WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity's cluster, from lowest to highest
 
 
@@ -137,8 +136,7 @@ def collect_texts(facts: ReportFacts) -> dict[str, Any]:
     }
     texts: dict[tuple[str, ...], tuple[str, Any]] = {}
     for name, values in candidates.items():
-        beginning = tuple(map(_write_cell, values[:N_COMPARED]))
-        texts.setdefault(beginning, (name, values))  # views may share their texts
+        texts.setdefault(tuple(map(_write_cell, values)), (name, values))  # views may share their texts
     return dict(texts.values())
 
 
