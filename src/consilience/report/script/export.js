@@ -33,9 +33,20 @@ const listExported = () => {
   });
   return exported;
 };
+// A column of the results whose name the data has already gets the suffix _2, as in items.csv.
+const listHeadings = (exported) => {
+  const taken = new Set(data.texts.map(({ name }) => name));
+  const nResults = exported.length - data.texts.filter((_, i) => columns[`text${i}`]).length;
+  return exported.map(([name], i) => {
+    let heading = name;
+    for (let n = 2; i < nResults && taken.has(heading); n += 1) heading = `${name}_${n}`;
+    taken.add(heading);
+    return heading;
+  });
+};
 const writeRows = (rows, separator) => {
   const exported = listExported();
-  const lines = [exported.map(([name]) => writeCell(name, separator)).join(separator)];
+  const lines = [listHeadings(exported).map((name) => writeCell(name, separator)).join(separator)];
   for (const row of rows) lines.push(exported.map(([, cell]) => writeCell(cell(row), separator)).join(separator));
   return `${lines.join("\r\n")}\r\n`;
 };
