@@ -171,7 +171,7 @@ def test_a_column_of_two_files_must_be_named_with_its_file(folder, tmp_path):
     ("header", "rows", "words"),
     [
         (["patient", "ward"], [("Q1", "a"), ("Q2", "b")], ["shares no id with the views: its first is 'Q1'"]),
-        (["ward"], [("a",), ("b",)], ["2 rows without ids for 150 entities: add a column of ids"]),
+        (["ward"], [("a",), ("b",)], ["2 rows without ids for 150 entities: name its column of ids, too"]),
         (
             ["patient", "months", "event"],
             [("P001", -3, 1), ("P002", 4, 0)],

@@ -97,6 +97,14 @@ def test_noise_marks_no_cluster():
     assert sum(map(len, find_differences(labels, columns))) <= 1
 
 
+def test_characters_of_a_longer_term_are_not_listed():
+    texts = np.array(["数据 算法", "数据 模型", "猫 狗", "猫 鸟"] * 10, dtype=object)
+    differences = find_differences([0, 0, 1, 1] * 10, [OriginalColumn("text", texts, "text")])
+    assert differences[0][0].sentence == "'数据' in 100% of texts, elsewhere 0%"
+    assert not any(sentence.startswith(("'数'", "'据'")) for sentence in (d.sentence for d in differences[0]))
+    assert differences[1][0].sentence == "'猫' in 100% of texts, elsewhere 0%"
+
+
 def test_a_rare_word_in_a_tiny_cluster_is_chance():
     labels = np.repeat([0, 1], [3, 997])
     texts = np.array(["plain text"] * 1000, dtype=object)

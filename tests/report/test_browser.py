@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.explain import OriginalColumn
 from consilience.pipeline.outputs import guard
 from consilience.report import Report
 from consilience.report.markup import clean_text
@@ -284,6 +285,31 @@ def test_exported_formulas_are_guarded_as_in_labels(visit, tmp_path):
     rows, _ = read_download(page, page.locator("#find-save"))
     assert [row["id"] for row in rows] == [guard(cell) for cell in cells]
     assert {row["name"] for row in rows} == {"'=cmd", "'-two"}
+
+
+def test_exported_columns_have_unique_names_and_numbers_of_the_data(visit, tmp_path):
+    n = 12
+    y = np.arange(n) % 2
+    columns = [
+        OriginalColumn("name", np.array(["Ann", "Bob"] * 6, dtype=object), "category"),
+        OriginalColumn("cluster", np.where(y == 0, 12.5, -3.0), "number", "$"),
+        OriginalColumn("listed", np.where(np.arange(n) == 3, np.nan, 20000.0 + y), "date"),
+        OriginalColumn("empty", np.full(n, np.nan), "number"),
+    ]
+    views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=[f"i{i:02d}" for i in range(n)])
+    model = SimpleNamespace(labels_=y, view_labels_={"a": y}, agreement_=None)
+    report = Report(model, views, confidence=np.ones(n), names=["one", "two"], columns=columns)
+    page = visit(report.save(tmp_path / "columns.html"))
+    rows, _ = read_download(page, page.locator("#find-save"))
+    assert [row["cluster_2"] for row in rows] == [str(label) for label in y]
+    assert [row["name_2"] for row in rows] == ["one", "two"] * 6
+    assert [row["name"] for row in rows] == ["Ann", "Bob"] * 6
+    assert [row["cluster"] for row in rows] == ["12.5", "-3"] * 6
+    assert [row["listed"] for row in rows[:4]] == ["2024-10-04", "2024-10-05", "2024-10-04", ""]
+    assert "empty" not in rows[0]
+    page.locator("#find-head button", has_text="cluster ($)").click()
+    assert page.locator("#find-rows tr").first.locator("th").inner_text() == "i01"
+    assert "−3" in page.locator("#find-rows tr").first.inner_text()
 
 
 def test_rows_are_copied(visit, path):

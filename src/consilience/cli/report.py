@@ -10,6 +10,7 @@ from ..files import check_complete, check_output_file
 from ..pipeline.descriptions import summarize_descriptions
 from ..pipeline.folder import FILES, MODEL, REPORT, SUMMARY, open_model, read_summary, restore_run, write_run
 from ..pipeline.loading import check_inputs_stay
+from ..pipeline.names import read_names
 from ..pipeline.options import RunOptions
 from .terminal import Terminal
 
@@ -25,6 +26,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
         check_output_file(out, options.force)
     check_complete(folder)
     facts = read_summary(folder / SUMMARY)
+    read_names(options.names)  # refuses a bad file before the data is read
     saved = open_model(folder)
     run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
     check_inputs_stay([out], replace(run.options, names=options.names), folder / SUMMARY, folder / MODEL)

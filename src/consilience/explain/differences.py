@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from ..files.dates import format_days
 from .columns import ColumnKind, OriginalColumn
 from .comparisons import encode_categories
-from .words import find_words
+from .words import UNSPACED, find_words
 
 MIN_ERRORS = 2.0  # standard errors by which a cluster differs, if there were a single comparison
 MIN_SHARE = 0.02  # difference between the shares of a category or a term within and elsewhere
@@ -304,10 +304,18 @@ def _find_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
     is_kept = n_texts >= min(MIN_TEXTS, len(texts))
     position = {name: i for i, name in enumerate(names.tolist())}
     for i in np.flatnonzero(is_kept).tolist():
-        parts = names[i].split(" ")
-        for word in parts if len(parts) > 1 else ():
-            is_kept[position[word]] &= n_texts[i] < REDUNDANT * n_texts[position[word]]
+        for part in _list_parts(names[i], position):
+            is_kept[position[part]] &= n_texts[i] < REDUNDANT * n_texts[position[part]]
     return sp.csr_array(has[:, is_kept]), names[is_kept].tolist()
+
+
+def _list_parts(term: str, terms: Collection[str]) -> list[str]:
+    """Return the words of a phrase, or the shorter terms within a term of a script without blanks."""
+    if UNSPACED.search(term):
+        slices = {term[i:j] for i in range(len(term)) for j in range(i + 1, len(term) + 1)}
+        return sorted(slices.intersection(terms) - {term})
+    words = term.split(" ")
+    return words if len(words) > 1 else []
 
 
 MEASURES: dict[str, Callable[[np.ndarray, OriginalColumn, int], ColumnEffects]] = {

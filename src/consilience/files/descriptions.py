@@ -34,7 +34,11 @@ class DescriptionColumn:
         n_rows = len(self.values)
         if self.ids is None or entities.ids is None:
             if n_rows != len(entities) or entities.is_mapped:
-                remedy = "add a column of ids" if entities.ids is not None else "give one row per entity"
+                remedy = (
+                    "name its column of ids, too (--id COLUMN,COLUMN), or add one"
+                    if entities.ids is not None
+                    else "give one row per entity"
+                )
                 raise ValueError(
                     f"{self.origin} ({self.option}) has {n_rows:,} rows without ids for {len(entities):,} entities: "
                     f"{remedy}"

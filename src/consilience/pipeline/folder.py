@@ -68,6 +68,10 @@ def find_model_file(path: Path) -> Path:
 def open_model(path: Path) -> dict[str, Any]:
     """Load a model that `consilience cluster` has written, from its file or folder."""
     path = find_model_file(path)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"there is no {path}: give a folder that `consilience cluster` has written, or its {MODEL}"
+        )
     check_complete(path.parent)
     saved = load(path)
     if not isinstance(saved, dict) or saved.get("what") != "consilience model":

@@ -27,11 +27,20 @@ const listExported = () => {
   }
   if (stability) exported.push(["stability", (row) => (stability[row] < 0 ? "" : stability[row] / 1000)]);
   if (contested) exported.push(["contested", (row) => (contested[row] ? "yes" : "no")]);
+  const originals = [];
   data.texts.forEach(({ name, length }, i) => {
     const title = length ? `${name} (first ${length} characters)` : name;
-    if (columns[`text${i}`]) exported.push([title, (row) => columns[`text${i}`].get(row)]);
+    if (columns[`text${i}`]) originals.push([title, (row) => columns[`text${i}`].get(row)]);
   });
-  return exported;
+  data.numbers.forEach(({ name }, i) => originals.push([name, (row) => columns[`number${i}`].get(row)]));
+  // A column of the results whose name the data has already gets the suffix _2, as in items.csv.
+  const taken = new Set(originals.map(([name]) => name));
+  const renamed = exported.map(([name, cell]) => {
+    let free = name;
+    for (let n = 2; taken.has(free); n += 1) free = `${name}_${n}`;
+    return [free, cell];
+  });
+  return [...renamed, ...originals];
 };
 const writeRows = (rows, separator) => {
   const exported = listExported();

@@ -64,14 +64,23 @@ const showTable = () => {
     return element;
   };
   const heads = [{ name: ids ? "Id" : "Number", values: () => (ids ? rankNames() : null), cell: entity }];
-  data.texts.forEach(({ name }, i) => {
-    if (columns[`text${i}`]) heads.push({ name, cell: (row) => markHits(columns[`text${i}`].get(row), 160), isText: true });
-  });
   heads.push({
     isGroup: true,
     name: "Group",
     values: () => Int32Array.from(cluster, (_, row) => groupOf(row)),
     cell: (row) => chip(groupOf(row)),
+  });
+  data.texts.forEach(({ name }, i) => {
+    const texts = columns[`text${i}`];
+    const isLong = texts && Array.from({ length: Math.min(data.n, 50) }, (_, row) => texts.get(row).length).some((length) => length > 20);
+    if (texts) heads.push({ name, cell: (row) => markHits(texts.get(row), 160), isText: true, isLong });
+  });
+  data.numbers.forEach(({ name, unit }, i) => {
+    const numbers = columns[`number${i}`];
+    const read = (text) => (text === "" ? Number.MAX_VALUE : Number.isNaN(Number(text)) ? Date.parse(text) : Number(text));
+    const values = () => Float64Array.from({ length: data.n }, (_, row) => read(numbers.get(row)));
+    const shorten = (text) => (/^-?\d+\.\d+$/.test(text) ? String(Number(Number(text).toPrecision(Math.max(5, text.indexOf(".") + 2)))) : text);
+    heads.push({ name: unit ? `${name} (${unit})` : name, values, cell: (row) => make("span", shorten(numbers.get(row)).replace(/^-/, "−") || "–", "number") });
   });
   if (sure) {
     const text = (row) => [certaintyOf(row), confidenceOf(row)].filter(Boolean).join(", ");
@@ -118,7 +127,7 @@ const showTable = () => {
     const rows = shownRows.slice(start, start + pageSize).map((row) => {
       const line = make("tr");
       visible().forEach((head, i) => {
-        const cell = make(i ? "td" : "th", undefined, head.isText ? "text" : undefined);
+        const cell = make(i ? "td" : "th", undefined, head.isLong ? "text" : undefined);
         if (!i) cell.scope = "row";
         cell.dataset.label = head.name;
         cell.append(head.cell(row));

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..charts import make_scrollable
 from ..facts import MAX_THUMBNAILS, ReportFacts
+from ..joint_map import rank_columns
 from ..markup import Html, clean_text, format_integer, join_html, mark_user_text, start_sentence, tag, truncate
 from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
@@ -17,6 +18,7 @@ from .section import Section
 MAX_ID = 200  # characters of an id
 MAX_TEXT = 2000  # characters of a text
 TEXT_LENGTHS = (MAX_TEXT, 1000, 500, 250, 120, 60)  # tried in this order until the texts fit into the page
+MAX_QUANTITIES = 6  # columns of numbers and dates in the table
 WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity's cluster, from lowest to highest
 
 
@@ -27,8 +29,12 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     texts, text_notes = _pack_texts(facts, n_bytes if columns else 0)
     columns |= {f"text{i}": text["column"] for i, text in enumerate(texts)}
     n_bytes -= sum(measure_packed(text["column"]) for text in texts)
+    numbers, number_notes = _pack_quantities(facts, n_bytes if columns else 0)
+    columns |= {f"number{i}": number["column"] for i, number in enumerate(numbers)}
+    n_bytes -= sum(measure_packed(number["column"]) for number in numbers)
+    left_out += [*text_notes, *number_notes]
     has_table = "cluster" in columns
-    note = ("To keep the page small, it leaves out ", _join_with_and([*left_out, *text_notes]), ".")
+    note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
     meaning = f"Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ""
     if facts.shows_views and facts.assessment is not None:
         meaning += " Stability is how often fits without the entity put it into its group again."
@@ -37,7 +43,7 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         "find",
         "Table",
         f"All {facts.count(facts.n)}",
-        tag("p", note, class_="note") if left_out or text_notes else None,
+        tag("p", note, class_="note") if left_out else None,
         tag("p", script_note, class_="note without-js") if has_table else None,
         tag("p", id="find-trouble", class_="note", hidden=True),
         _build_search_table(facts) if has_table else None,
@@ -45,6 +51,7 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
         data={
             "columns": columns,
             "texts": [{"name": text["name"], "length": text["length"]} for text in texts],
+            "numbers": [{"name": number["name"], "unit": number["unit"]} for number in numbers],
             "views": [truncate(clean_text(name), 60) for name in facts.view_labels],
             "words": WORDS,
             "pictures": _add_pictures(facts, n_bytes),
@@ -125,6 +132,29 @@ def _pack_texts(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]],
                 break
         else:
             notes.append(join_html(("the texts of ", shown)))
+    return packed, notes
+
+
+def _pack_quantities(facts: ReportFacts, n_bytes: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the packed numbers and dates that differ most between the groups, and notes on what is left out."""
+    columns = [column for column in rank_columns(facts.columns, facts.labels) if column.kind in ("number", "date")]
+    columns = [column for column in columns if np.isfinite(column.values).any()]
+    packed: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for column in columns[:MAX_QUANTITIES]:
+        if column.kind == "date":
+            cells = ["" if day != day else str(np.datetime64(int(day), "D")) for day in column.values.tolist()]
+        else:
+            cells = ["" if number != number else f"{number:.12g}" for number in column.values.tolist()]
+        cell_column = pack_names(cells)
+        if measure_packed(cell_column) <= n_bytes:
+            n_bytes -= measure_packed(cell_column)
+            packed.append({"name": truncate(clean_text(column.name), 60), "unit": column.unit, "column": cell_column})
+        else:
+            notes.append(join_html(("the numbers of ", mark_user_text(column.name, 40))))
+    n_others = len(columns) - MAX_QUANTITIES
+    if n_others > 0:
+        notes.append(f"{format_integer(n_others)} {'column' if n_others == 1 else 'columns'} of numbers")
     return packed, notes
 
 
