@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import python_calamine
+import xlsxwriter
 
 import consilience as cs
 from consilience.data.frames import find_free_name
@@ -401,9 +402,9 @@ def test_to_excel_writes_a_workbook(result, tmp_path, monkeypatch):
 
 def test_full_disk_is_an_error_of_the_system(result, tmp_path, monkeypatch):
     def fail(*arguments, **options):
-        raise OSError(28, "No space left on device")
+        raise xlsxwriter.exceptions.FileCreateError(OSError(28, "No space left on device"))
 
-    monkeypatch.setattr(zipfile.ZipFile, "write", fail)
+    monkeypatch.setattr(xlsxwriter.Workbook, "_store_workbook", fail)
     with pytest.raises(OSError, match="No space left on device"):
         result.to_excel(tmp_path / "out.xlsx")
     assert list(tmp_path.iterdir()) == []

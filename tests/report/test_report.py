@@ -352,7 +352,7 @@ def test_neighbors_are_second_choices_and_then_similar_groups():
     hierarchy = cs.explain.Hierarchy(np.arange(4), np.array([[0, 1], [2, 3], [4, 5]]), np.arange(3.0))
     options = {"confidence": np.ones(20), "hierarchy": hierarchy, "layout": np.hstack([points] * 2)}
     facts = Report(model, views, second_choice=second, **options)._facts
-    neighbors = find_neighbors(facts)
+    neighbors = find_neighbors(facts.hierarchy, facts.labels, facts.second_choice)
     assert neighbors[0] == [(3, 5), (1, 0), (2, 0)]
     assert [other for other, _ in neighbors[2]][:1] == [3]
 

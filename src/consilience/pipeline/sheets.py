@@ -11,6 +11,7 @@ import numpy as np
 from ..data.frames import find_free_name
 from ..explain import find_differences, typical
 from ..report.markup import truncate
+from ..report.sections.groups import find_neighbors
 from .frame import join_columns
 from .log import RunLog, count_noun
 from .outputs import note_guarded, round_numbers, spread_columns
@@ -32,7 +33,7 @@ from .workbook import write_workbook
 MAX_CELLS = 4_000_000  # of the workbook that every run writes; `Result.to_excel` also writes larger ones
 MAX_ORIGINAL_CELLS = 20_000_000  # of the user's columns; more of them are left out
 MAX_MARKED = 1000  # clusters; more of them are small groups, which their members describe
-N_MARKS, N_TYPICAL, N_NEIGHBORS = 5, 5, 3  # listed for each group
+N_MARKS, N_TYPICAL = 5, 5  # listed for each group
 MAX_TITLE = 60  # characters of the text of a typical member
 
 
@@ -61,7 +62,9 @@ GROUP_COLUMNS = {  # by the name in groups.csv
     "stability": Description("stability", "part of its items that fits without them put into the group again", "0%"),
     "marks": Description("what marks it", "in which columns and words the group differs most from the other items"),
     "typical": Description("typical items", f"the {N_TYPICAL} items of highest confidence"),
-    "neighbors": Description("neighboring groups", "most frequent second choices of its items, and for which part"),
+    "neighbors": Description(
+        "neighboring groups", "the nearest groups; in brackets, for which part of its items they are the second choice"
+    ),
 }
 
 
@@ -172,7 +175,7 @@ def build_groups(run: PipelineRun) -> list[SheetColumn]:
         marks = [[difference.sentence for difference in listed] for listed in differences]
         cells["marks"] = marks + [[] for _ in range(len(sizes) - len(marks))]
     cells["typical"] = list_typical(run, len(sizes))
-    if "second" in run.entity_columns:
+    if 1 < len(sizes) <= MAX_MARKED:
         cells["neighbors"] = list_neighbors(run, len(sizes))
     order = np.lexsort((np.arange(len(sizes)), -sizes)).tolist()
     columns, places = [], number_colors(run)
@@ -213,18 +216,18 @@ def list_typical(run: PipelineRun, n_clusters: int) -> list[list[str]]:
 
 
 def list_neighbors(run: PipelineRun, n_clusters: int) -> list[list[str]]:
-    """Return for each cluster the clusters that are most often the second choice of its entities."""
-    labels = run.labels
-    second = np.array([-1 if cluster is None else cluster for cluster in run.entity_columns["second"]])
-    rows = np.flatnonzero((labels >= 0) & (second >= 0))
-    pairs, counts = np.unique(labels[rows] * n_clusters + second[rows], return_counts=True)
-    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
-    lines: list[list[str]] = [[] for _ in range(n_clusters)]
-    for i in np.lexsort((pairs, -counts)).tolist():
-        cluster, neighbor = divmod(int(pairs[i]), n_clusters)
-        if len(lines[cluster]) < N_NEIGHBORS:
-            lines[cluster].append(f"{run.cluster_names[neighbor]} ({counts[i] / sizes[cluster]:.0%})")
-    return lines
+    """Return the nearest clusters of each cluster, and for which part of its entities they are the second choice."""
+    cells = run.entity_columns.get("second")
+    second = None if cells is None else np.array([-1 if cluster is None else cluster for cluster in cells])
+    neighbors = find_neighbors(run.hierarchy, run.labels, second)
+    sizes = np.bincount(run.labels[run.labels >= 0], minlength=n_clusters)
+    return [
+        [
+            f"{run.cluster_names[other]} ({n / sizes[cluster]:.0%})" if n else run.cluster_names[other]
+            for other, n in neighbors.get(cluster, ())
+        ]
+        for cluster in range(n_clusters)
+    ]
 
 
 def describe_origin(run: PipelineRun, title: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ...explain import Mark, profile, typical
+from ...explain import Hierarchy, Mark, profile, typical
 from ...explain.differences import Difference, find_differences
 from ..charts import draw_bar
 from ..facts import ReportFacts
@@ -43,7 +43,7 @@ def build_group_pages(facts: ReportFacts) -> Html:
         n_examples = int(np.clip(MAX_PICTURES // max(1, 2 * len(shown)), 2, 8))
     best = typical(facts.labels, facts.confidence, n_examples)
     worst = typical(facts.labels, -facts.confidence, n_examples)
-    neighbors = find_neighbors(facts)
+    neighbors = find_neighbors(facts.hierarchy, facts.labels, facts.second_choice)
     differences = find_differences(facts.labels, facts.columns, N_DIFFERENCES)
     pages = [
         _build_page(
@@ -65,19 +65,21 @@ def build_group_pages(facts: ReportFacts) -> Html:
     return tag("div", pages, merged, tag("p", hidden, class_="note") if n_hidden else None, class_="group-pages")
 
 
-def find_neighbors(facts: ReportFacts) -> dict[int, list[tuple[int, int]]]:
+def find_neighbors(
+    hierarchy: Hierarchy, labels: np.ndarray, second_choice: np.ndarray | None
+) -> dict[int, list[tuple[int, int]]]:
     """Return the nearest groups of each group, with the number of members whose second choice they are.
 
     Second choices come first, the most frequent before the others; then the groups that merge with the group first.
     """
-    clusters = facts.hierarchy.clusters.tolist()
+    clusters = hierarchy.clusters.tolist()
     counts = np.zeros((max(clusters, default=-1) + 1,) * 2, dtype=np.int64)
-    if facts.second_choice is not None:
-        rows = np.flatnonzero((facts.labels >= 0) & (facts.second_choice >= 0) & np.isin(facts.second_choice, clusters))
-        np.add.at(counts, (facts.labels[rows], facts.second_choice[rows]), 1)
+    if second_choice is not None:
+        rows = np.flatnonzero((labels >= 0) & (second_choice >= 0) & np.isin(second_choice, clusters))
+        np.add.at(counts, (labels[rows], second_choice[rows]), 1)
     steps = np.zeros(counts.shape, dtype=np.int64)  # at which two clusters merge
     nodes = [[cluster] for cluster in clusters]
-    for step, (a, b) in enumerate(facts.hierarchy.merges.tolist()):
+    for step, (a, b) in enumerate(hierarchy.merges.tolist()):
         steps[np.ix_(nodes[a], nodes[b])] = step
         steps[np.ix_(nodes[b], nodes[a])] = step
         nodes.append([*nodes[a], *nodes[b]])
