@@ -93,9 +93,9 @@ def settle(page):
     )
 
 
-def picture(page):
-    pixels = np.frombuffer(base64.b64decode(page.eval_on_selector("#map-points", PIXELS)), np.uint8).astype(int)
-    width, height = page.eval_on_selector("#map-points", "canvas => [canvas.width, canvas.height]")
+def picture(page, selector="#map-points"):
+    pixels = np.frombuffer(base64.b64decode(page.eval_on_selector(selector, PIXELS)), np.uint8).astype(int)
+    width, height = page.eval_on_selector(selector, "canvas => [canvas.width, canvas.height]")
     return pixels.reshape(height, width, 4)
 
 
@@ -399,8 +399,11 @@ def test_theme_and_print(visit, path):
     assert np.abs(picture(page) - light).max() > 40
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     settle(page)
-    assert np.abs(picture(page) - light).max() <= 1
+    printed, is_named = picture(page), picture(page, "#map-marks")[..., 3] > 0
+    assert np.abs(printed - light)[~is_named].max() <= 1
+    assert (printed[is_named][:, 3] > 0).all()  # names on the canvas of the points, the only one that is printed
     page.emulate_media(media="print")
+    assert not page.is_visible("#map-marks")
     assert not page.is_visible("#map-color")
     assert not page.is_visible("#map-in")
     assert page.is_visible("#map-points")

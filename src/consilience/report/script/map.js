@@ -191,7 +191,16 @@ const showMap = async () => {
       arrangeLabels();
     }
     drawMarks();
+    if (isPrinting) canvas.getContext("2d").drawImage(marks, 0, 0, canvas.width, canvas.height);
   };
+  // Browsers print a canvas as a list of drawings, of which the first clears what lies below: one canvas must have all.
+  let isPrinting = false;
+  for (const name of ["beforeprint", "afterprint"]) {
+    addEventListener(name, () => {
+      isPrinting = name === "beforeprint";
+      drawNow();
+    });
+  }
   const requestDraw = () => (pending ||= requestAnimationFrame(drawAll));
   const drawNow = () => {
     readSize();
