@@ -82,7 +82,7 @@ def test_survival_is_drawn_and_told(page):
     assert survival.count('class="band') == survival.count('class="name') == 3
     assert "Number at risk" in survival
     label = re.search(r'role="img" aria-label="([^"]*)"', survival)[1]
-    assert label.startswith("Share of entities without an event by months/event. group ")
+    assert label.startswith("Share without an event by months/event. group ")
     assert re.search(r"group 0, name of 0: \d+% after \d", label)
     assert "Hazard ratio" in survival
 

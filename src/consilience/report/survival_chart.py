@@ -64,7 +64,7 @@ def draw_survival(curves: Sequence[GroupCurve], name: str, time_name: str) -> Ht
     drawing = tag(
         "svg", drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=_describe_curves(curves, name, ticks)
     )
-    return tag("figure", tag("figcaption", "Share of entities without an event"), drawing, class_="survival")
+    return tag("figure", tag("figcaption", "Share without an event"), drawing, class_="survival")
 
 
 def _place_time(time: float, end: float) -> float:
@@ -130,4 +130,4 @@ def _describe_curves(curves: Sequence[GroupCurve], name: str, ticks: np.ndarray)
             for time in [*(tick for tick in ticks[1:].tolist() if tick < last), last]
         ]
         parts.append(f"group {group.group}, {clean_text(group.name)}: {', '.join(shares)}")
-    return f"Share of entities without an event by {clean_text(name)}. {'; '.join(parts)}."
+    return f"Share without an event by {clean_text(name)}. {'; '.join(parts)}."

@@ -325,14 +325,17 @@ def _describe_survival(comparison: GroupComparison) -> Html:
             draw_survival(shown, column.name, time_name),
             tag("p", note, class_="note") if note else None,
             build_table(
-                "Number at risk: entities without an event that are still observed", risk_head, at_risk, "described"
+                f"Number at risk: {facts.noun} without an event that are still observed",
+                risk_head,
+                at_risk,
+                "described",
             ),
             comparison.build_table(f"{shorten(column.name)} by group", head, rows),
             tag(
                 "p",
-                "Curves show the share of entities without an event (Kaplan and Meier's estimate), shaded bands their "
-                "95% confidence intervals. The hazard ratio is the rate of events in a group divided by the rate in "
-                "all others: above 1, events come sooner.",
+                f"Curves show the share of {facts.noun} without an event (Kaplan and Meier's estimate), and bands "
+                "their 95% confidence intervals. The hazard ratio is the rate of events in a group divided by the rate "
+                "in all others: above 1, events come sooner.",
                 class_="note",
             ),
         )
