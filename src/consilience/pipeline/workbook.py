@@ -52,6 +52,8 @@ def write_workbook(path: Path, tables: SheetTables) -> list[str]:
             write_table(book, "groups", tables.groups, n_frozen=2, wraps=True)
             write_lines(book, "about", [*tables.about, *(("note", note) for note in (*tables.notes, *notes))])
     except xlsxwriter.exceptions.FileCreateError as error:  # contains an OSError, such as a full temporary folder
+        for sheet in book.worksheets():
+            sheet.row_data_fh.close()  # XlsxWriter leaves its temporary files open
         raise error.args[0] from error
     path.write_bytes(content.getbuffer())
     return notes
