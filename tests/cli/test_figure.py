@@ -74,6 +74,7 @@ def test_default_file_is_in_the_folder(folder):
 def test_figure_is_drawn_without_fitting(folder, monkeypatch):
     monkeypatch.setattr("consilience.MultiViewKMeans.fit", None)
     run_successfully("figure", folder, "--kind", "map", "--out", folder / "map.svg")
+    assert "</svg>" in (folder / "map.svg").read_text()
 
 
 def no_data(*_, **__):

@@ -65,9 +65,9 @@ def test_errors_of_the_function_are_noted_once():
 
 def test_ctrl_c_is_not_caught():
     def stop(cluster):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("stopped by the user")
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped by the user"):
         run_namer(stop, describe())
 
 

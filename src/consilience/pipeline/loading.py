@@ -118,6 +118,18 @@ def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Pat
             raise ValueError(f"{target} is an input file and would be overwritten: choose another --out")
 
 
+def collect_reading_options(options: RunOptions) -> dict[str, Any]:
+    """Return the settings of a run that `read_files` takes as they are."""
+    return {
+        "id_column": options.id,
+        "labels": options.labels,
+        "seeds": options.seeds,
+        "describe": options.describe or (),
+        "mappings": options.mapping or (),
+        "delimiter": options.delimiter,
+    }
+
+
 def read_as_fitted(
     saved: Mapping[str, Any], options: RunOptions, inputs: InputFiles, memory: MemoryInputs | None
 ) -> InputData:
@@ -129,13 +141,8 @@ def read_as_fitted(
     kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
     reading = read_files(
         specs,
-        id_column=options.id,
-        labels=options.labels,
-        seeds=options.seeds,
-        describe=options.describe or (),
-        mappings=options.mapping or (),
+        **collect_reading_options(options),
         kinds=kinds,
-        delimiter=options.delimiter,
         usual_ids=usual_ids,
         guess_id=False,
         readings=model_views.readings,
@@ -183,13 +190,8 @@ def load_data(
             else:
                 reading = read_files(
                     [parse_view(text) for text in options.view] if memory is None else memory.specs,
-                    id_column=options.id,
-                    labels=options.labels,
-                    seeds=options.seeds,
-                    describe=options.describe or (),
-                    mappings=options.mapping or (),
+                    **collect_reading_options(options),
                     kinds=kinds,
-                    delimiter=options.delimiter,
                     inputs=inputs,
                 )
         if memory is not None:
