@@ -14,7 +14,18 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.arrays.parallel import available_threads
 
 # modules with a function run(small, repeats) that yields pairs of title and table
-SUITES = ("kernels", "estimators", "coem", "agglomerative", "spectral", "convex", "constrained", "stream", "scale")
+SUITES = (
+    "kernels",
+    "threads",
+    "estimators",
+    "coem",
+    "agglomerative",
+    "spectral",
+    "convex",
+    "constrained",
+    "stream",
+    "scale",
+)
 PEERS = ("peers", "spectral_peers", "constrained_peers")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
