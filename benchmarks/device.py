@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,14 @@ from scipy.linalg import subspace_angles
 from consilience import Table, Views
 from consilience.affinities import Gaussian
 from consilience.arrays import to_numpy, use_threads
+from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem.algorithm import co_em
 from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.start import start_from_init
+from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
+from consilience.methods.kmeans.algorithm import multi_view_kmeans
 from consilience.methods.spectral.algorithm import concatenate_others, project_view
 
 REPEATS = 7
@@ -157,6 +160,59 @@ def time_co_em_rounds(n: int = 10_000_000) -> Table:
     )
 
 
+def time_thin_rounds(n: int = 10_000_000) -> Table:
+    """One round of k-means and of co-EM with diagonal covariances: two views of 32 columns, k = 10, float32.
+
+    Both are limited by memory: at least, a round reads each view once for its E-step and once for its M-step, and
+    `of a copy` is the rate at which these bytes are read divided by that of a copy on the device. `waits` is how often
+    a round waits for the device.
+    """
+    k, d, generator = 10, 32, torch.Generator(get_device()).manual_seed(0)
+    y = torch.randint(k, (n,), generator=generator, device=get_device())
+    blocks = []
+    for _ in range(2):
+        centers = 0.4 * torch.randn((k, d), generator=generator, device=get_device())
+        blocks.append(centers[y] + torch.randn((n, d), generator=generator, device=get_device()))
+    views = Views(blocks, present=np.ones((n, 2), bool))
+    start = np.random.default_rng(1).integers(k, size=n)
+    rows = []
+    for name, make_rounds in (("k-means", make_kmeans_rounds), ("co-EM, diagonal", make_diagonal_rounds)):
+        with use_threads(None):
+            rounds = make_rounds(views, start, k)
+            next(rounds)
+            n_waits = count_waits(partial(next, rounds)) if get_device() == "cuda" else 0
+            seconds = measure_median_seconds(partial(next, rounds))
+        rate = 2 * 2 * 4 * n * d / seconds
+        rows.append(
+            {
+                "rounds": name,
+                "ms per round": f"{1e3 * seconds:.1f}",
+                "TB/s": f"{rate / 1e12:.2f}",
+                "of a copy": f"{rate / measure_copy_rate():.0%}",
+                "waits": str(n_waits),
+            }
+        )
+    return Table.from_rows(rows)
+
+
+def make_kmeans_rounds(views: Views, start: np.ndarray, k: int) -> Iterator[Any]:
+    divergence = SquaredEuclidean()
+    return multi_view_kmeans(prepare_kmeans(views, divergence).with_labels(start), divergence, k)
+
+
+def make_diagonal_rounds(views: Views, start: np.ndarray, k: int) -> Iterator[Any]:
+    shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian"), k)
+    return co_em(shards, start_from_init(start, shards, families, k, PRIORS["global"]), [0.5], PRIORS["global"])
+
+
+def measure_copy_rate(n_bytes: int = 1 << 32) -> float:
+    """Return the bytes per second that a copy on the device reads and writes."""
+    n_bytes = n_bytes if get_device() == "cuda" else 1 << 24
+    source = torch.empty(n_bytes, dtype=torch.uint8, device=get_device())
+    target = torch.empty_like(source)
+    return 2 * n_bytes / measure_median_seconds(lambda: target.copy_(source))
+
+
 def count_waits(work: Callable[[], Any]) -> int:
     """Count how often a call waits for the device, as reported by torch."""
     torch.cuda.set_sync_debug_mode("warn")
@@ -195,6 +251,7 @@ def measure_median_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> f
 BENCHMARKS: dict[str, Callable[..., Table]] = {
     "convex_update": time_convex_update,
     "co_em_rounds": time_co_em_rounds,
+    "thin_rounds": time_thin_rounds,
     "co_training": time_co_training,
 }
 

@@ -10,6 +10,7 @@ from .namespace import (
     Array,
     Seed,
     asarray_like,
+    can_use_triton,
     float64_zeros,
     is_array,
     is_device_sparse,
@@ -76,8 +77,8 @@ from .verbs import (
 __all__ = [
     "CSR", "Array", "DeviceCSR", "KernelMatrix", "KernelRows", "RowKernel", "Scorer", "Seed",
     "add_label_sums", "all_rows_equal", "argmax_scores", "as_csr", "as_rows", "as_rows_like", "asarray_like",
-    "available_device_memory", "available_memory", "build_scorer", "choose_block_size", "compute_origin",
-    "compute_scores", "count_labels", "count_stored", "create_scratch_array", "exp_nonpositive",
+    "available_device_memory", "available_memory", "build_scorer", "can_use_triton", "choose_block_size",
+    "compute_origin", "compute_scores", "count_labels", "count_stored", "create_scratch_array", "exp_nonpositive",
     "explain_out_of_memory", "find_origin", "fits_in_memory", "float64_zeros", "inner_products", "is_array",
     "is_device_sparse", "is_in_memory", "is_on_host", "is_scratch_array", "is_sparse", "itemsize", "keep_where",
     "log_bessel", "log_sphere_integral", "machine_epsilon", "make_generator", "map_chunks", "map_values",

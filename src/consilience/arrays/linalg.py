@@ -8,7 +8,9 @@ import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
 from scipy.linalg import solve_triangular
 
-from .namespace import Array, keep_where, namespace
+from .namespace import Array, can_use_triton, keep_where, namespace
+
+WIDEST = 128  # columns of rows in Triton's kernels for covariances, which must fit the registers
 
 
 @singledispatch
@@ -60,6 +62,10 @@ def _(matrices: np.ndarray) -> bool:
 @singledispatch
 def weighted_cross_products(X: Array, weights: Array) -> Array:
     """``X.T @ diag(w) @ X`` for each column w of the weights, as float64, multiplied in the type of X: (k, d, d)."""
+    if can_use_triton(X, weights.shape[1]) and X.shape[1] <= WIDEST:
+        from . import triton_kernels
+
+        return triton_kernels.sum_cross_products(X, weights)
     xp = namespace(X)
     n, d = X.shape
     k = weights.shape[1]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import array_api_compat
@@ -12,6 +15,7 @@ from .csr import CSR
 from .device_csr import DeviceCSR
 
 Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our sparse rows
+MOST_CLUSTERS = 256  # of which Triton's kernels keep scores and sums in registers
 Seed = int | np.random.Generator | np.random.RandomState | None  # what `random_state` may be
 
 
@@ -63,6 +67,18 @@ def is_device_sparse(X: Any) -> bool:
     if array_api_compat.is_torch_array(X):
         return str(X.layout) != "torch.strided"
     return type(X).__module__.startswith("cupyx.scipy.sparse")
+
+
+def can_use_triton(X: Array, n_clusters: int) -> bool:
+    """Whether rows and clusters suit the kernels of Triton: float32 on a GPU, or anywhere if Triton interprets them."""
+    if not array_api_compat.is_torch_array(X) or str(X.dtype) != "torch.float32" or n_clusters > MOST_CLUSTERS:
+        return False
+    return (X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1") and _has_triton()
+
+
+@cache
+def _has_triton() -> bool:
+    return find_spec("triton") is not None
 
 
 def make_generator(random_state: Seed) -> np.random.Generator:

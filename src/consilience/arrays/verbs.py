@@ -18,7 +18,7 @@ from array_api_compat import device
 from .._numbers import is_truth_value
 from .csr import CSR
 from .device_csr import DeviceCSR
-from .namespace import Array, asarray_like, is_array, is_device_sparse, namespace, to_numpy
+from .namespace import Array, asarray_like, can_use_triton, is_array, is_device_sparse, namespace, to_numpy
 
 WORTH_COMPILED = 1 << 17  # values from which on compiled code is faster, which also lets other threads work meanwhile
 
@@ -83,6 +83,10 @@ def _(X: np.ndarray, weights: Array, bias: Array | None = None, origin: Array | 
 @singledispatch
 def argmax_scores(X: Array, scorer: Scorer) -> tuple[Array, Array]:
     """Index of the largest score of each row (the first on ties), and that score."""
+    if can_use_triton(X, scorer.n_clusters):
+        from . import triton_kernels
+
+        return triton_kernels.find_largest_scores(X, scorer.weights.T, scorer.bias, scorer.origin)
     xp = namespace(X)
     scores = compute_scores(X, scorer)
     labels = xp.argmax(scores, axis=1)
@@ -102,6 +106,11 @@ def compute_scores(X: Array, scorer: Scorer) -> Array:
 @singledispatch
 def add_label_sums(X: Array, labels: Array, sums: Array) -> Array:
     """Add each row to ``sums[label]``, in place; rows with a negative label are left out."""
+    if can_use_triton(X, sums.shape[0]):
+        from . import triton_kernels
+
+        sums += triton_kernels.sum_by_label(X, labels, sums.shape[0])
+        return sums
     xp = namespace(X)
     clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=device(labels))
     members = labels[None, :] == clusters[:, None]
@@ -131,7 +140,7 @@ def count_labels(labels: Array, n_clusters: int) -> Array:
     """Number of rows with each label, as float64; negative labels are not counted."""
     xp = namespace(labels)
     clusters = xp.arange(n_clusters, dtype=labels.dtype, device=device(labels))
-    return xp.sum(xp.astype(labels[:, None] == clusters[None, :], xp.float64), axis=0)
+    return xp.astype(xp.count_nonzero(labels[None, :] == clusters[:, None], axis=1), xp.float64)
 
 
 @count_labels.register

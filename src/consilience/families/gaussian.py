@@ -17,6 +17,7 @@ from ..arrays import (
     as_rows,
     asarray_like,
     build_scorer,
+    can_use_triton,
     compute_origin,
     compute_scores,
     count_stored,
@@ -31,7 +32,7 @@ from ..arrays import (
     true_unless_known_false,
     weighted_sums,
 )
-from ..arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
+from ..arrays.linalg import WIDEST, inverse_cholesky, is_positive_definite, weighted_cross_products
 from .base import Density, DensityFamily, Params, Statistics, convert_params, count_and_sum, pool_empty_clusters
 
 
@@ -137,6 +138,17 @@ class Gaussian(BaseGaussian):
     name: ClassVar[str] = "gaussian"
     accepts_sparse: ClassVar[bool] = True
 
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        X = as_rows(X)
+        if not can_use_triton(X, responsibilities.shape[1]):
+            return super().statistics(X, responsibilities)
+        from ..arrays import triton_kernels
+
+        xp = namespace(X)
+        sums, squares = triton_kernels.sum_moments(X, responsibilities, self.origin)
+        counts = xp.sum(responsibilities, axis=0, dtype=xp.float64)
+        return {"counts": counts, "sums": sums, "squares": squares}
+
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         return {"squares": weighted_sums(map_values(X, lambda x: x * x), responsibilities)}
 
@@ -152,6 +164,11 @@ class Gaussian(BaseGaussian):
         origin = find_density_origin(means, xp.min(variances, axis=0), X)
         shifted = subtract_origin(means, origin)
         bias = xp.sum(xp.log(variances) + shifted * shifted / variances, axis=1) / 2 + X.shape[1] / 2 * log(2 * pi)
+        if can_use_triton(X, means.shape[0]):
+            from ..arrays import triton_kernels
+
+            tables = shifted / variances, -0.5 / variances, bias
+            return lambda rows: triton_kernels.compute_quadratic_scores(rows, *tables, origin)
         linear = build_scorer(X, shifted / variances, bias)
         quadratic = build_scorer(X, -0.5 / variances)
 
@@ -284,6 +301,10 @@ class GaussianFull(BaseCovariance):
         shift = xp.astype((subtract_origin(means, origin)[:, None, :] @ whitening)[:, 0, :], X.dtype)
         constant = xp.sum(xp.log(xp.linalg.diagonal(whitening)), axis=1) - d / 2 * log(2 * pi)
         constant = xp.astype(constant, X.dtype)
+        if can_use_triton(X, k) and d <= WIDEST:
+            from ..arrays import triton_kernels
+
+            return lambda rows: triton_kernels.compute_whitened_log_prob(rows, whitening, shift, constant, origin)
 
         def log_prob(rows: Array) -> Array:
             white = xp.reshape(subtract_origin(rows, origin) @ table, (rows.shape[0], k, d))
@@ -296,6 +317,8 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def values_per_row(self, X: Array, n_clusters: int) -> int:
+        if can_use_triton(X, n_clusters) and X.shape[1] <= WIDEST:
+            return X.shape[1]
         copies = n_clusters // 10 if is_on_host(X) else n_clusters  # the host is faster if blocks exceed the cache
         return max(1, copies) * X.shape[1]
 

@@ -15,9 +15,11 @@ from array_api_compat import device
 
 from ...arrays import (
     Array,
+    can_use_triton,
     choose_block_size,
     count_stored,
     is_on_host,
+    is_sparse,
     keep_where,
     namespace,
     split_slice,
@@ -164,6 +166,8 @@ def run_e_step(shards: Shards, model: Model, target: str, eta: float, *, with_qu
 
 def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
     """Run the E-step on the entities of a shard."""
+    if fuses_steps(shard, model):
+        return sum_shard_on_gpu(shard, model, target, eta, with_quality)
 
     def sum_span(rows: slice, X: Mapping[str, Array], posteriors: Mapping[str, ViewPosterior]) -> Sums:
         sums = sum_posteriors(shard, model, X, posteriors, target, eta, rows)
@@ -180,6 +184,48 @@ def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality:
         return replace(sums, quality=quality | agreement)
 
     return reduce(add, starmap(sum_span, iterate_posteriors(shard, model, [target])))
+
+
+def fuses_steps(shard: Shard, model: Model) -> bool:
+    """Whether one kernel computes all that follows the log-densities, in all views of a shard."""
+    n_clusters = next(iter(model.weights.values())).shape[0]
+    rows = (view.X.data if is_sparse(view.X) else view.X for view in shard.views.values())
+    return all(can_use_triton(X, n_clusters) for X in rows)
+
+
+def sum_shard_on_gpu(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
+    """Run the E-step on the entities of a shard, with one kernel for what follows the log-densities."""
+    from ...arrays import triton_kernels
+
+    views = {name: view for name, view in shard.views.items() if name in model.params}
+    n_clusters, n = next(iter(model.weights.values())).shape[0], len(shard)
+    with shard.cache.refresh({name: model.versions[name] for name in views}) as outdated:
+        for name in outdated:
+            fill_log_prob(shard, model, name, shard.views[name].X, slice(0, n), n_clusters)
+    log_probs = [shard.cache.arrays[name].T for name in views]
+    xp, dtype, view = namespace(log_probs[0]), log_probs[0].dtype, shard.views[target]
+    complete = view.complete and all(other.complete for other in views.values())
+    blended, sums, quality = triton_kernels.blend_views(
+        log_probs,
+        xp.stack([safe_log(model.weights[name], dtype) for name in views]),
+        None if complete else [other.present for other in views.values()],
+        view.present,
+        list(views).index(target) if target in views else -1,
+        eta,
+        log_zero(dtype) / 2,
+        shard.fixed_labels,
+        with_quality=with_quality,
+    )
+    statistics = collect_statistics(model.families[target], view.X, blended)
+    totals = {name: sums[i, :] for i, name in enumerate(views)}
+    if not with_quality:
+        return Sums(statistics, sums[-1, :], totals)
+    likelihoods = {f"log_likelihood_{name}": quality[i] for i, name in enumerate(views)}
+    for name, other in views.items():
+        if other.row_term is not None:
+            likelihoods[f"log_likelihood_{name}"] += xp.sum(keep_where(other.present, other.row_term, 0.0))
+    terms = dict(zip(("certainty", "delta", "counted", "agreed"), quality[len(views) :], strict=True))
+    return Sums(statistics, sums[-1, :], totals, likelihoods | terms)
 
 
 def sum_posteriors(
@@ -218,11 +264,16 @@ def iterate_posteriors(
     with shard.cache.refresh({name: model.versions[name] for name in names}) as outdated:
         for rows, X in shard.read([*outdated, *read], choose_posterior_span(shard, n_clusters)):
             for name in outdated:
-                view = shard.views[name]
-                # stored cluster by cluster, so that sums over the clusters run along the rows
-                log_prob = shard.cache.get(name, (n_clusters, len(shard)), view.X.dtype, view.present).T
-                compute_log_prob(model.families[name], X[name], model.density(name, view.X), log_prob[rows, :])
+                fill_log_prob(shard, model, name, X[name], rows, n_clusters)
             yield rows, X, {name: get_posterior(shard, model, name, rows) for name in names}
+
+
+def fill_log_prob(shard: Shard, model: Model, name: str, X: Array, rows: slice, n_clusters: int) -> None:
+    """Compute the log-densities of some rows of a view into the cache of the shard."""
+    view = shard.views[name]
+    # stored cluster by cluster, so that sums over the clusters run along the rows
+    log_prob = shard.cache.get(name, (n_clusters, len(shard)), view.X.dtype, view.present).T
+    compute_log_prob(model.families[name], X, model.density(name, view.X), log_prob[rows, :])
 
 
 def choose_posterior_span(shard: Shard, n_clusters: int) -> int:
