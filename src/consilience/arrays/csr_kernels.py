@@ -203,16 +203,6 @@ def label_sums(indptr, indices, data, labels, sums):
 
 
 @compile_kernel
-def dense_label_sums(X, labels, sums):
-    """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
-    for i in range(len(labels)):
-        if labels[i] >= 0:
-            row = sums[labels[i]]
-            for c in range(X.shape[1]):
-                row[c] += X[i, c]
-
-
-@compile_kernel
 def add_shared_columns(indptr, indices, data, other_indptr, other_indices, other_data, harmonic, row, out):
     """out[i, j] = sum over shared columns of x y / (x + y) if `harmonic`, else of min(x, y); `row` is a row of zeros.
 

@@ -8,9 +8,8 @@ import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
 from scipy.linalg import solve_triangular
 
-from .namespace import Array, can_use_triton, keep_where, namespace
-
-WIDEST = 128  # columns of rows in Triton's kernels for covariances, which must fit the registers
+from .fused import find_fused_kernels
+from .namespace import Array, keep_where, namespace
 
 
 @singledispatch
@@ -59,13 +58,11 @@ def _(matrices: np.ndarray) -> bool:
     return True
 
 
-@singledispatch
 def weighted_cross_products(X: Array, weights: Array) -> Array:
     """``X.T @ diag(w) @ X`` for each column w of the weights, as float64, multiplied in the type of X: (k, d, d)."""
-    if can_use_triton(X, weights.shape[1]) and X.shape[1] <= WIDEST:
-        from . import triton_kernels
-
-        return triton_kernels.sum_cross_products(X, weights)
+    kernels = find_fused_kernels(X, weights.shape[1], with_covariances=True)
+    if kernels is not None:
+        return kernels.sum_cross_products(X, weights)
     xp = namespace(X)
     n, d = X.shape
     k = weights.shape[1]
@@ -73,13 +70,6 @@ def weighted_cross_products(X: Array, weights: Array) -> Array:
     wide = xp.reshape(xp.astype(weights, X.dtype, copy=False)[:, :, None] * X[:, None, :], (n, k * d))
     products = xp.astype(xp.reshape(wide.T @ X, (k, d, d)), xp.float64)
     return (products + xp.matrix_transpose(products)) / 2  # symmetric to the last digit
-
-
-@weighted_cross_products.register
-def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    roots = np.sqrt(weights.astype(X.dtype, copy=False))
-    scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))
-    return np.stack([(rows.T @ rows).astype(np.float64, copy=False) for rows in scaled])
 
 
 def normalize_rows(X: Array) -> Array:

@@ -341,63 +341,39 @@ def blend_views_kernel(
 
 
 def blend_views(
-    log_probs: Sequence[Any],
+    log_probs: Any,
+    active: Sequence[int],
     log_priors: Any,
     present: Sequence[Any] | None,
     target_present: Any,
+    fixed_labels: Any,
     target: int,
     eta: float,
     bottom: float,
-    fixed_labels: Any,
+    rows: slice,
     *,
     with_quality: bool,
 ) -> tuple[Any, Any, Any]:
-    """Compute the posteriors of views from log-densities (n, k), and blend them for one view, in one pass.
+    """Compute the posteriors of views from log-densities (all views, k, n), and blend them for one view, in one pass.
 
-    Parameters
-    ----------
-    log_probs : sequence of tensors of shape (n_rows, n_clusters)
-        The log-densities of each view, stored cluster by cluster.
-    log_priors : tensor of shape (n_views, n_clusters)
-    present : sequence of tensors of shape (n_rows,), or None
-        Which rows have each view; None if no row lacks a view.
-    target_present : tensor of shape (n_rows,)
-        Which rows have the view to blend for.
-    target : int
-        The position of this view among the others, -1 if it has no log-densities.
-    eta : float
-        The weight of the other views.
-    bottom : float
-        The largest log-density that counts as impossible.
-    fixed_labels : tensor of shape (n_rows,), or None
-        The classes that are known, -1 elsewhere.
-    with_quality : bool
-        Whether to compute the quality, which takes as long as the rest.
-
-    Returns
-    -------
-    blended : tensor of shape (n_rows, n_clusters)
-    sums : tensor of shape (n_views + 1, n_clusters)
-        The sums of the posteriors of each view, and of the blended ones.
-    quality : tensor of shape (n_views + 4,)
-        The log-likelihood of each view without row terms, minus the entropy of the posteriors, the disagreement, and
-        the numbers of rows with several views, and of those of them whose views agree. Undefined if not requested.
+    `dense_kernels.blend_views` describes the parameters. Return the blended posteriors (rows, k), the sums of the
+    posteriors of each view and of the blended ones, and the terms of the quality, undefined if not requested.
     """
-    first, n_views = log_probs[0], len(log_probs)
-    n, k = first.shape
-    device, itemsize = first.device, first.element_size()
-    offsets = torch.tensor([(values.data_ptr() - first.data_ptr()) // itemsize for values in log_probs], device=device)
+    log_probs, target_present = log_probs[:, :, rows], target_present[rows]
+    (_, k, n), n_views = log_probs.shape, len(active)
+    device, dtype = log_probs.device, log_probs.dtype
+    offsets = torch.tensor([view * log_probs.stride(0) for view in active], device=device)
     width = triton.next_power_of_2(k)
     n_rows = max(32, TILE // 2 // width)
     n_blocks = triton.cdiv(n, n_rows)
-    blended = torch.empty((k, n), dtype=first.dtype, device=device)
-    sums = torch.empty((n_blocks, n_views + 1, k), dtype=first.dtype, device=device)
+    blended = torch.empty((k, n), dtype=dtype, device=device)
+    sums = torch.empty((n_blocks, n_views + 1, k), dtype=dtype, device=device)
     quality = torch.empty((n_blocks, n_views + 4), dtype=torch.float64, device=device)
-    masks = target_present if present is None else torch.stack(list(present))
-    classes = masks if fixed_labels is None else fixed_labels
+    masks = target_present if present is None else torch.stack([mask[rows] for mask in present])
+    classes = masks if fixed_labels is None else fixed_labels[rows]
     blend_views_kernel[(n_blocks,)](
-        first, offsets, log_priors.to(first.dtype), masks, target_present, classes, blended, sums, quality, n,
-        first.stride(1), eta, target, bottom, torch.finfo(first.dtype).smallest_normal,
+        log_probs, offsets, log_priors.to(dtype), masks, target_present, classes, blended, sums, quality, n,
+        log_probs.stride(1), eta, target, bottom, torch.finfo(dtype).smallest_normal,
         k, width, n_views, present is not None, fixed_labels is not None, with_quality, n_rows,
         num_warps=max(1, width * n_rows // TILE),
     )  # fmt: skip

@@ -18,9 +18,7 @@ from array_api_compat import device
 from .._numbers import is_truth_value
 from .csr import CSR
 from .device_csr import DeviceCSR
-from .namespace import Array, asarray_like, can_use_triton, is_array, is_device_sparse, namespace, to_numpy
-
-WORTH_COMPILED = 1 << 17  # values from which on compiled code is faster, which also lets other threads work meanwhile
+from .namespace import Array, asarray_like, can_use_triton, is_array, is_device_sparse, keep_where, namespace, to_numpy
 
 
 @singledispatch
@@ -87,10 +85,22 @@ def argmax_scores(X: Array, scorer: Scorer) -> tuple[Array, Array]:
         from . import triton_kernels
 
         return triton_kernels.find_largest_scores(X, scorer.weights.T, scorer.bias, scorer.origin)
-    xp = namespace(X)
-    scores = compute_scores(X, scorer)
+    return argmax_rows(compute_scores(X, scorer))
+
+
+def argmax_rows(scores: Array) -> tuple[Array, Array]:
+    """Index of the largest score of each row (the first on ties), and that score."""
+    xp = namespace(scores)
     labels = xp.argmax(scores, axis=1)
     return labels, xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
+
+
+@singledispatch
+def sum_costs(score: Array, row_term: Array, present: Array, scale: float) -> Array:
+    """Sum of ``row_term - scale * score`` over the rows that are present, where it is positive, in float64."""
+    xp = namespace(score)
+    cost = row_term - scale * xp.astype(score, xp.float64)
+    return xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
 
 
 @singledispatch
@@ -118,16 +128,11 @@ def add_label_sums(X: Array, labels: Array, sums: Array) -> Array:
     return sums
 
 
-@add_label_sums.register
-def _(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    if X.size >= WORTH_COMPILED:
-        from . import csr_kernels
+def add_indicated_rows(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Add rows of numpy to the sums of their labels, in place.
 
-        block_sums = np.zeros_like(sums)
-        csr_kernels.dense_label_sums(X, labels, block_sums)
-        sums += block_sums
-        return sums
-    # the product with a sparse indicator reads X once; a dense indicator would cost n x k x d multiplications
+    The product with a sparse indicator reads X once; a dense indicator would cost n x k x d multiplications.
+    """
     labeled = labels >= 0
     indptr = np.concatenate([[0], np.cumsum(labeled)])
     indicator = sp.csr_array((np.ones(indptr[-1]), labels[labeled], indptr), shape=(len(labels), len(sums)))

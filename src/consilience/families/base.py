@@ -85,6 +85,10 @@ class Family(ABC):
         """How many values are in use per row during a round, which sets the size of blocks."""
         return X.shape[1] + n_clusters
 
+    def works_in_blocks(self, X: Array, n_clusters: int) -> bool:  # noqa: ARG002
+        """Whether `statistics` and the log-densities take any number of rows without large intermediate arrays."""
+        return False
+
     def work_per_value(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
         """Cost per stored value in units of eight multiplications, which sets the number of chunks."""
         return max(1, n_clusters // 8)
@@ -139,9 +143,13 @@ class CountingFamily(DensityFamily):
 
 def count_and_sum(X: Array, responsibilities: Array, weights: Array) -> Statistics:
     """Total responsibility of each cluster, and its weighted sum of the rows."""
+    return {"counts": sum_responsibilities(responsibilities), "sums": weighted_sums(X, weights)}
+
+
+def sum_responsibilities(responsibilities: Array) -> Array:
+    """Total responsibility of each cluster, in float64."""
     xp = namespace(responsibilities)
-    counts = xp.astype(xp.sum(responsibilities, axis=0), xp.float64)
-    return {"counts": counts, "sums": weighted_sums(X, weights)}
+    return xp.astype(xp.sum(responsibilities, axis=0), xp.float64)
 
 
 def check_smoothing(smoothing: float) -> None:

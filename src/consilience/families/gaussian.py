@@ -17,10 +17,10 @@ from ..arrays import (
     as_rows,
     asarray_like,
     build_scorer,
-    can_use_triton,
     compute_origin,
     compute_scores,
     count_stored,
+    find_fused_kernels,
     is_on_host,
     is_sparse,
     map_values,
@@ -32,8 +32,17 @@ from ..arrays import (
     true_unless_known_false,
     weighted_sums,
 )
-from ..arrays.linalg import WIDEST, inverse_cholesky, is_positive_definite, weighted_cross_products
-from .base import Density, DensityFamily, Params, Statistics, convert_params, count_and_sum, pool_empty_clusters
+from ..arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
+from .base import (
+    Density,
+    DensityFamily,
+    Params,
+    Statistics,
+    convert_params,
+    count_and_sum,
+    pool_empty_clusters,
+    sum_responsibilities,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,14 +149,14 @@ class Gaussian(BaseGaussian):
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         X = as_rows(X)
-        if not can_use_triton(X, responsibilities.shape[1]):
+        kernels = find_fused_kernels(X, responsibilities.shape[1])
+        if kernels is None:
             return super().statistics(X, responsibilities)
-        from ..arrays import triton_kernels
+        sums, squares = kernels.sum_moments(X, responsibilities, self.origin)
+        return {"counts": sum_responsibilities(responsibilities), "sums": sums, "squares": squares}
 
-        xp = namespace(X)
-        sums, squares = triton_kernels.sum_moments(X, responsibilities, self.origin)
-        counts = xp.sum(responsibilities, axis=0, dtype=xp.float64)
-        return {"counts": counts, "sums": sums, "squares": squares}
+    def works_in_blocks(self, X: Array, n_clusters: int) -> bool:
+        return find_fused_kernels(X, n_clusters) is not None
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         return {"squares": weighted_sums(map_values(X, lambda x: x * x), responsibilities)}
@@ -164,15 +173,14 @@ class Gaussian(BaseGaussian):
         origin = find_density_origin(means, xp.min(variances, axis=0), X)
         shifted = subtract_origin(means, origin)
         bias = xp.sum(xp.log(variances) + shifted * shifted / variances, axis=1) / 2 + X.shape[1] / 2 * log(2 * pi)
-        if can_use_triton(X, means.shape[0]):
-            from ..arrays import triton_kernels
-
-            tables = shifted / variances, -0.5 / variances, bias
-            return lambda rows: triton_kernels.compute_quadratic_scores(rows, *tables, origin)
-        linear = build_scorer(X, shifted / variances, bias)
-        quadratic = build_scorer(X, -0.5 / variances)
+        tables = shifted / variances, -0.5 / variances, bias
+        linear = build_scorer(X, tables[0], bias)
+        quadratic = build_scorer(X, tables[1])
 
         def log_prob(rows: Array) -> Array:
+            kernels = find_fused_kernels(rows, means.shape[0])
+            if kernels is not None:
+                return kernels.compute_quadratic_scores(rows, *tables, origin)
             rows = subtract_origin(rows, origin)
             scores = compute_scores(rows, linear)
             scores += compute_scores(map_values(rows, lambda x: x * x), quadratic)
@@ -301,12 +309,11 @@ class GaussianFull(BaseCovariance):
         shift = xp.astype((subtract_origin(means, origin)[:, None, :] @ whitening)[:, 0, :], X.dtype)
         constant = xp.sum(xp.log(xp.linalg.diagonal(whitening)), axis=1) - d / 2 * log(2 * pi)
         constant = xp.astype(constant, X.dtype)
-        if can_use_triton(X, k) and d <= WIDEST:
-            from ..arrays import triton_kernels
-
-            return lambda rows: triton_kernels.compute_whitened_log_prob(rows, whitening, shift, constant, origin)
 
         def log_prob(rows: Array) -> Array:
+            kernels = find_fused_kernels(rows, k, with_covariances=True)
+            if kernels is not None:
+                return kernels.compute_whitened_log_prob(rows, whitening, shift, constant, origin)
             white = xp.reshape(subtract_origin(rows, origin) @ table, (rows.shape[0], k, d))
             white -= shift[None, ...]
             return constant[None, :] - sum_of_squares(white) / 2
@@ -317,10 +324,10 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def values_per_row(self, X: Array, n_clusters: int) -> int:
-        if can_use_triton(X, n_clusters) and X.shape[1] <= WIDEST:
-            return X.shape[1]
-        copies = n_clusters // 10 if is_on_host(X) else n_clusters  # the host is faster if blocks exceed the cache
-        return max(1, copies) * X.shape[1]
+        return n_clusters * X.shape[1]
+
+    def works_in_blocks(self, X: Array, n_clusters: int) -> bool:
+        return find_fused_kernels(X, n_clusters, with_covariances=True) is not None
 
     def work_per_value(self, X: Array, n_clusters: int) -> int:
         return max(1, n_clusters * X.shape[1] // 8)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import reduce
-from itertools import count, starmap
+from itertools import count
 from math import inf, log
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,10 @@ from array_api_compat import device
 
 from ...arrays import (
     Array,
-    can_use_triton,
     choose_block_size,
     count_stored,
+    find_fused_kernels,
     is_on_host,
-    is_sparse,
     keep_where,
     namespace,
     split_slice,
@@ -27,7 +26,7 @@ from ...arrays import (
     true_unless_known_false,
 )
 from ...families import Family
-from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log
+from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log, sum_responsibilities
 from ...rows import Shard, Shards, ViewRows, new_version
 from ..common.statistics import NO_LABEL
 
@@ -38,6 +37,9 @@ WORKSPACE = 1 << 16  # numbers per block: they stay in the cache from one step t
 PIECE = 1 << 17  # posteriors that a thread computes at a time
 LOAD = 1 << 22  # stored numbers that are read at a time
 ROOMY = 4  # factor on both in large shards
+LOG_PROB = "log_prob"  # under which a shard caches log-densities
+WORTH_BLENDED = 1 << 13  # posteriors of a view from which on compiled code is faster
+QUALITY = ("certainty", "delta", "counted", "agreed")  # terms of a round's quality beside log-likelihoods
 Weights = dict[str, Array]  # the prior of each cluster, per view
 
 
@@ -166,114 +168,124 @@ def run_e_step(shards: Shards, model: Model, target: str, eta: float, *, with_qu
 
 def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
     """Run the E-step on the entities of a shard."""
-    if fuses_steps(shard, model):
-        return sum_shard_on_gpu(shard, model, target, eta, with_quality)
-
-    def sum_span(rows: slice, X: Mapping[str, Array], posteriors: Mapping[str, ViewPosterior]) -> Sums:
-        sums = sum_posteriors(shard, model, X, posteriors, target, eta, rows)
-        if not with_quality:
-            return sums
-        quality = {}  # log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement
-        for name, view in posteriors.items():
-            xp, row_term = namespace(view.evidence), shard.views[name].row_term
-            quality[f"log_likelihood_{name}"] = xp.sum(view.evidence)
-            if row_term is not None:
-                quality[f"log_likelihood_{name}"] += xp.sum(keep_where(view.present, row_term[rows], 0.0))
-        quality |= compute_disagreement_terms(posteriors, model.weights)
-        agreement = count_posterior_agreement(list(posteriors.values()), shard.fixed(rows))
-        return replace(sums, quality=quality | agreement)
-
-    return reduce(add, starmap(sum_span, iterate_posteriors(shard, model, [target])))
+    spans = iterate_log_probs(shard, model, [target])
+    return reduce(add, (sum_span(shard, model, X[target], target, eta, rows, with_quality) for rows, X in spans))
 
 
-def fuses_steps(shard: Shard, model: Model) -> bool:
-    """Whether one kernel computes all that follows the log-densities, in all views of a shard."""
-    n_clusters = next(iter(model.weights.values())).shape[0]
-    rows = (view.X.data if is_sparse(view.X) else view.X for view in shard.views.values())
-    return all(can_use_triton(X, n_clusters) for X in rows)
-
-
-def sum_shard_on_gpu(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
-    """Run the E-step on the entities of a shard, with one kernel for what follows the log-densities."""
-    from ...arrays import triton_kernels
-
-    views = {name: view for name, view in shard.views.items() if name in model.params}
-    n_clusters, n = next(iter(model.weights.values())).shape[0], len(shard)
-    with shard.cache.refresh({name: model.versions[name] for name in views}) as outdated:
-        for name in outdated:
-            fill_log_prob(shard, model, name, shard.views[name].X, slice(0, n), n_clusters)
-    log_probs = [shard.cache.arrays[name].T for name in views]
-    xp, dtype, view = namespace(log_probs[0]), log_probs[0].dtype, shard.views[target]
-    complete = view.complete and all(other.complete for other in views.values())
-    blended, sums, quality = triton_kernels.blend_views(
-        log_probs,
-        xp.stack([safe_log(model.weights[name], dtype) for name in views]),
-        None if complete else [other.present for other in views.values()],
-        view.present,
-        list(views).index(target) if target in views else -1,
-        eta,
-        log_zero(dtype) / 2,
-        shard.fixed_labels,
-        with_quality=with_quality,
-    )
-    statistics = collect_statistics(model.families[target], view.X, blended)
-    totals = {name: sums[i, :] for i, name in enumerate(views)}
+def sum_span(
+    shard: Shard, model: Model, X: Array, target: str, eta: float, rows: slice, with_quality: bool = False
+) -> Sums:
+    """Compute the sums of some entities, whose log-densities the shard has cached; X has their rows in one view."""
+    names = list_fitted_views(shard, model)
+    blended, sums, quality = blend_views(shard, model, target, eta, rows, with_quality)
+    statistics = collect_statistics(model.families[target], X, blended)
+    totals = {name: sums[i, :] for i, name in enumerate(names)}
     if not with_quality:
         return Sums(statistics, sums[-1, :], totals)
-    likelihoods = {f"log_likelihood_{name}": quality[i] for i, name in enumerate(views)}
-    for name, other in views.items():
-        if other.row_term is not None:
-            likelihoods[f"log_likelihood_{name}"] += xp.sum(keep_where(other.present, other.row_term, 0.0))
-    terms = dict(zip(("certainty", "delta", "counted", "agreed"), quality[len(views) :], strict=True))
-    return Sums(statistics, sums[-1, :], totals, likelihoods | terms)
+    # log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement
+    likelihoods = [f"log_likelihood_{name}" for name in names]
+    terms = dict(zip([*likelihoods, *QUALITY], quality, strict=True))
+    for name, key in zip(names, likelihoods, strict=True):
+        view = shard.views[name]
+        if view.row_term is not None:
+            row_terms = keep_where(view.present[rows], view.row_term[rows], 0.0)
+            terms[key] = terms[key] + namespace(row_terms).sum(row_terms)
+    return Sums(statistics, sums[-1, :], totals, terms)
 
 
-def sum_posteriors(
-    shard: Shard,
-    model: Model,
-    X: Mapping[str, Array],
-    posteriors: Mapping[str, ViewPosterior],
-    target: str,
-    eta: float,
-    rows: slice,
-) -> Sums:
-    """Compute the sums for the M-step of one view, of some rows."""
+def blend_views(
+    shard: Shard, model: Model, target: str, eta: float, rows: slice, with_quality: bool
+) -> tuple[Array, Array, Sequence[Array]]:
+    """Compute the posteriors of some entities in each view, and blend them for one view (Eqs 13 and 14).
+
+    Returns
+    -------
+    blended : array of shape (n_rows, n_clusters)
+    sums : array of shape (n_views + 1, n_clusters)
+        The sums of the posteriors of each view that has parameters, and of the blended ones.
+    quality : sequence of n_views + 4 numbers
+        The log-likelihood of each view without row terms, and the numbers that `QUALITY` names.
+    """
+    names, log_probs, view = list_fitted_views(shard, model), shard.cache.arrays[LOG_PROB], shard.views[target]
+    kernels = find_fused_kernels(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_BLENDED)
+    if kernels is None:
+        return blend_by_steps(shard, model, target, eta, rows, with_quality)
+    xp, dtype, views = namespace(log_probs), log_probs.dtype, [shard.views[name] for name in names]
+    complete = view.complete and all(other.complete for other in views)
+    return kernels.blend_views(
+        log_probs,
+        [list(shard.views).index(name) for name in names],
+        xp.stack([safe_log(model.weights[name], dtype) for name in names]),
+        None if complete else [other.present for other in views],
+        view.present,
+        shard.fixed_labels,
+        names.index(target) if target in names else -1,
+        eta,
+        log_zero(dtype) / 2,
+        rows,
+        with_quality=with_quality,
+    )
+
+
+def blend_by_steps(
+    shard: Shard, model: Model, target: str, eta: float, rows: slice, with_quality: bool
+) -> tuple[Array, Array, Sequence[Array]]:
+    """Compute what `blend_views` returns by functions of the array library."""
+    posteriors = get_posteriors(shard, model, rows)
     blend = blend_posteriors(shard.views, posteriors, target, eta, rows)  # Eq 13
     fixed_labels, present = shard.fixed(rows), shard.views[target].present[rows]
     if fixed_labels is not None and target not in posteriors:  # else known classes are in the posteriors
         blend = clamp_posteriors(blend + 0, fixed_labels) * namespace(present).astype(present, blend.dtype)[:, None]
-    totals = {name: sum_clusters(view.posterior) for name, view in posteriors.items()}
-    return Sums(collect_statistics(model.families[target], X[target], blend), sum_clusters(blend), totals)
+    xp = namespace(blend)
+    sums = xp.stack([sum_responsibilities(values) for values in (*(v.posterior for v in posteriors.values()), blend)])
+    if not with_quality:
+        return blend, sums, []
+    quality = [xp.sum(view.evidence) for view in posteriors.values()]
+    terms = compute_disagreement_terms(posteriors, model.weights)
+    terms |= count_posterior_agreement(list(posteriors.values()), fixed_labels)
+    return blend, sums, [*quality, *(terms[name] for name in QUALITY)]
 
 
-def sum_clusters(posteriors: Array) -> Array:
-    """Sum posteriors over the entities, in float64."""
-    xp = namespace(posteriors)
-    return xp.astype(xp.sum(posteriors, axis=0), xp.float64)
+def list_fitted_views(shard: Shard, model: Model) -> list[str]:
+    """Return the views of a shard that have parameters."""
+    return [name for name in shard.views if name in model.params]
+
+
+def iterate_log_probs(
+    shard: Shard, model: Model, read: Sequence[str] = ()
+) -> Iterator[tuple[slice, Mapping[str, Array]]]:
+    """Yield slices of the entities whose log-densities the shard has cached, and their rows in the views to read.
+
+    Only the log-densities of new parameters are computed.
+    """
+    n_clusters = next(iter(model.weights.values())).shape[0]
+    versions = {name: model.versions[name] for name in list_fitted_views(shard, model)}
+    with shard.cache.refresh(versions) as outdated:
+        for rows, X in shard.read([*outdated, *read], choose_posterior_span(shard, n_clusters)):
+            for name in outdated:
+                density = model.density(name, shard.views[name].X)
+                compute_log_prob(model.families[name], X[name], density, get_log_prob(shard, name, n_clusters)[rows, :])
+            yield rows, X
+
+
+def get_log_prob(shard: Shard, name: str, n_clusters: int) -> Array:
+    """Return the cached log-densities of a view, (n, k).
+
+    Those of all views are one array. They are stored cluster by cluster, so that sums over the clusters run along the
+    rows.
+    """
+    views = shard.views
+    dtype = namespace(views[name].present).result_type(*(view.X.dtype for view in views.values()))
+    log_probs = shard.cache.get(LOG_PROB, (len(views), n_clusters, len(shard)), dtype, views[name].present)
+    return log_probs[list(views).index(name), :, :].T
 
 
 def iterate_posteriors(
     shard: Shard, model: Model, read: Sequence[str] = ()
 ) -> Iterator[tuple[slice, Mapping[str, Array], Mapping[str, ViewPosterior]]]:
-    """Yield slices of the entities, their rows in the views to read, and the posteriors of each view.
-
-    The shard caches the log-densities, so that only those of new parameters are computed.
-    """
-    names = [name for name in shard.views if name in model.params]
-    n_clusters = next(iter(model.weights.values())).shape[0]
-    with shard.cache.refresh({name: model.versions[name] for name in names}) as outdated:
-        for rows, X in shard.read([*outdated, *read], choose_posterior_span(shard, n_clusters)):
-            for name in outdated:
-                fill_log_prob(shard, model, name, X[name], rows, n_clusters)
-            yield rows, X, {name: get_posterior(shard, model, name, rows) for name in names}
-
-
-def fill_log_prob(shard: Shard, model: Model, name: str, X: Array, rows: slice, n_clusters: int) -> None:
-    """Compute the log-densities of some rows of a view into the cache of the shard."""
-    view = shard.views[name]
-    # stored cluster by cluster, so that sums over the clusters run along the rows
-    log_prob = shard.cache.get(name, (n_clusters, len(shard)), view.X.dtype, view.present).T
-    compute_log_prob(model.families[name], X, model.density(name, view.X), log_prob[rows, :])
+    """Yield slices of the entities, their rows in the views to read, and the posteriors of each view."""
+    for rows, X in iterate_log_probs(shard, model, read):
+        yield rows, X, get_posteriors(shard, model, rows)
 
 
 def choose_posterior_span(shard: Shard, n_clusters: int) -> int:
@@ -296,6 +308,8 @@ def enlarge(numbers: int, total: int) -> int:
 def split_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
     """Cut rows into blocks that fit the cache; with sums per block, into so few that these are worth it."""
     n, n_values = X.shape[0], X.shape[0] * family.values_per_row(X, n_clusters)
+    if family.works_in_blocks(X, n_clusters):
+        return [slice(0, n)]
     n_blocks = -(-n_values // choose_block_size(X, enlarge(WORKSPACE, n_values)))
     if with_sums:
         n_blocks = min(n_blocks, count_stored(X) // (16 * X.shape[1]))
@@ -318,16 +332,19 @@ def compute_log_prob(family: Family, X: Array, density: Density, log_prob: Array
         log_prob[...] = keep_where(is_possible(log_prob), log_prob, log_zero(log_prob.dtype))
 
 
-def get_posterior(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior:
-    """Compute the posteriors of some entities in one view from the cached log-densities."""
-    view, log_prob = shard.views[name], shard.cache.arrays[name].T[rows, :]
-    log_prior = safe_log(model.weights[name], log_prob.dtype)
-    posterior, evidence = compute_posteriors(log_prob, log_prior, shard.fixed(rows))
-    present = view.present[rows]
-    if not view.complete:
-        posterior *= namespace(present).astype(present, posterior.dtype)[:, None]
-        evidence = keep_where(present, evidence, 0.0)
-    return ViewPosterior(log_prob, posterior, evidence, present, view.complete)
+def get_posteriors(shard: Shard, model: Model, rows: slice) -> dict[str, ViewPosterior]:
+    """Compute the posteriors of some entities in each view from the cached log-densities."""
+    posteriors = {}
+    for name in list_fitted_views(shard, model):
+        view, log_prob = shard.views[name], get_log_prob(shard, name, model.weights[name].shape[0])[rows, :]
+        log_prior = safe_log(model.weights[name], log_prob.dtype)
+        posterior, evidence = compute_posteriors(log_prob, log_prior, shard.fixed(rows))
+        present = view.present[rows]
+        if not view.complete:
+            posterior *= namespace(present).astype(present, posterior.dtype)[:, None]
+            evidence = keep_where(present, evidence, 0.0)
+        posteriors[name] = ViewPosterior(log_prob, posterior, evidence, present, view.complete)
+    return posteriors
 
 
 def compute_posteriors(log_prob: Array, log_prior: Array, fixed_labels: Array | None = None) -> tuple[Array, Array]:

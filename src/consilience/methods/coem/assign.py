@@ -12,15 +12,7 @@ from ...families.base import log_zero, safe_log
 from ...rows import Shard, join_blocks
 from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL
-from .algorithm import (
-    Model,
-    Sums,
-    ViewPosterior,
-    compute_posteriors,
-    find_most_likely,
-    iterate_posteriors,
-    sum_posteriors,
-)
+from .algorithm import Model, Sums, ViewPosterior, compute_posteriors, find_most_likely, iterate_posteriors, sum_span
 
 ASSIGNMENTS = ("joint", "average")
 Posteriors = Mapping[str, ViewPosterior]
@@ -94,7 +86,7 @@ def conclude_posteriors(shard: Shard, model: Model, prior: Array, assignment: st
             blocks[name].append(view.posterior)
         for name in read:
             assert eta is not None
-            span = sum_posteriors(shard, model, X, posteriors, name, eta, rows)
+            span = sum_span(shard, model, X[name], name, eta, rows)
             sums[name] = sums[name] + span if name in sums else span
     return {
         "labels": join_blocks(labels),

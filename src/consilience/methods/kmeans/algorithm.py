@@ -24,6 +24,7 @@ from ...arrays import (
     count_stored,
     keep_where,
     namespace,
+    sum_costs,
     take_dense_rows,
     to_numpy,
 )
@@ -198,12 +199,11 @@ def iterate_labels(
             for name in outdated:
                 view = views[name]
                 labels, score = find_clusters(X[name], centers.scorer(name, view), shard.fixed(rows))
-                present, xp = view.present[rows], namespace(labels)
+                present = view.present[rows]
                 cached = shard.cache.get(name, (len(shard),), labels.dtype, labels)
                 cached[rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
                 if name == names[0]:
-                    cost = view.row_term[rows] - centers.divergence.scale * xp.astype(score, xp.float64)
-                    total = xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
+                    total = sum_costs(score, view.row_term[rows], present, centers.divergence.scale)
             yield rows, X, total
 
 

@@ -1,0 +1,417 @@
+"""Compiled loops over dense rows and posteriors in main memory. Importing this file imports numba.
+
+A call works through all rows of a chunk without the interpreter lock: blocks of rows are multiplied by BLAS, and
+everything between two products happens while the block is in the cache. So a thread needs the interpreter a few times
+per chunk. Sums have a fixed order, which depends on the shape of the data alone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import factorial, inf, log
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from .compile import compile_kernel
+
+TILE = 256  # rows whose posteriors in all views are computed at a time
+SUMMED = frozenset({"reassoc", "contract", "arcp", "nsz"})  # sums in any order; infinity and NaN keep their meaning
+LOG2_E = 1.4426950408889634
+
+compile_sums = partial(compile_kernel, fastmath=SUMMED)
+
+
+def exp_fast(x):
+    """``exp(x)`` for x of at most 0, without subnormal results, as arithmetic that LLVM computes for many x at once."""
+    raise NotImplementedError("for compiled code only")
+
+
+@overload(exp_fast, jit_options={"fastmath": {"contract"}})
+def _(x):
+    number, whole, n_terms = (np.float32, np.int32, 8) if x == types.float32 else (np.float64, np.int64, 14)
+    shift, bias = whole(np.finfo(number).nmant), whole(np.finfo(number).maxexp - 1)
+    least = number(np.finfo(number).minexp * log(2))
+    # log 2 in two parts, of which the first has so few digits that its products with exponents are exact
+    high = number(0.693359375 if number is np.float32 else 0.693145751953125)
+    low = number(log(2) - 0.693359375) if number is np.float32 else number(1.42860682030941723212e-6)
+    log2_e, half, zero, first = number(LOG2_E), number(0.5), number(0), number(1 / factorial(n_terms - 1))
+    coefficients = tuple(number(1 / factorial(i)) for i in range(n_terms - 2, -1, -1))
+
+    def exp_impl(x):
+        y = x if x > least else least
+        exponent = np.floor(y * log2_e + half)
+        rest = y - exponent * high - exponent * low
+        total = first
+        for coefficient in coefficients:
+            total = total * rest + coefficient
+        power = whole((whole(exponent) + bias) << shift).view(number)
+        return total * power if x > least else zero
+
+    return exp_impl
+
+
+@compile_kernel
+def copy_block(X, origin, start, n_rows, out):
+    """out[i] = X[start + i] - origin."""
+    first, d = (
+        np.uintp(start),
+        np.uintp(X.shape[1]),
+    )  # unsigned, because numba checks whether signed indices are negative
+    for i in range(np.uintp(n_rows)):
+        for c in range(d):
+            out[i, c] = X[first + i, c] - origin[c]
+
+
+def load_block(X, origin, start, n_rows, out):
+    """Contiguous rows ``X[start : start + n_rows] - origin``, copied to `out` only if necessary."""
+    raise NotImplementedError("for compiled code only")
+
+
+@overload(load_block)
+def _(X, origin, start, n_rows, out):  # noqa: ARG001
+    if isinstance(origin, types.NoneType) and X.layout == "C":
+        return lambda X, origin, start, n_rows, out: X[start : start + n_rows]  # noqa: ARG005
+
+    def load_copy(X, origin, start, n_rows, out):
+        copy_block(X, origin, start, n_rows, out)
+        return out[:n_rows]
+
+    return load_copy
+
+
+@compile_kernel
+def copy_block_and_squares(X, origin, start, n_rows, out):
+    """Write X[start + i] - origin and its squares side by side to out[i]."""
+    first, d = np.uintp(start), np.uintp(X.shape[1])
+    for i in range(np.uintp(n_rows)):
+        for c in range(d):
+            value = X[first + i, c] - origin[c]
+            out[i, c] = value
+            out[i, d + c] = value * value
+
+
+@compile_kernel
+def find_largest_scores(X, origin, table, bias, size, labels, best):
+    """labels[i], best[i] = argmax, max over j of ``(X[i] - origin) . table[:, j] - bias[j]`` (the first on ties)."""
+    n, k = len(labels), table.shape[1]
+    rows = np.empty((size, X.shape[1]), X.dtype)
+    scores = np.empty((size, k), X.dtype)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        np.dot(load_block(X, origin, start, m, rows), table, scores[:m])
+        for i in range(m):
+            winner, largest = 0, scores[i, 0] - bias[0]
+            for j in range(1, k):
+                score = scores[i, j] - bias[j]
+                is_larger = score > largest
+                winner = j if is_larger else winner  # without a jump, which the processor could not predict
+                largest = score if is_larger else largest
+            labels[start + i], best[start + i] = winner, largest
+
+
+@compile_sums
+def sum_costs(row_term, best, present, scale):
+    """Sum of ``row_term - scale * best`` over the rows that are present, where it is positive."""
+    total = 0.0
+    for i in range(len(best)):
+        cost = row_term[i] - scale * np.float64(best[i])
+        total += cost if cost > 0 and present[i] else 0.0
+    return total
+
+
+@compile_kernel
+def add_rows_by_label(X, labels, sums):
+    """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
+    n, d = X.shape
+    for i in range(n):
+        label = labels[i]
+        if label >= 0:
+            for c in range(d):
+                sums[label, c] += X[i, c]
+
+
+@compile_kernel
+def compute_quadratic_scores(X, origin, table, bias, size, out):
+    """out[j, i] = ``[x, x^2] . table[:, j] - bias[j]`` with x = X[i] - origin."""
+    n, k = X.shape[0], table.shape[1]
+    rows = np.empty((size, 2 * X.shape[1]), X.dtype)
+    scores = np.empty((size, k), X.dtype)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        copy_block_and_squares(X, origin, start, m, rows)
+        np.dot(rows[:m], table, scores[:m])
+        for j in range(k):
+            target = out[j, start : start + m]
+            for i in range(m):
+                target[i] = scores[i, j] - bias[j]
+
+
+@compile_sums
+def compute_whitened_log_prob(X, origin, table, shift, constant, size, out):
+    """out[j, i] = ``constant[j] - |(X[i] - origin) @ W_j - shift[j]|^2 / 2``; the W_j stand side by side in `table`."""
+    (n, d), k = X.shape, len(constant)
+    rows = np.empty((size, d), X.dtype)
+    white = np.empty((size, k * d), X.dtype)
+    half = X.dtype.type(0.5)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        copy_block(X, origin, start, m, rows)
+        np.dot(rows[:m], table, white[:m])
+        for i in range(m):
+            for j in range(k):
+                values, center, total = white[i, j * d : (j + 1) * d], shift[j], X.dtype.type(0)
+                for c in range(d):
+                    difference = values[c] - center[c]
+                    total += difference * difference
+                out[j, start + i] = constant[j] - half * total
+
+
+@compile_kernel
+def sum_moments(X, origin, weights, size, out):
+    """Add the weighted sums of the rows relative to the origin, and of their squares, to `out` (clusters, 2 columns).
+
+    `weights` has one row per cluster.
+    """
+    n, width, k = X.shape[0], 2 * X.shape[1], weights.shape[0]
+    rows = np.empty((size, width), X.dtype)
+    block = np.empty((k, size), X.dtype)
+    sums = np.empty((k, width), X.dtype)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        if m < size:
+            rows, block = np.empty((m, width), X.dtype), np.empty((k, m), X.dtype)
+        copy_block_and_squares(X, origin, start, m, rows)
+        for j in range(k):
+            block[j] = weights[j, start : start + m]
+        np.dot(block, rows, sums)
+        for j in range(k):
+            for c in range(width):
+                out[j, c] += sums[j, c]
+
+
+@compile_kernel
+def sum_cross_products(X, weights, size, out):
+    """Add ``X.T @ diag(w) @ X`` of each row w of the weights to `out` (columns, clusters * columns)."""
+    (n, d), k = X.shape, weights.shape[0]
+    rows = np.empty((size, d), X.dtype)
+    wide = np.empty((size, k * d), X.dtype)
+    products = np.empty((d, k * d), X.dtype)
+    origin = np.zeros(d, X.dtype)
+    for start in range(0, n, size):
+        m = min(size, n - start)
+        if m < size:
+            rows, wide = np.empty((m, d), X.dtype), np.empty((m, k * d), X.dtype)
+        copy_block(X, origin, start, m, rows)
+        for i in range(m):
+            row = rows[i]
+            for j in range(k):
+                weight, target = weights[j, start + i], wide[i, j * d : (j + 1) * d]
+                for c in range(d):
+                    target[c] = weight * row[c]
+        np.dot(rows.T, wide, products)
+        for a in range(d):
+            for c in range(k * d):
+                out[a, c] += products[a, c]
+
+
+@compile_sums
+def compute_tile_posteriors(log_prob, prior, at, m, bottom, joint, posteriors, top, total):
+    """Compute the posteriors of a tile of rows in one view, not yet divided by their `total`.
+
+    The posterior of a row that is impossible in every cluster is the prior. Return whether there is such a row.
+    """
+    k = len(prior)
+    top[:m] = log_prob[0, at : at + m] + prior[0]
+    for j in range(k):
+        values, sums = log_prob[j, at : at + m], joint[j]
+        for i in range(m):
+            sums[i] = values[i] + prior[j]
+            top[i] = max(top[i], sums[i])
+    total[:m] = 0
+    for j in range(k):
+        sums, powers = joint[j], posteriors[j]
+        for i in range(m):
+            powers[i] = exp_fast(sums[i] - top[i])
+            total[i] += powers[i]
+    if top[:m].min() > bottom:
+        return False
+    largest = prior.max()
+    for i in range(m):
+        if top[i] <= bottom:
+            total[i] = 0
+            for j in range(k):
+                posteriors[j, i] = exp_fast(prior[j] - largest)
+                total[i] += posteriors[j, i]
+    return True
+
+
+@compile_sums
+def blend_tile(posteriors, factors, shares, m, first, blended, sums):
+    """Multiply the posteriors of a tile by the factors of the rows; add their shares to `blended`, and sum them up."""
+    smallest = np.finfo(posteriors.dtype).tiny
+    for j in range(len(sums)):
+        powers, target, total = posteriors[j], blended[j, first : first + m], 0.0
+        for i in range(m):
+            value = powers[i] * factors[i]
+            value = value if value >= smallest else 0 * value  # arithmetic with subnormal numbers is slow
+            powers[i] = value
+            target[i] += value * shares[i]
+            total += value
+        sums[j] += total
+
+
+@compile_sums
+def compute_tile_evidence(joint, prior, bottom, labels, m, top, total, evidence):
+    """Compute the log-density of each row of a tile, or of the row and its class, if that is known.
+
+    Where it is minus infinity, `joint` receives the prior, so that it has the logarithms of the posteriors.
+    """
+    for i in range(m):
+        evidence[i] = np.float64(top[i]) + np.float64(np.log(total[i]))
+        if top[i] <= bottom:
+            evidence[i] = -inf
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            value = joint[labels[i], i]
+            evidence[i] = np.float64(value) if value > bottom else -inf
+    for i in range(m):
+        if evidence[i] == -inf:
+            joint[:, i] = prior
+
+
+@compile_sums
+def add_tile_logs(posteriors, joint, evidence, has_view, m, all_posteriors, all_logs, certainty, best, winner):
+    """Add the posteriors of a view, and their logarithms, to those of all views; find the most likely clusters."""
+    best[:m], winner[:m] = posteriors[0, :m], 0
+    for j in range(len(posteriors)):
+        powers, values, powers_of_all, logs_of_all = posteriors[j], joint[j], all_posteriors[j], all_logs[j]
+        for i in range(m):
+            value = (values[i] - evidence[i]) * has_view[i]
+            certainty[i] += powers[i] * value
+            powers_of_all[i] += powers[i]
+            logs_of_all[i] += value
+            is_larger = powers[i] > best[i]
+            winner[i] = j if is_larger else winner[i]
+            best[i] = powers[i] if is_larger else best[i]
+
+
+@compile_sums
+def sum_tile_disagreement(all_posteriors, all_logs, certainty, n_present, labels, bottom, m, lowest, highest, quality):
+    """Add minus the entropy of a tile's posteriors, their disagreement, and the rows that count and that agree."""
+    for i in range(m):
+        crossed, is_contradicted = 0.0, False
+        for j in range(len(all_logs)):
+            if all_logs[j, i] > bottom:
+                crossed += all_posteriors[j, i] * all_logs[j, i]
+            else:
+                is_contradicted |= all_posteriors[j, i] > 0  # possible in one view, impossible in another
+        quality[0] += certainty[i]
+        if is_contradicted:
+            quality[1] += inf
+        if n_present[i] > 1:
+            quality[1] += (n_present[i] * certainty[i] - crossed) / (n_present[i] - 1)
+            if len(labels) == 0 or labels[i] < 0:
+                quality[2] += 1
+                quality[3] += lowest[i] == highest[i]
+
+
+@compile_sums
+def blend_views(
+    log_probs, active, log_priors, present, target_present, fixed_labels, target, eta, bottom, start, blended, sums,
+    quality, with_quality,
+):  # fmt: skip
+    """Compute the posteriors of rows in each view, blend them for one view, and sum what an M-step and a state need.
+
+    Parameters
+    ----------
+    log_probs : array of shape (n_all_views, n_clusters, n_rows)
+        The log-densities of each view.
+    active : array of shape (n_views,)
+        The positions of the views that have parameters.
+    log_priors : array of shape (n_views, n_clusters)
+    present : array of shape (n_views, n_rows), or (0, 0)
+        Which rows have each view; empty if no row lacks a view.
+    target_present : array of shape (n_rows,)
+        Which rows have the view to blend for.
+    fixed_labels : array of shape (n_rows,), or (0,)
+        The classes that are known, -1 elsewhere; empty if none is.
+    target : int
+        The position of the view to blend for among the active views, -1 if it is not active.
+    eta : float
+        The weight of the other views.
+    bottom : float
+        The largest log-density that counts as impossible.
+    start : int
+        The first row; `blended` has as many rows as are to be computed.
+    blended : array of shape (n_clusters, n_blended_rows)
+        Receives the blended posteriors.
+    sums : array of shape (n_views + 1, n_clusters)
+        Receives the sums of the posteriors of each view, and of the blended ones.
+    quality : array of shape (n_views + 4,)
+        Receives the log-likelihood of each view without row terms, minus the entropy of the posteriors, the
+        disagreement, and the numbers of rows with several views, and of those of them whose views agree.
+    with_quality : bool
+        Whether to compute the quality.
+    """
+    n_views, k = log_priors.shape
+    number, has_missing = log_probs.dtype.type, present.shape[0] > 0
+    bottom, zero, unit, eta = number(bottom), number(0), number(1), number(eta)
+    joint, posteriors = np.empty((k, TILE), log_probs.dtype), np.empty((k, TILE), log_probs.dtype)
+    all_posteriors, all_logs = np.empty_like(posteriors), np.empty_like(posteriors)
+    top, total = np.empty(TILE, log_probs.dtype), np.empty(TILE, log_probs.dtype)
+    best, factors = np.empty_like(top), np.empty_like(top)
+    n_present, has_view, kept, shared = np.empty_like(top), np.ones_like(top), np.empty_like(top), np.empty_like(top)
+    winner, lowest, highest = np.empty(TILE, np.int32), np.empty(TILE, np.int32), np.empty(TILE, np.int32)
+    evidence, certainty = np.empty(TILE), np.empty(TILE)
+    sums[:], quality[:], blended[:] = 0.0, 0.0, zero
+    for first in range(0, blended.shape[1], TILE):
+        m, at = min(TILE, blended.shape[1] - first), start + first
+        labels = fixed_labels[at : at + m]
+        n_present[:m], kept[:m] = n_views, target >= 0
+        if has_missing:
+            n_present[:m] = 0
+            for v in range(n_views):
+                n_present[:m] += present[v, at : at + m]
+            if target >= 0:
+                kept[:m] = present[target, at : at + m]
+        for i in range(m):
+            n_others = n_present[i] - kept[i]
+            alone = unit if n_others == 0 else zero
+            shared[i] = target_present[at + i] * (unit - alone) * (unit - kept[i] * (unit - eta)) / (n_others + alone)
+            kept[i] *= unit - eta + eta * alone
+        certainty[:m], lowest[:m], highest[:m] = 0.0, k, -1
+        all_posteriors[:], all_logs[:] = zero, zero
+        for v in range(n_views):
+            if has_missing:
+                has_view[:m] = present[v, at : at + m]
+            compute_tile_posteriors(log_probs[active[v]], log_priors[v], at, m, bottom, joint, posteriors, top, total)
+            for i in range(m):
+                factors[i] = has_view[i] / total[i]
+            for i in range(len(labels)):
+                if labels[i] >= 0:
+                    factors[i] = has_view[i]
+                    for j in range(k):
+                        posteriors[j, i] = unit if j == labels[i] else zero
+            blend_tile(posteriors, factors, kept if v == target else shared, m, first, blended, sums[v])
+            if not with_quality:
+                continue
+            compute_tile_evidence(joint, log_priors[v], bottom, labels, m, top, total, evidence)
+            for i in range(m):
+                quality[v] += evidence[i] if has_view[i] > 0 else 0.0
+                factors[i] = evidence[i] if evidence[i] > -inf else 0.0
+            add_tile_logs(posteriors, joint, factors, has_view, m, all_posteriors, all_logs, certainty, best, winner)
+            for i in range(m):
+                lowest[i] = min(lowest[i], winner[i]) if has_view[i] > 0 else lowest[i]
+                highest[i] = max(highest[i], winner[i]) if has_view[i] > 0 else highest[i]
+        for i in range(len(labels)):  # known classes count also in a view without parameters
+            if labels[i] >= 0:
+                for j in range(k):
+                    blended[j, first + i] = target_present[at + i] if j == labels[i] else zero
+        for j in range(k):
+            sums[n_views, j] += blended[j, first : first + m].sum()
+        if with_quality:
+            sum_tile_disagreement(
+                all_posteriors, all_logs, certainty, n_present, labels, bottom, m, lowest, highest, quality[n_views:]
+            )
