@@ -63,10 +63,7 @@ def test_log_prob_equals_scipy(name):
 def test_statistics_add_up_over_blocks(name):
     family, X, R, _ = make_problem(name)
     whole = family.statistics(X, R)
-    parts = add_statistics(
-        add_statistics(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])),
-        family.statistics(X[40:], R[40:]),
-    )
+    parts = add_statistics([family.statistics(X[rows], R[rows]) for rows in (slice(7), slice(7, 40), slice(40, None))])
     for key, value in whole.items():
         np.testing.assert_allclose(parts[key], value, rtol=1e-10, atol=1e-10)
     a, b = family.maximize(whole), family.maximize(parts)

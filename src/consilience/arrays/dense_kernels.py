@@ -30,12 +30,14 @@ def exp_fast(x):
 
 @overload(exp_fast, jit_options={"fastmath": {"contract"}})
 def _(x):
-    number, whole, n_terms = (np.float32, np.int32, 8) if x == types.float32 else (np.float64, np.int64, 14)
-    shift, bias = whole(np.finfo(number).nmant), whole(np.finfo(number).maxexp - 1)
-    least = number(np.finfo(number).minexp * log(2))
     # log 2 in two parts, of which the first has so few digits that its products with exponents are exact
-    high = number(0.693359375 if number is np.float32 else 0.693145751953125)
-    low = number(log(2) - 0.693359375) if number is np.float32 else number(1.42860682030941723212e-6)
+    if x == types.float32:
+        number, whole, n_terms, parts = np.float32, np.int32, 8, (0.693359375, -2.12194440e-4)
+    else:
+        number, whole, n_terms, parts = np.float64, np.int64, 14, (0.693145751953125, 1.42860682030941723212e-6)
+    high, low = number(parts[0]), number(parts[1])
+    limits = np.finfo(number)
+    shift, bias, least = whole(limits.nmant), whole(limits.maxexp - 1), number(limits.minexp * log(2))
     log2_e, half, zero, first = number(LOG2_E), number(0.5), number(0), number(1 / factorial(n_terms - 1))
     coefficients = tuple(number(1 / factorial(i)) for i in range(n_terms - 2, -1, -1))
 
@@ -55,10 +57,8 @@ def _(x):
 @compile_kernel
 def copy_block(X, origin, start, n_rows, out):
     """out[i] = X[start + i] - origin."""
-    first, d = (
-        np.uintp(start),
-        np.uintp(X.shape[1]),
-    )  # unsigned, because numba checks whether signed indices are negative
+    # unsigned, because numba checks whether signed indices count from the end
+    first, d = np.uintp(start), np.uintp(X.shape[1])
     for i in range(np.uintp(n_rows)):
         for c in range(d):
             out[i, c] = X[first + i, c] - origin[c]

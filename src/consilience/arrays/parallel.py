@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, reduce
 from itertools import islice, pairwise
+from operator import add
 from typing import NamedTuple, TypeVar
 
 import joblib
+import numpy as np
 import threadpoolctl
 
 from .memory import FREE, OUT_OF_MEMORY_ERROR
@@ -27,6 +29,8 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 MOST_CHUNKS = 16
+LEAST_SLICE = 1 << 16  # numbers of an array that a thread adds up or maps at a time
+VALUES_PER_SUM = 24  # stored values per column of a chunk that are worth sums of their own
 LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
 BLOCK = 1 << 20  # stored values per block: a second pass over the block finds it in the cache
 DEVICE_BLOCK = 1 << 27  # stored values per block on a device, where launching a block is what costs
@@ -114,12 +118,12 @@ def split_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> li
     """Cut the rows of X for threads; `work` is the cost per stored value, relative to k-means.
 
     If each chunk has sums of its own (`with_sums`), there are so few chunks that clearing and adding these sums is
-    worthwhile: about 96 stored values per column and chunk, or more.
+    worthwhile.
     """
     n, size = X.shape[0], count_stored(X)
     n_chunks = size * work // LEAST_CHUNK if is_on_host(X) else 1
     if with_sums:
-        n_chunks = min(n_chunks, round(size / (96 * X.shape[1])))
+        n_chunks = min(n_chunks, round(size / (VALUES_PER_SUM * X.shape[1])))
     return split_slice(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 
@@ -127,7 +131,7 @@ def split_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
     """Cut the rows of several views, each with its `work`; for one view, as `split_into_chunks` does with sums."""
     n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
     n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
-    n_shards = min(n_shards, round(size / (96 * max(1, sum(X.shape[1] for X, _ in views)))))
+    n_shards = min(n_shards, round(size / (VALUES_PER_SUM * max(1, sum(X.shape[1] for X, _ in views)))))
     most_shards = MOST_CHUNKS if all(is_on_host(X) for X, _ in views) else 1
     return split_slice(slice(0, n), max(1, min(n_shards, most_shards, n)))
 
@@ -161,3 +165,43 @@ def map_chunks(function: Callable[[P], T], parts: Sequence[P]) -> Iterator[T]:
         for future in running:
             future.cancel()
         wait(running)  # no thread writes into arrays of the caller after this
+
+
+def map_slices(function: Callable[..., Array], *arrays: Array) -> Array:
+    """Apply a function of arrays of one shape that treats each number alike; many numbers are mapped on threads."""
+    first = arrays[0]
+    slices = split_numbers(first)
+    if len(slices) == 1:
+        return function(*arrays)
+    parts = map_chunks(lambda part: function(*(array[part] for array in arrays)), slices)
+    out = None
+    for part, values in zip(slices, parts, strict=True):
+        out = np.empty_like(first, dtype=values.dtype) if out is None else out
+        out[part] = values
+    return out
+
+
+def split_numbers(array: Array) -> list[tuple[slice, ...]]:
+    """Cut an array in main memory into slices for threads, along the axis of the largest steps in memory."""
+    n_slices = min(MOST_CHUNKS, array.size // LEAST_SLICE) if isinstance(array, np.ndarray) else 1
+    if n_slices < 2:
+        return [()]
+    axis = int(np.argmax(array.strides))
+    parts = split_slice(slice(0, array.shape[axis]), min(n_slices, array.shape[axis]))
+    return [(slice(None),) * axis + (part,) for part in parts]
+
+
+def add_arrays(arrays: Sequence[Array]) -> Array:
+    """Add arrays of one shape in their order; the sums of many numbers are computed on threads."""
+    slices = split_numbers(arrays[0])
+    if len(slices) == 1:
+        return reduce(add, arrays)
+    total = np.array(arrays[0], copy=True, order="K")
+
+    def add_slice(part: tuple[slice, ...]) -> None:
+        for array in arrays[1:]:
+            total[part] += array[part]
+
+    for _ in map_chunks(add_slice, slices):
+        pass
+    return total

@@ -16,7 +16,20 @@ import numpy as np
 from array_api_compat import size
 
 from .._numbers import is_real
-from ..arrays import Array, as_rows, asarray_like, keep_where, namespace, stored_values, to_numpy, weighted_sums
+from ..arrays import (
+    Array,
+    as_rows,
+    asarray_like,
+    is_on_host,
+    is_sparse,
+    keep_where,
+    map_slices,
+    namespace,
+    stored_values,
+    to_numpy,
+    true_unless_known_false,
+    weighted_sums,
+)
 
 Statistics = dict[str, Array]
 Params = dict[str, Array]
@@ -140,6 +153,9 @@ class CountingFamily(DensityFamily):
     def values_per_row(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters
 
+    def works_in_blocks(self, X: Array, n_clusters: int) -> bool:  # noqa: ARG002
+        return is_sparse(X) and is_on_host(X)
+
 
 def count_and_sum(X: Array, responsibilities: Array, weights: Array) -> Statistics:
     """Total responsibility of each cluster, and its weighted sum of the rows."""
@@ -181,9 +197,15 @@ def is_possible(log_prob: Array) -> Array:
 def safe_log(probabilities: Array, dtype: Any) -> Array:
     """Logarithm, with `log_zero` at zero."""
     xp = namespace(probabilities)
-    positive = probabilities > 0
-    logs = xp.log(xp.where(positive, probabilities, xp.ones_like(probabilities)))
-    return xp.where(positive, logs, xp.full_like(logs, log_zero(dtype)))
+
+    def log_slice(values: Array) -> Array:
+        positive = values > 0
+        if not true_unless_known_false(~xp.all(positive)):
+            return xp.log(values)
+        logs = xp.log(xp.where(positive, values, xp.ones_like(values)))
+        return xp.where(positive, logs, xp.full_like(logs, log_zero(dtype)))
+
+    return map_slices(log_slice, probabilities)
 
 
 def convert_params(params: Params, X: Array) -> Params:
@@ -196,6 +218,8 @@ def pool_empty_clusters(values: Array, counts: Array) -> tuple[Array, Array]:
     """Sums and counts per cluster, with those of all clusters together where a cluster has no weight."""
     xp = namespace(values)
     has_weight = counts > 0
+    if not true_unless_known_false(~xp.all(has_weight)):
+        return values, counts
     mask = xp.reshape(has_weight, (-1,) + (1,) * (values.ndim - 1))
     return xp.where(mask, values, xp.sum(values, axis=0)[None, ...]), xp.where(has_weight, counts, xp.sum(counts))
 

@@ -15,9 +15,11 @@ from array_api_compat import device
 
 from ...arrays import (
     Array,
+    add_arrays,
     choose_block_size,
     count_stored,
     find_fused_kernels,
+    is_in_memory,
     is_on_host,
     keep_where,
     namespace,
@@ -93,13 +95,20 @@ class Sums:
     totals: dict[str, Array]  # (k,) sum of each view's posteriors
     quality: dict[str, Array] = field(default_factory=dict)  # terms of the criterion, and agreement
 
+    @classmethod
+    def add_up(cls, parts: Sequence[Sums]) -> Sums:
+        """Return the sums of several sets of entities, added in their order."""
+        return cls(*(add_statistics([getattr(part, term.name) for part in parts]) for term in fields(cls)))
+
     def __add__(self, other: Sums) -> Sums:
-        return Sums(*(add_statistics(getattr(self, term.name), getattr(other, term.name)) for term in fields(self)))
+        return self.add_up([self, other])
 
 
-def add_statistics(a: Any, b: Any) -> Any:
-    """Add numbers, or mappings of numbers key by key."""
-    return {name: value + b[name] for name, value in a.items()} if isinstance(a, dict) else a + b
+def add_statistics(parts: Sequence[Any]) -> Any:
+    """Add arrays, or mappings of arrays key by key."""
+    if isinstance(parts[0], dict):
+        return {name: add_statistics([part[name] for part in parts]) for name in parts[0]}
+    return parts[0] if len(parts) == 1 else add_arrays(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,13 +172,16 @@ def run_em_round(
 
 def run_e_step(shards: Shards, model: Model, target: str, eta: float, *, with_quality: bool = False) -> Sums:
     """Compute the posteriors of all views and the sums for the M-step of one, in one pass over the rows."""
-    return shards.total(sum_shard, model, target, eta, with_quality)
+    for name, view in shards.views.items():
+        if name in model.params and is_in_memory(view.X):
+            model.density(name, view.X)  # built here once, not by each of the threads
+    return Sums.add_up(list(shards.map(sum_shard, model, target, eta, with_quality)))
 
 
 def sum_shard(shard: Shard, model: Model, target: str, eta: float, with_quality: bool) -> Sums:
     """Run the E-step on the entities of a shard."""
     spans = iterate_log_probs(shard, model, [target])
-    return reduce(add, (sum_span(shard, model, X[target], target, eta, rows, with_quality) for rows, X in spans))
+    return Sums.add_up([sum_span(shard, model, X[target], target, eta, rows, with_quality) for rows, X in spans])
 
 
 def sum_span(
@@ -426,7 +438,7 @@ def blend_posteriors(
 def collect_statistics(family: Family, X: Array, responsibilities: Array) -> Statistics:
     """Collect the statistics of some rows of a view."""
     blocks = split_for_family(family, X, responsibilities.shape[1], with_sums=True)
-    return reduce(add_statistics, (family.statistics(X[block, ...], responsibilities[block, :]) for block in blocks))
+    return add_statistics([family.statistics(X[block, ...], responsibilities[block, :]) for block in blocks])
 
 
 def compute_disagreement_terms(posteriors: Mapping[str, ViewPosterior], weights: Weights) -> dict[str, Array]:

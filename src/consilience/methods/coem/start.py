@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def estimate_params(
 ) -> tuple[Params, Array]:
     """Run an M-step in one view on responsibilities, or on labels, which take less to send; return totals as well."""
     results = shards.map(weight_shard, name, family, n_clusters, each=shards.split(responsibilities))
-    statistics, totals = reduce(lambda a, b: (add_statistics(a[0], b[0]), a[1] + b[1]), results)
+    statistics, totals = map(add_statistics, zip(*results, strict=True))
     return family.maximize(statistics), totals
 
 
@@ -103,7 +102,7 @@ def weight_shard(
     xp = namespace(weights)
     weights = xp.astype(weights, view.X.dtype)
     spans = shard.read([name], choose_posterior_span(shard, n_clusters))
-    statistics = reduce(add_statistics, (collect_statistics(family, X[name], weights[rows, :]) for rows, X in spans))
+    statistics = add_statistics([collect_statistics(family, X[name], weights[rows, :]) for rows, X in spans])
     return statistics, xp.sum(xp.astype(weights, xp.float64), axis=0)
 
 
