@@ -7,18 +7,34 @@ per chunk. Sums have a fixed order, which depends on the shape of the data alone
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from math import factorial, inf, log
+from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from .compile import compile_kernel
+from .vectors import N_ROWS, add_row, choose_width, find_largest, multiply_rows
 
 TILE = 256  # rows whose posteriors in all views are computed at a time
 SUMMED = frozenset({"reassoc", "contract", "arcp", "nsz"})  # sums in any order; infinity and NaN keep their meaning
 LOG2_E = 1.4426950408889634
+
+
+def pack_table(weights: np.ndarray, bias: np.ndarray | None, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Lay out (clusters, columns) weights in panels (n_panels, columns, width), and their bias; padding never wins."""
+    k, length = weights.shape
+    n_panels, width = choose_width(k, np.dtype(dtype).itemsize)
+    table, padded_bias = np.zeros((n_panels, length, width), dtype), np.full((n_panels, width), np.inf, dtype)
+    for panel in range(n_panels):
+        clusters = slice(panel * width, (panel + 1) * width)
+        n_clusters = len(weights[clusters])
+        table[panel, :, :n_clusters] = weights[clusters].T
+        padded_bias[panel, :n_clusters] = 0 if bias is None else bias[clusters]
+    return table, padded_bias
+
 
 compile_sums = partial(compile_kernel, fastmath=SUMMED)
 
@@ -31,6 +47,8 @@ def exp_fast(x):
 @overload(exp_fast, jit_options={"fastmath": {"contract"}})
 def _(x):
     # log 2 in two parts, of which the first has so few digits that its products with exponents are exact
+    number: Any
+    whole: Any
     if x == types.float32:
         number, whole, n_terms, parts = np.float32, np.int32, 8, (0.693359375, -2.12194440e-4)
     else:
@@ -92,23 +110,116 @@ def copy_block_and_squares(X, origin, start, n_rows, out):
             out[i, d + c] = value * value
 
 
-@compile_kernel
-def find_largest_scores(X, origin, table, bias, size, labels, best):
-    """labels[i], best[i] = argmax, max over j of ``(X[i] - origin) . table[:, j] - bias[j]`` (the first on ties)."""
-    n, k = len(labels), table.shape[1]
-    rows = np.empty((size, X.shape[1]), X.dtype)
-    scores = np.empty((size, k), X.dtype)
-    for start in range(0, n, size):
-        m = min(size, n - start)
-        np.dot(load_block(X, origin, start, m, rows), table, scores[:m])
-        for i in range(m):
-            winner, largest = 0, scores[i, 0] - bias[0]
-            for j in range(1, k):
-                score = scores[i, j] - bias[j]
-                is_larger = score > largest
-                winner = j if is_larger else winner  # without a jump, which the processor could not predict
-                largest = score if is_larger else largest
-            labels[start + i], best[start + i] = winner, largest
+@cache
+def label_block_kernel(width: int):
+    """Compile the loop that labels a block of rows by the best of linear scores, `width` per panel of the table."""
+
+    @compile_kernel
+    def label_block(rows, table, bias, labels, best):
+        """labels[i], best[i] = argmax, max of ``rows[i] @ table - bias`` (the first on ties)."""
+        n, d = rows.shape
+        scores = np.empty((N_ROWS, width), rows.dtype)
+        for first in range(0, n, N_ROWS):
+            m = min(N_ROWS, n - first)
+            for panel in range(table.shape[0]):
+                if m == N_ROWS:
+                    multiply_rows(rows, first, d, table[panel], bias[panel], scores, N_ROWS, width)
+                else:
+                    for i in range(m):
+                        multiply_rows(rows, first + i, d, table[panel], bias[panel], scores[i:], 1, width)
+                for i in range(m):
+                    winner = find_largest(scores, i, width)
+                    if panel == 0 or scores[i, winner] > best[first + i]:
+                        labels[first + i], best[first + i] = panel * width + winner, scores[i, winner]
+
+    return label_block
+
+
+@cache
+def largest_scores_kernel(width: int):
+    """Compile the loop that labels all rows of a chunk."""
+    label_block = label_block_kernel(width)
+
+    @compile_kernel
+    def find_largest_scores(X, origin, table, bias, size, labels, best):
+        """labels[i], best[i] = argmax, max of ``(X[i] - origin) @ table - bias`` (the first on ties)."""
+        block = np.empty((size, X.shape[1]), X.dtype)
+        for start in range(0, len(labels), size):
+            stop = min(len(labels), start + size)
+            rows = load_block(X, origin, start, stop - start, block)
+            label_block(rows, table, bias, labels[start:stop], best[start:stop])
+
+    return find_largest_scores
+
+
+@cache
+def sweep_kernel(width: int):
+    """Compile a sweep of k-means: the E-step of one view, and the sums of the next view."""
+    label_block = label_block_kernel(width)
+
+    @compile_kernel
+    def sweep_rows(X, origin, table, bias, row_term, present, scale, size, turns, labels, start_labels, Y, next_present,
+                   sums, counts, with_agreement):  # fmt: skip
+        """Label the rows of one view, and add the rows of the next view to the sums of their newest labels.
+
+        Parameters
+        ----------
+        X, origin, table, bias : arrays
+            The rows of the view, and its centers as linear scores.
+        row_term, present : arrays of shape (n,)
+            The part of the cost that depends on the row alone, and which rows have the view.
+        scale : float
+            The cost of a row is ``row_term - scale * score``.
+        size : int
+            The number of rows to work on at a time.
+        turns : array of shape (n_turns,)
+            The positions of the views that had their turn in `labels`, the last one first.
+        labels : array of shape (n_views, n)
+            The labels by view, -1 where a view is missing; receives those of the first of the turns.
+        start_labels : array of shape (n,)
+            The labels of rows that have none of these views.
+        Y, next_present : arrays
+            The rows of the next view, and which are present.
+        sums, counts : arrays of shape (k, n_columns) and (k,)
+            Receive the sums and numbers of the rows of each label.
+        with_agreement : bool
+            Whether to count the rows with several labels.
+
+        Returns
+        -------
+        The cost, the number of rows with several labels, and of those of them whose labels are equal.
+        """
+        n, d = len(start_labels), Y.shape[1]
+        block = np.empty((size, X.shape[1]), X.dtype)
+        winners, best = np.empty(size, np.int64), np.empty(size, X.dtype)
+        cost, n_several, n_agreed, last = 0.0, 0.0, 0.0, turns[0]
+        for start in range(0, n, size):
+            m = min(size, n - start)
+            label_block(load_block(X, origin, start, m, block), table, bias, winners[:m], best[:m])
+            for i in range(m):
+                at = start + i
+                labels[last, at] = winners[i] if present[at] else -1
+                row_cost = row_term[at] - scale * np.float64(best[i])
+                cost += row_cost if row_cost > 0 and present[at] else 0.0
+            for i in range(start, start + m):
+                newest = start_labels[i]
+                for turn in turns[::-1]:
+                    newest = labels[turn, i] if labels[turn, i] >= 0 else newest
+                if newest >= 0 and next_present[i]:
+                    add_row(Y, i, d, sums, newest)
+                    counts[newest] += 1
+            if with_agreement:
+                for i in range(start, start + m):
+                    lowest, highest, n_labels = len(counts), -1, 0
+                    for turn in turns:
+                        label = labels[turn, i]
+                        if label >= 0:
+                            lowest, highest, n_labels = min(lowest, label), max(highest, label), n_labels + 1
+                    n_several += n_labels > 1
+                    n_agreed += n_labels > 1 and lowest == highest
+        return cost, n_several, n_agreed
+
+    return sweep_rows
 
 
 @compile_sums
@@ -126,26 +237,52 @@ def add_rows_by_label(X, labels, sums):
     """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
     n, d = X.shape
     for i in range(n):
-        label = labels[i]
-        if label >= 0:
+        if labels[i] >= 0:
             for c in range(d):
-                sums[label, c] += X[i, c]
+                sums[labels[i], c] += X[i, c]
 
 
 @compile_kernel
-def compute_quadratic_scores(X, origin, table, bias, size, out):
-    """out[j, i] = ``[x, x^2] . table[:, j] - bias[j]`` with x = X[i] - origin."""
-    n, k = X.shape[0], table.shape[1]
-    rows = np.empty((size, 2 * X.shape[1]), X.dtype)
-    scores = np.empty((size, k), X.dtype)
-    for start in range(0, n, size):
-        m = min(size, n - start)
-        copy_block_and_squares(X, origin, start, m, rows)
-        np.dot(rows[:m], table, scores[:m])
-        for j in range(k):
-            target = out[j, start : start + m]
-            for i in range(m):
-                target[i] = scores[i, j] - bias[j]
+def count_labels(labels, counts):
+    """counts[j] += the number of labels j; negative labels are not counted."""
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            counts[labels[i]] += 1
+
+
+@compile_kernel
+def include_labels(labels, lowest, highest, n_labels):
+    """Include the labels of a view, -1 where it is missing, in the range of labels and their number of each row."""
+    for i in range(len(labels)):
+        label = labels[i]
+        is_present = label >= 0
+        lowest[i] = label if is_present and label < lowest[i] else lowest[i]
+        highest[i] = label if label > highest[i] else highest[i]
+        n_labels[i] += is_present
+
+
+@cache
+def quadratic_scores_kernel(width: int):
+    """Compile the loop that computes scores that are quadratic in the rows, `width` per panel of the table."""
+
+    @compile_kernel
+    def compute_quadratic_scores(X, origin, table, bias, size, out):
+        """out[j, i] = ``([x, x^2] @ table - bias)[j]`` with x = X[i] - origin."""
+        n, k, length = X.shape[0], out.shape[0], 2 * X.shape[1]
+        size = N_ROWS * -(-size // N_ROWS)
+        rows, scores = np.zeros((size, length), X.dtype), np.empty((size, width), X.dtype)
+        for start in range(0, n, size):
+            m = min(size, n - start)
+            copy_block_and_squares(X, origin, start, m, rows)
+            for panel in range(table.shape[0]):
+                for i in range(0, m, N_ROWS):
+                    multiply_rows(rows, i, length, table[panel], bias[panel], scores[i:], N_ROWS, width)
+                for j in range(min(width, k - panel * width)):
+                    target = out[panel * width + j, start : start + m]
+                    for i in range(m):
+                        target[i] = scores[i, j]
+
+    return compute_quadratic_scores
 
 
 @compile_sums
@@ -168,27 +305,38 @@ def compute_whitened_log_prob(X, origin, table, shift, constant, size, out):
                 out[j, start + i] = constant[j] - half * total
 
 
-@compile_kernel
-def sum_moments(X, origin, weights, size, out):
-    """Add the weighted sums of the rows relative to the origin, and of their squares, to `out` (clusters, 2 columns).
+@cache
+def moments_kernel(width: int):
+    """Compile the loop that sums rows and their squares under weights, `width` columns at a time."""
 
-    `weights` has one row per cluster.
-    """
-    n, width, k = X.shape[0], 2 * X.shape[1], weights.shape[0]
-    rows = np.empty((size, width), X.dtype)
-    block = np.empty((k, size), X.dtype)
-    sums = np.empty((k, width), X.dtype)
-    for start in range(0, n, size):
-        m = min(size, n - start)
-        if m < size:
-            rows, block = np.empty((m, width), X.dtype), np.empty((k, m), X.dtype)
-        copy_block_and_squares(X, origin, start, m, rows)
-        for j in range(k):
-            block[j] = weights[j, start : start + m]
-        np.dot(block, rows, sums)
-        for j in range(k):
-            for c in range(width):
-                out[j, c] += sums[j, c]
+    @compile_kernel
+    def sum_moments(X, origin, weights, size, out):
+        """Add the weighted sums of the rows relative to the origin, and of their squares, to `out` (k, 2 columns).
+
+        `weights` has one row per cluster; their number is padded to a multiple of `N_ROWS`.
+        """
+        (n, d), n_padded, k = X.shape, weights.shape[0], out.shape[0]
+        n_panels = -(-2 * d // width)
+        rows, block = np.empty((size, 2 * d), X.dtype), np.zeros((n_padded, size), X.dtype)
+        panel, zeros = np.zeros((size, width), X.dtype), np.zeros(width, X.dtype)
+        sums = np.empty((N_ROWS, width), X.dtype)
+        for start in range(0, n, size):
+            m = min(size, n - start)
+            copy_block_and_squares(X, origin, start, m, rows)
+            for j in range(k):
+                block[j, :m] = weights[j, start : start + m]
+                block[j, m:] = 0
+            for p in range(n_panels):
+                first, n_columns = p * width, min(width, 2 * d - p * width)
+                for i in range(m):
+                    panel[i, :n_columns] = rows[i, first : first + n_columns]
+                for j in range(0, n_padded, N_ROWS):
+                    multiply_rows(block, j, size, panel, zeros, sums, N_ROWS, width)
+                    for r in range(min(N_ROWS, k - j)):
+                        for c in range(n_columns):
+                            out[j + r, first + c] += sums[r, c]
+
+    return sum_moments
 
 
 @compile_kernel

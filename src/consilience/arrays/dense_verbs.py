@@ -39,10 +39,10 @@ def _(X: np.ndarray, scorer: verbs.Scorer) -> tuple[np.ndarray, np.ndarray]:
     if X.size < WORTH_COMPILED:
         return verbs.argmax_rows(verbs.compute_scores(X, scorer))
     labels, best = np.empty(len(X), np.int64), np.empty(len(X), X.dtype)
-    bias = np.zeros(scorer.n_clusters, X.dtype) if scorer.bias is None else scorer.bias
+    table, bias = _kernels().pack_table(scorer.weights.T, scorer.bias, X.dtype)
     origin = scorer.origin if X.flags.c_contiguous else make_origin(scorer.origin, X)
-    size = choose_n_rows(X, X.shape[1] + scorer.n_clusters)
-    _kernels().find_largest_scores(X, origin, scorer.weights, bias, size, labels, best)
+    kernel = _kernels().largest_scores_kernel(table.shape[-1])
+    kernel(X, origin, table, bias, choose_n_rows(X, X.shape[1] + scorer.n_clusters), labels, best)
     return labels, best
 
 
@@ -63,14 +63,31 @@ def _(score: np.ndarray, row_term: np.ndarray, present: np.ndarray, scale: float
     return _kernels().sum_costs(row_term, score, present, scale)
 
 
+@verbs.count_labels.register
+def _(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    if len(labels) < MOST_ROWS:
+        return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
+    counts = np.zeros(n_clusters)
+    _kernels().count_labels(labels, counts)
+    return counts
+
+
+@verbs.include_labels.register
+def _(labels: np.ndarray, lowest: np.ndarray, highest: np.ndarray, n_labels: np.ndarray) -> None:
+    if len(labels) < MOST_ROWS:
+        verbs.include_labels.dispatch(object)(labels, lowest, highest, n_labels)
+    else:
+        _kernels().include_labels(labels, lowest, highest, n_labels)
+
+
 def compute_quadratic_scores(
     X: np.ndarray, linear: np.ndarray, quadratic: np.ndarray, bias: np.ndarray, origin: np.ndarray | None = None
 ) -> np.ndarray:
     """Return ``x . linear[j] + x^2 . quadratic[j] - bias[j]`` of the rows relative to the origin: (rows, clusters)."""
-    table = np.ascontiguousarray(np.concatenate([linear, quadratic], axis=1).T, dtype=X.dtype)
+    table, padded_bias = _kernels().pack_table(np.concatenate([linear, quadratic], axis=1), bias, X.dtype)
     out = np.empty((len(bias), len(X)), X.dtype)
-    size = choose_n_rows(X, len(table) + len(bias))
-    _kernels().compute_quadratic_scores(X, make_origin(origin, X), table, bias.astype(X.dtype), size, out)
+    kernel = _kernels().quadratic_scores_kernel(table.shape[-1])
+    kernel(X, make_origin(origin, X), table, padded_bias, choose_n_rows(X, 2 * X.shape[1] + len(bias)), out)
     return out.T
 
 
@@ -89,9 +106,11 @@ def compute_whitened_log_prob(
 def sum_moments(X: np.ndarray, weights: np.ndarray, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted sums of the rows relative to the origin, and of their squares, in float64."""
     d, k = X.shape[1], weights.shape[1]
-    sums = np.zeros((k, 2 * d))
-    by_cluster = np.ascontiguousarray(weights.T, dtype=X.dtype)
-    _kernels().sum_moments(X, make_origin(origin, X), by_cluster, choose_n_rows(X, 2 * d + k), sums)
+    sums, n_padded = np.zeros((k, 2 * d)), _kernels().N_ROWS * -(-k // _kernels().N_ROWS)
+    by_cluster = np.zeros((n_padded, len(X)), X.dtype)
+    by_cluster[:k] = weights.T
+    kernel = _kernels().moments_kernel(_kernels().choose_width(2 * d, X.dtype.itemsize)[1])
+    kernel(X, make_origin(origin, X), by_cluster, choose_n_rows(X, 2 * d + k), sums)
     return sums[:, :d], sums[:, d:]
 
 

@@ -148,9 +148,13 @@ def count_labels(labels: Array, n_clusters: int) -> Array:
     return xp.astype(xp.count_nonzero(labels[None, :] == clusters[:, None], axis=1), xp.float64)
 
 
-@count_labels.register
-def _(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
+@singledispatch
+def include_labels(labels: Array, lowest: Array, highest: Array, n_labels: Array) -> None:
+    """Include labels, -1 where they are missing, in the range of labels and their number of each row, in place."""
+    xp = namespace(labels)
+    lowest[...] = xp.where(labels >= 0, xp.minimum(lowest, labels), lowest)
+    highest[...] = xp.maximum(highest, labels)
+    n_labels += xp.astype(labels >= 0, n_labels.dtype)
 
 
 @singledispatch

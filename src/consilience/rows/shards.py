@@ -89,11 +89,15 @@ class ShardCache:
     @contextmanager
     def refresh(self, versions: Mapping[str, int]) -> Iterator[list[str]]:
         """Yield the views whose arrays belong to other versions; they are current if the block is not interrupted."""
-        outdated = [name for name, version in versions.items() if self._versions.get(name) != version]
+        outdated = self.list_outdated(versions)
         for name in outdated:
             self._versions.pop(name, None)
         yield outdated
         self._versions.update({name: versions[name] for name in outdated})
+
+    def list_outdated(self, versions: Mapping[str, int]) -> list[str]:
+        """Return the views whose arrays belong to other versions."""
+        return [name for name, version in versions.items() if self._versions.get(name) != version]
 
     def get(self, name: str, shape: tuple[int, ...], dtype: Any, like: Array) -> Array:
         """Return the array of a view, allocated at first in the library and on the device of `like`."""

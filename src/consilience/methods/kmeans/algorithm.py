@@ -22,18 +22,22 @@ from ...arrays import (
     choose_block_size,
     compute_scores,
     count_stored,
+    include_labels,
     keep_where,
     namespace,
     sum_costs,
     take_dense_rows,
     to_numpy,
 )
+from ...arrays.dense_verbs import WORTH_COMPILED, choose_n_rows
 from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version
 from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
+
+LABELS = "labels"  # under which a shard caches the labels of all views
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,7 @@ class Centers:
     values: dict[str, Array] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)  # which cached labels belong to
     _scorers: dict[tuple[str, int], Scorer] = field(default_factory=dict)
+    _packed: dict[tuple[str, int], tuple[Array, Array]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.values:
@@ -60,9 +65,19 @@ class Centers:
             self._scorers[key] = build_scorer(view.X, *self.divergence.affine(self.values[name], view.origin))
         return self._scorers[key]
 
+    def packed(self, name: str, view: ViewRows) -> tuple[Array, Array]:
+        """Return the weights and biases of a view's centers as compiled loops read them, built once."""
+        from ...arrays.dense_kernels import pack_table
+
+        key = name, id(view.origin)
+        if key not in self._packed:
+            scorer = self.scorer(name, view)
+            self._packed[key] = pack_table(scorer.weights.T, scorer.bias, view.X.dtype)
+        return self._packed[key]
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the scorers, which are built again."""
-        return {**self.__dict__, "_scorers": {}}
+        return {**self.__dict__, "_scorers": {}, "_packed": {}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +181,8 @@ def sweep_shard(
     shard: Shard, centers: Centers, turns: Sequence[str], following: str, n_clusters: int, with_agreement: bool
 ) -> Sweep:
     """Run a sweep over the entities of a shard."""
+    if can_sweep_at_once(shard, centers, turns, following):
+        return sweep_at_once(shard, centers, turns, following, n_clusters, with_agreement)
     view = shard.views[following]
     xp, sums = namespace(view.row_term), ClusterSums.zeros(view, n_clusters)
     zero = xp.sum(view.row_term[:0])
@@ -185,6 +202,49 @@ def sweep_shard(
     return sweep
 
 
+def can_sweep_at_once(shard: Shard, centers: Centers, turns: Sequence[str], following: str) -> bool:
+    """Whether a sweep computes labels of the last turn only, and all it needs are large dense arrays in main memory."""
+    if not turns or shard.fixed_labels is not None:
+        return False
+    rows = [shard.views[name].X for name in (turns[0], following)]
+    if not all(isinstance(X, np.ndarray) and X.flags.c_contiguous and X.size >= WORTH_COMPILED for X in rows):
+        return False
+    return shard.cache.list_outdated({name: centers.versions[name] for name in turns}) == [turns[0]]
+
+
+def sweep_at_once(
+    shard: Shard, centers: Centers, turns: Sequence[str], following: str, n_clusters: int, with_agreement: bool
+) -> Sweep:
+    """Run a sweep over the entities of a shard in one compiled pass."""
+    from ...arrays import dense_kernels
+
+    view, next_view, name = shard.views[turns[0]], shard.views[following], turns[0]
+    scorer, sums = centers.scorer(name, view), ClusterSums.zeros(next_view, n_clusters)
+    table, bias = centers.packed(name, view)
+    positions = list(shard.views)
+    assert shard.start_labels is not None, "k-means starts from labels"
+    with shard.cache.refresh({name: centers.versions[name]}):
+        totals = dense_kernels.sweep_kernel(table.shape[-1])(
+            view.X,
+            scorer.origin,
+            table,
+            bias,
+            view.row_term,
+            view.present,
+            centers.divergence.scale,
+            choose_n_rows(view.X, view.X.shape[1] + n_clusters),
+            np.array([positions.index(turn) for turn in turns]),
+            allocate_labels(shard, shard.start_labels),
+            shard.start_labels,
+            next_view.X,
+            next_view.present,
+            sums.sums,
+            sums.counts,
+            with_agreement,
+        )
+    return Sweep(sums, *np.array(totals))
+
+
 def iterate_labels(
     shard: Shard, centers: Centers, names: Sequence[str], read: Sequence[str] = ()
 ) -> Iterator[tuple[slice, dict[str, Array], Array]]:
@@ -200,11 +260,19 @@ def iterate_labels(
                 view = views[name]
                 labels, score = find_clusters(X[name], centers.scorer(name, view), shard.fixed(rows))
                 present = view.present[rows]
-                cached = shard.cache.get(name, (len(shard),), labels.dtype, labels)
-                cached[rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
+                allocate_labels(shard, labels)
+                shard.cache.arrays[name][rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
                 if name == names[0]:
                     total = sum_costs(score, view.row_term[rows], present, centers.divergence.scale)
             yield rows, X, total
+
+
+def allocate_labels(shard: Shard, like: Array) -> Array:
+    """Return the array for the labels of all views, (n_views, n), whose parts the shard caches by view."""
+    labels = shard.cache.get(LABELS, (len(shard.views), len(shard)), like.dtype, like)
+    for i, name in enumerate(shard.views):
+        shard.cache.arrays.setdefault(name, labels[i, ...])
+    return labels
 
 
 def find_clusters(X: Array, scorer: Scorer, fixed_labels: Array | None) -> tuple[Array, Array]:
@@ -237,16 +305,10 @@ def find_label_range(shard: Shard, names: Sequence[str], rows: slice) -> tuple[A
     """Return the lowest and the highest label of each entity in its views, and the number of its views."""
     first = shard.cache.arrays[names[0]][rows]
     xp = namespace(first)
-    lowest, highest, n_present = (
-        xp.full_like(first, xp.iinfo(first.dtype).max),
-        xp.full_like(first, NO_LABEL),
-        first * 0,
-    )
+    lowest, highest = xp.full_like(first, xp.iinfo(first.dtype).max), xp.full_like(first, NO_LABEL)
+    n_present = xp.zeros_like(first)
     for name in names:
-        present, labels = shard.views[name].present[rows], shard.cache.arrays[name][rows]
-        lowest = xp.where(present, xp.minimum(lowest, labels), lowest)
-        highest = xp.where(present, xp.maximum(highest, labels), highest)
-        n_present = n_present + xp.astype(present, n_present.dtype)
+        include_labels(shard.cache.arrays[name][rows], lowest, highest, n_present)
     return lowest, highest, n_present
 
 
