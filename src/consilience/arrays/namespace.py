@@ -63,6 +63,8 @@ def keep_where(mask: Array, values: Array, otherwise: float) -> Array:
 
 def float64_zeros(shape: tuple[int, ...], array: Array) -> Array:
     """Zeros of the library and on the device of `array`."""
+    if type(array) is np.ndarray:
+        return np.zeros(shape)
     xp = namespace(array)
     return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))
 
