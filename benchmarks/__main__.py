@@ -15,6 +15,7 @@ from consilience.arrays.parallel import available_threads
 
 # modules with a function run(small, repeats) that yields pairs of title and table
 SUITES = (
+    "imports",
     "kernels",
     "threads",
     "estimators",

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def test_every_public_name_is_there():
     assert set(consilience.__all__) <= set(dir(consilience))
     with pytest.raises(AttributeError, match="module 'consilience' has no attribute 'KMeans'"):
         _ = consilience.KMeans
+    with pytest.raises(ImportError, match=r"cannot import name 'KMeans' from 'consilience\.methods'"):
+        from consilience.methods import KMeans  # noqa: F401
 
 
 def read_static_imports(code):
@@ -43,23 +46,30 @@ def read_static_imports(code):
     return {alias.name: node.module for node in imports for alias in node.names}
 
 
-def test_lists_of_public_names_agree():
+@pytest.mark.parametrize("package", ["consilience", "consilience.methods"])
+def test_lists_of_public_names_agree(package):
+    module = import_module(package)
+    static = read_static_imports(Path(module.__file__).read_text(encoding="utf-8"))
+    subpackages = {name for name, origin in static.items() if origin is None}
+    names = {name: origin for origin, names in module._NAMES_BY_MODULE.items() for name in names}
+    assert {name: origin for name, origin in static.items() if origin is not None} == names
+    assert subpackages <= set(getattr(module, "_SUBPACKAGES", ()))
+    assert {*static, "__version__"} == {*module.__all__, "__version__"}
+
+
+def test_every_package_is_importable_by_name():
     import consilience
 
-    path = Path(consilience.__file__)
-    static = read_static_imports(path.read_text(encoding="utf-8"))
-    subpackages = {name for name, module in static.items() if module is None}
-    assert {name: module for name, module in static.items() if module is not None} == consilience._MODULES
-    assert subpackages <= set(consilience._SUBPACKAGES)
-    assert sorted({*static, "__version__"}) == sorted(consilience.__all__)
-    folders = {folder.parent.name for folder in path.parent.glob("[a-z]*/__init__.py")}
+    folders = {folder.parent.name for folder in Path(consilience.__file__).parent.glob("[a-z]*/__init__.py")}
     assert folders - {"arrays", "cli", "rows"} == set(consilience._SUBPACKAGES)
 
 
 LAZY = """
 import sys
-import consilience
+import consilience, consilience.methods
 print(sorted(name for name in sys.modules if name.partition(".")[0] in ("numpy", "scipy", "sklearn")))
+print(sorted(name for name in sys.modules if name.startswith("consilience.")))
+assert "CoEM" in dir(consilience.methods)
 names = sorted({*consilience.__all__, "data", "methods", "persist", "report"})
 for name in names:
     value = getattr(consilience, name)
@@ -73,4 +83,36 @@ print("complete")
 
 def test_public_names_are_imported_on_first_use():
     done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", "complete"]
+    modules = ["consilience._lazy", "consilience._version", "consilience.methods"]
+    assert done.stdout.split("\n")[:3] == ["[]", str(modules), "complete"]
+
+
+ESTIMATOR = """
+import sys
+from consilience import MultiViewKMeans
+packages = {name.split(".")[1] for name in sys.modules if name.startswith("consilience.")}
+print(sorted(packages & {"affinities", "assessment", "baselines", "explain", "families", "pipeline", "plot", "report"}))
+print(sorted(name for name in sys.modules if name.startswith("consilience.methods.") and name.count(".") == 2))
+"""
+
+
+def test_estimator_imports_its_own_method_only():
+    done = subprocess.run([sys.executable, "-c", ESTIMATOR], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", str(["consilience.methods.common", "consilience.methods.kmeans"])]
+
+
+LOAD = """
+import sys
+from consilience import load
+print([type(model).__name__ for model in load(sys.argv[1])])
+"""
+
+
+def test_models_load_in_a_process_that_has_imported_no_estimator(tmp_path):
+    import consilience
+
+    models = [getattr(consilience, name)() for name in ("CoEM", "MultiViewSphericalKMeans", "COPKMeans")]
+    consilience.save(models, tmp_path / "models.zip")
+    command = [sys.executable, "-c", LOAD, str(tmp_path / "models.zip")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[type(model).__name__ for model in models]}\n"

@@ -5,6 +5,7 @@ before numpy, scipy and scikit-learn are loaded. Type checkers need the imports 
 the table of names by module; tests/test_imports.py checks that they agree.
 """
 
+from ._lazy import import_on_first_use
 from ._version import __version__
 
 TYPE_CHECKING = False  # type checkers take this name for true; importing it from typing would delay the command line
@@ -89,23 +90,7 @@ else:
         "report": ("Report",),
         "selection": ("select_n_clusters",),
     }
-    _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-
-    def __getattr__(name):
-        """Import a public name when it is first used."""
-        from importlib import import_module
-
-        if name in _SUBPACKAGES:
-            return import_module(f".{name}", __name__)
-        if name in _MODULES:
-            value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def __dir__():
-        """List the public names, also those that are not imported yet."""
-        return sorted({*globals(), *__all__, *_SUBPACKAGES})
+    __getattr__, __dir__ = import_on_first_use(__name__, _NAMES_BY_MODULE, _SUBPACKAGES)
 
 
 __all__ = [

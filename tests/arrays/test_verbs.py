@@ -11,6 +11,7 @@ from consilience.arrays import (
     add_label_sums,
     argmax_scores,
     build_scorer,
+    compute_origin,
     compute_scores,
     count_labels,
     float64_zeros,
@@ -103,6 +104,22 @@ def test_mask_rows_and_max_abs(rows):
     left = mask_rows(X, to_kind(kept))
     np.testing.assert_allclose(to_numpy(squared_norms(left)), np.where(kept, (dense**2).sum(axis=1), 0))
     assert max_abs(X) == np.abs(dense).max()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_largest_number_tells_whether_all_are_finite(number):
+    X = np.zeros((3, 2))
+    X[1, 1] = number
+    assert not np.isfinite(max_abs(X))
+
+
+@pytest.mark.parametrize("n", [3, 150, 5_000])
+def test_origin_is_amid_distant_rows_whatever_outliers_do(n, to_kind):
+    X = np.random.default_rng(0).normal([1e6, -1e6], 1.0, (n, 2))
+    X[: n // 4] *= 1e3
+    origin = to_numpy(compute_origin(to_kind(X), to_kind(X).dtype))
+    np.testing.assert_allclose(origin, [1e6, -1e6], atol=10)
+    assert compute_origin(to_kind(X - origin), to_kind(X).dtype) is None
 
 
 def test_scores_are_relative_to_the_origin(to_kind):

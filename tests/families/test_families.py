@@ -418,3 +418,11 @@ def test_gaussian_with_distant_mean_and_tiny_variance_does_not_overflow():
     X = np.full((1, 1), 1e150)
     params = {"means": np.array([[1e150]]), "covariances": np.array([[1e-200]])}
     assert np.isfinite(cs.families.Gaussian().build_density(X, params)(X)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 101, 998])
+def test_spread_of_gaussians_is_the_variance_by_quartiles(n):
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    low, high = np.quantile(X, [0.25, 0.75], axis=0)
+    spread = Gaussian().bind(X, np.ones(n, bool)).spread
+    np.testing.assert_allclose(spread, ((high - low) / 1.349) ** 2, rtol=1e-12)

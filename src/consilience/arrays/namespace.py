@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 
 from .csr import CSR
@@ -21,6 +22,8 @@ Seed = int | np.random.Generator | np.random.RandomState | None  # what `random_
 
 def namespace(array: Array) -> Any:
     """The array-API namespace of `array`; for sparse rows that of their stored values."""
+    if type(array) is np.ndarray:  # most calls: what follows takes several times as long
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(array.data if isinstance(array, CSR | DeviceCSR) else array)
 
 
@@ -52,12 +55,16 @@ def asarray_like(values: Any, array: Array) -> Array:
 
 def keep_where(mask: Array, values: Array, otherwise: float) -> Array:
     """Keep `values` where the mask holds, and put one number elsewhere."""
+    if type(values) is np.ndarray:
+        return np.where(mask, values, values.dtype.type(otherwise))
     xp = namespace(values)
     return xp.where(mask, values, xp.full_like(values, otherwise))
 
 
 def float64_zeros(shape: tuple[int, ...], array: Array) -> Array:
     """Zeros of the library and on the device of `array`."""
+    if type(array) is np.ndarray:
+        return np.zeros(shape)
     xp = namespace(array)
     return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))
 

@@ -43,13 +43,14 @@ class Threads(NamedTuple):
     pool: ThreadPoolExecutor
 
 
+_count_cores = cache(joblib.cpu_count)  # once, because it reads files of the system
 _threads: ContextVar[Threads | None] = ContextVar("consilience_threads", default=None)
 
 
 def available_threads() -> int:
     """Number of cores this process may use, or OMP_NUM_THREADS if fewer (joblib sets it in its workers)."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    cores = joblib.cpu_count()
+    cores = _count_cores()
     return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
 
 

@@ -66,7 +66,7 @@ class BaseGaussian(DensityFamily):
         if is_sparse(X):
             return replace(self, origin=None, spread=None, precision=precision)
         sample = sample_rows(X, present)
-        low, high = np.quantile(to_numpy(sample), [0.25, 0.75], axis=0)
+        low, high = interpolate_quartiles(np.sort(to_numpy(sample), axis=0))
         spread = asarray_like(((high - low) / 1.349) ** 2, X)  # the variance, if the column is Gaussian
         return replace(self, origin=compute_origin(sample, X.dtype), spread=spread, precision=precision)
 
@@ -400,6 +400,14 @@ class GaussianTied(BaseCovariance):
 def compute_whitening(covariances: Array) -> Array:
     """Upper triangular matrices W such that ``|(x - m) W|`` is the Mahalanobis length of x - m: (..., d, d)."""
     return namespace(covariances).matrix_transpose(inverse_cholesky(covariances))
+
+
+def interpolate_quartiles(ordered: np.ndarray) -> np.ndarray:
+    """Return the lower and the upper quartile of columns in rising order, (2, columns); np.quantile is slow."""
+    positions = np.array([0.25, 0.75]) * (len(ordered) - 1)
+    below = np.floor(positions).astype(np.intp)
+    lower, upper = ordered[below], ordered[np.ceil(positions).astype(np.intp)]
+    return lower + (positions - below)[:, None] * (upper - lower)
 
 
 def subtract_origin(X: Array, origin: Array | None) -> Array:

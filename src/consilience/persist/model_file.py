@@ -8,15 +8,16 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from .. import affinities, assessment, baselines, divergences, explain, families, files, methods, selection  # noqa: F401
+from .. import affinities, assessment, baselines, divergences, explain, families, files, selection  # noqa: F401
 from ..files.formats import InputFiles
 from ..files.write import check_output_file, stage_file
+from ..methods import *  # noqa: F403
 from ..methods.common import renumbered  # noqa: F401
 from .archive import UnreadableError, read_archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
 
-# The packages are imported so that every class of consilience has declared its name before a file is read.
+# Packages and estimators are imported so that every class of consilience has declared its name before a file is read.
 
 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -12,11 +12,15 @@ from consilience.explain import confidence
 from consilience.methods.common.cluster_means import ClusterMeans
 from consilience.methods.common.halves import reset_start, try_divisions
 from consilience.methods.common.membership import (
+    FEW_MEMBERS,
     LEAST_RATIO,
+    N_QUANTILES,
     TEMPERATURE_RANGE,
     find_temperature,
     measure_loss,
+    measure_spreads,
     score_halves,
+    summarize,
 )
 
 K = 3
@@ -411,3 +415,19 @@ def test_ratio_of_distances_beyond_the_range_of_floats():
     views = cs.Views({"a": np.array([[1e150], [0.0]])})
     expected = [np.log(1e150) - np.log(1e-200), np.log(LEAST_RATIO)]
     np.testing.assert_allclose(model.measure(views, np.zeros(2, dtype=int)), expected)
+
+
+@pytest.mark.parametrize("n", [5, N_QUANTILES, N_QUANTILES + 1, 12_345])
+def test_scores_are_summarized_by_quantiles(n):
+    scores = np.random.default_rng(0).standard_normal(n)
+    shares = np.linspace(0, 1, min(n, N_QUANTILES))
+    assert np.array_equal(summarize(scores), np.quantile(scores, shares, method="lower"))
+
+
+def test_spread_is_the_median_of_the_members_drawn_to_one():
+    rng = np.random.default_rng(0)
+    labels, relative = rng.integers(4, size=101), rng.random(101) + 0.5
+    counts = np.bincount(labels)
+    medians = [np.median(relative[labels == cluster]) for cluster in range(4)]
+    expected = (counts * medians + FEW_MEMBERS) / (counts + FEW_MEMBERS)
+    np.testing.assert_allclose(measure_spreads(relative, labels, 5), [*expected, 1.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -193,9 +194,11 @@ def _scan_rows(X: Array) -> tuple[np.ndarray, float]:
 
     def scan_block(rows: slice) -> tuple[np.ndarray, float]:
         block = X[rows, ...]
+        largest = max_abs(block)
+        if isfinite(largest):
+            return np.ones(block.shape[0], bool), largest
         finite = row_is_finite(block)
-        is_finite = to_numpy(finite)
-        return is_finite, max_abs(block if is_finite.all() else mask_rows(block, finite))
+        return to_numpy(finite), max_abs(mask_rows(block, finite))
 
     finite, largest = zip(*map_chunks(scan_block, plan_reads(X)), strict=True)
     return np.concatenate(finite), max(largest)

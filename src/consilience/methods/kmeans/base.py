@@ -131,7 +131,7 @@ class BaseMultiViewKMeans(
             best, interrupted = fit_shards(shards, self._divergence, self, fixed_labels)
             view_centers = best.run.state.centers
             labels, centers, agreed = best.result
-            results = list(shards.map(conclude_partition, view_centers, centers, True))
+            results = list(shards.map(conclude_partition, view_centers, centers, True, each=shards.split(labels)))
             handed = reduce(add, (result["sums"] for result in results))
             memories = remember_clusters(shards, handed.by_view, agreed)
         store_input_features(self, X, views)
@@ -189,18 +189,21 @@ class BaseMultiViewKMeans(
         An entity pulls the center of its cluster towards itself, which a new entity does not. It takes part in the
         center if all its views have this label. `weight` is the weight of these entities in the centers.
         """
-        labels = np.asarray(self.labels_)
+        labels, n_clusters = np.asarray(self.labels_), int(self.n_clusters)
         by_view = np.stack([self.view_labels_[name] for name in names], axis=1)
         takes_part = present.any(axis=1) & ((by_view == labels[:, None]) | ~present).all(axis=1)
         result = distances.copy()
         for view, has_view in enumerate(present.T):
-            for cluster in range(int(self.n_clusters)):
-                rows = np.flatnonzero(takes_part & has_view & (labels == cluster))
-                if len(rows) > 1:
-                    if isinstance(self._divergence, Cosine):
-                        result[rows, view] = leave_out_direction(distances[rows, view], weight)
-                    else:
-                        result[rows, view] = distances[rows, view] / (1 - weight / len(rows))
+            rows = takes_part & has_view
+            counts = np.bincount(labels[rows], minlength=n_clusters)
+            rows &= (counts > 1)[labels]
+            clusters, view_distances = labels[rows], distances[rows, view]
+            if isinstance(self._divergence, Cosine):
+                cosines = np.cos(view_distances)
+                lengths = np.bincount(clusters, cosines, minlength=n_clusters) / weight
+                result[rows, view] = leave_out_direction(view_distances, cosines, lengths[clusters])
+            else:
+                result[rows, view] = view_distances / (1 - weight / counts[clusters])
         return result
 
     @check_parameters
@@ -242,8 +245,8 @@ class BaseMultiViewKMeans(
             state, memories = kmeans_step(shards, Centers(self._divergence, values), memories)
             agreed = {name: ClusterSums(**memory["agreed"]) for name, memory in memories.items()}
             centers = compute_consensus_centers(agreed, self._divergence, state.centers.values)
-            results = list(shards.map(conclude_partition, state.centers, centers, False))
             labels, cost = vote_all(shards, self._divergence, centers)
+            results = list(shards.map(conclude_partition, state.centers, centers, False, each=shards.split(labels)))
         self.labels_, self.cost_ = labels, cost
         self.cluster_centers_, self.view_centers_, self.statistics_ = centers, state.centers.values, memories
         self.history_ = append_batch(self.history_, self.n_batches_, state.record)
@@ -330,9 +333,10 @@ class BaseMultiViewKMeans(
         return tags
 
 
-def leave_out_direction(angles: np.ndarray, weight: float) -> np.ndarray:
-    """Return the angles of unit rows with the sums of the other rows, from the angles with the sum of all."""
-    cosines = np.cos(angles)
-    length = cosines.sum() / weight  # of the sum, in units of the weight of a row
-    others = np.sqrt(np.maximum(length**2 - 2 * length * cosines + 1, np.finfo(float).tiny))
-    return np.maximum(np.arccos(np.clip((length * cosines - 1) / others, -1, 1)), angles)
+def leave_out_direction(angles: np.ndarray, cosines: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the angles of unit rows with the sums of the other rows, from the angles with the sum of all.
+
+    `lengths` are those of the sums, in units of the weight of a row.
+    """
+    others = np.sqrt(np.maximum(lengths**2 - 2 * lengths * cosines + 1, np.finfo(float).tiny))
+    return np.maximum(np.arccos(np.clip((lengths * cosines - 1) / others, -1, 1)), angles)

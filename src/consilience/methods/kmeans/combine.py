@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, keep_where, make_generator, namespace, to_numpy
+from ...arrays import Array, asarray_like, keep_where, make_generator, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
 from ..common.known_classes import clamp_labels
@@ -152,9 +152,11 @@ def compute_relative_distances(
 
 
 def conclude_partition(
-    shard: Shard, view_centers: Centers, centers: Mapping[str, Array], with_sums: bool
+    shard: Shard, view_centers: Centers, centers: Mapping[str, Array], with_sums: bool, labels: np.ndarray
 ) -> dict[str, Any]:
     """Compute the labels per view and the distance from the cluster per view, (n, n_views), of a shard's entities.
+
+    `labels` are the clusters by all views.
 
     The distance is 0 in a view that the entity lacks. With sums, also those of each view under the labels that the
     views before it hand over: `partial_fit` continues from them.
@@ -162,16 +164,14 @@ def conclude_partition(
     names, divergence, distances = list(shard.views), view_centers.divergence, []
     sums = {name: ClusterSums.zeros(view, view_centers.values[name].shape[0]) for name, view in shard.views.items()}
     measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
+    clusters = asarray_like(labels, next(iter(shard.views.values())).present)[:, None]
+    xp = namespace(clusters)
     for rows, X, _ in iterate_labels(shard, view_centers, names, names):
         present = [view.present[rows] for view in shard.views.values()]
         by_view = [
-            divergence.distance(keep_where(has_view[:, None], measure(rows, X[name]), 0.0))
-            for (name, measure), has_view in zip(measures.items(), present, strict=True)
+            xp.take_along_axis(measure(rows, X[name]), clusters[rows, :], axis=1) for name, measure in measures.items()
         ]
-        total = reduce(add, by_view)
-        xp = namespace(total)
-        labels = clamp_labels(xp.argmin(total, axis=1), shard.fixed(rows))[:, None]
-        distances.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
+        distances.append(divergence.distance(keep_where(xp.stack(present, axis=1), xp.concat(by_view, axis=1), 0.0)))
         for i, name in enumerate(names if with_sums else []):
             handed = shard.cache.arrays[name][rows]
             for other in (*names[i + 1 :], *names[:i]):  # the last is the view just before
