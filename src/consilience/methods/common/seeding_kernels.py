@@ -1,0 +1,86 @@
+"""Compiled loops of k-means++ over several views. Importing this file imports numba.
+
+Arrays with one column per candidate have a multiple of `WIDTH` columns: loops of constant length become vector
+instructions, others take ten times as long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays.compile import compile_kernel
+
+WIDTH = 4
+
+
+@compile_kernel
+def add_divergences(
+    products: np.ndarray, bias: np.ndarray, row_term: np.ndarray, scale: float, unit: float, total: np.ndarray
+) -> None:
+    """Add a view's divergences from all candidates, in multiples of `unit`."""
+    for i in range(products.shape[0]):
+        for first in range(0, products.shape[1], WIDTH):
+            for j in range(first, first + WIDTH):
+                value = (row_term[i] + scale * (bias[j] - products[i, j])) * unit
+                value = value if value > 0 else 0.0
+                total[i, j] += value
+
+
+@compile_kernel
+def add_shared_divergences(
+    products: np.ndarray,
+    bias: np.ndarray,
+    row_term: np.ndarray,
+    scale: float,
+    unit: float,
+    present: np.ndarray,
+    has_view: np.ndarray,
+    total: np.ndarray,
+    n_shared: np.ndarray,
+) -> None:
+    """Add a view's divergences where the entity and the candidate both have the view, and count these views."""
+    for i in range(products.shape[0]):
+        for first in range(0, products.shape[1], WIDTH):
+            for j in range(first, first + WIDTH):
+                both = present[i] and has_view[j]
+                value = (row_term[i] + scale * (bias[j] - products[i, j])) * unit
+                value = value if both and value > 0 else 0.0
+                total[i, j] += value
+                n_shared[i, j] += both
+
+
+@compile_kernel
+def average_shared(total: np.ndarray, n_shared: np.ndarray) -> None:
+    """Divide by the number of shared views; without one, the divergence is 1, the average."""
+    for i in range(total.shape[0]):
+        for first in range(0, total.shape[1], WIDTH):
+            for j in range(first, first + WIDTH):
+                total[i, j] = total[i, j] / n_shared[i, j] if n_shared[i, j] > 0 else 1.0
+
+
+@compile_kernel
+def lower_to_closest(divergences: np.ndarray, closest: np.ndarray) -> np.ndarray:
+    """Replace divergences that exceed that from the closest seed by it; return the sum over the entities."""
+    potentials = np.zeros(divergences.shape[1])
+    for i in range(divergences.shape[0]):
+        for first in range(0, divergences.shape[1], WIDTH):
+            for j in range(first, first + WIDTH):
+                value = min(divergences[i, j], closest[i])
+                divergences[i, j] = value
+                potentials[j] += value
+    return potentials
+
+
+@compile_kernel
+def accept_candidate(
+    divergences: np.ndarray, column: int, label: int, closest: np.ndarray, nearest: np.ndarray, may_draw: np.ndarray
+) -> float:
+    """Make a candidate the seed `label`; return the sum of `closest` over the entities that may be drawn."""
+    total = 0.0
+    for i in range(len(closest)):
+        if divergences[i, column] < closest[i]:
+            closest[i] = divergences[i, column]
+            nearest[i] = label
+        if may_draw[i]:
+            total += closest[i]
+    return total
