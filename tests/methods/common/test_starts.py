@@ -13,7 +13,7 @@ from consilience.methods.common.starts import SeedMeasure, SeedSearch, make_seed
 N_LARGE = 40_000  # entities for which compiled code is used, in several chunks
 
 
-def make_rows(n, divergence=None, *, dtype=np.float64, missing=0.0, sparse=False):
+def make_seed_rows(n, divergence=None, *, dtype=np.float64, missing=0.0, sparse=False):
     divergence, rng = divergence or SquaredEuclidean(), np.random.default_rng(0)
     present = rng.random((n, 3)) >= missing
     blocks = [rng.standard_normal((n, d)).astype(dtype) + 5 * rng.integers(3, size=(n, 1)) for d in (3, 40, 7)]
@@ -62,7 +62,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 @pytest.mark.parametrize("n_seeds", [1, 6, 30])
 def test_seeds_are_those_of_the_definition(case, n_seeds):
-    rows, divergence = make_rows(**case), case.get("divergence", SquaredEuclidean())
+    rows, divergence = make_seed_rows(**case), case.get("divergence", SquaredEuclidean())
     scales = {"view0": 2.0, "view1": 30.0, "view2": 5.0}
     may_draw = np.arange(case["n"]) % 3 > 0
     expected, nearest, closest = draw_literally(
@@ -78,7 +78,7 @@ def test_seeds_are_those_of_the_definition(case, n_seeds):
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_partition_does_not_depend_on_threads(case):
-    rows, divergence = make_rows(**case), case.get("divergence", SquaredEuclidean())
+    rows, divergence = make_seed_rows(**case), case.get("divergence", SquaredEuclidean())
     partitions = []
     for n_threads in (1, 2, 5):
         with use_threads(n_threads):
@@ -90,7 +90,7 @@ def test_partition_does_not_depend_on_threads(case):
 
 @pytest.mark.parametrize("n", [300, N_LARGE])
 def test_class_means_are_the_first_centers(n):
-    rows = make_rows(n, missing=0.2)
+    rows = make_seed_rows(n, missing=0.2)
     divergences, fixed_labels = dict.fromkeys(rows, SquaredEuclidean()), np.full(n, -1)
     fixed_labels[:60] = np.arange(60) % 3
     by_means = make_seeder(rows, divergences, 3, "k-means++", fixed_labels)(np.random.default_rng(0))

@@ -18,8 +18,9 @@ def add_divergences(
     products: np.ndarray, bias: np.ndarray, row_term: np.ndarray, scale: float, unit: float, total: np.ndarray
 ) -> None:
     """Add a view's divergences from all candidates, in multiples of `unit`."""
-    for i in range(products.shape[0]):
-        for first in range(0, products.shape[1], WIDTH):
+    n_rows, n_candidates = products.shape
+    for i in range(n_rows):
+        for first in range(0, n_candidates, WIDTH):
             for j in range(first, first + WIDTH):
                 value = (row_term[i] + scale * (bias[j] - products[i, j])) * unit
                 value = value if value > 0 else 0.0
@@ -39,8 +40,9 @@ def add_shared_divergences(
     n_shared: np.ndarray,
 ) -> None:
     """Add a view's divergences where the entity and the candidate both have the view, and count these views."""
-    for i in range(products.shape[0]):
-        for first in range(0, products.shape[1], WIDTH):
+    n_rows, n_candidates = products.shape
+    for i in range(n_rows):
+        for first in range(0, n_candidates, WIDTH):
             for j in range(first, first + WIDTH):
                 both = present[i] and has_view[j]
                 value = (row_term[i] + scale * (bias[j] - products[i, j])) * unit
@@ -52,8 +54,9 @@ def add_shared_divergences(
 @compile_kernel
 def average_shared(total: np.ndarray, n_shared: np.ndarray) -> None:
     """Divide by the number of shared views; without one, the divergence is 1, the average."""
-    for i in range(total.shape[0]):
-        for first in range(0, total.shape[1], WIDTH):
+    n_rows, n_candidates = total.shape
+    for i in range(n_rows):
+        for first in range(0, n_candidates, WIDTH):
             for j in range(first, first + WIDTH):
                 total[i, j] = total[i, j] / n_shared[i, j] if n_shared[i, j] > 0 else 1.0
 
@@ -61,9 +64,10 @@ def average_shared(total: np.ndarray, n_shared: np.ndarray) -> None:
 @compile_kernel
 def lower_to_closest(divergences: np.ndarray, closest: np.ndarray) -> np.ndarray:
     """Replace divergences that exceed that from the closest seed by it; return the sum over the entities."""
-    potentials = np.zeros(divergences.shape[1])
-    for i in range(divergences.shape[0]):
-        for first in range(0, divergences.shape[1], WIDTH):
+    n_rows, n_candidates = divergences.shape
+    potentials = np.zeros(n_candidates)
+    for i in range(n_rows):
+        for first in range(0, n_candidates, WIDTH):
             for j in range(first, first + WIDTH):
                 value = min(divergences[i, j], closest[i])
                 divergences[i, j] = value
