@@ -134,7 +134,7 @@ class SeedMeasure:
         """
         n_centers = next(iter(centers.values()))[0].shape[0]
         if self.is_compiled:
-            from .seeding_kernels import WIDTH
+            from .divergence_kernels import WIDTH
 
             n_more = -n_centers % WIDTH
             n_centers += n_more
@@ -149,7 +149,7 @@ class SeedMeasure:
         return partial(self._compute_compiled if self.is_compiled else self._compute_generic, lines, n_centers)
 
     def _compute_compiled(self, lines: Mapping[str, CenterLines], n_centers: int, rows: slice) -> np.ndarray:
-        from . import seeding_kernels
+        from . import divergence_kernels
 
         total = np.zeros((rows.stop - rows.start, n_centers))
         complete = all(view.complete and lines[name].has_view.all() for name, view in self.views.items())
@@ -158,12 +158,12 @@ class SeedMeasure:
             products, bias, has_view = lines[name].multiply(view.X[rows, ...]), lines[name].bias, lines[name].has_view
             terms, unit = (products, bias, view.row_term[rows], self.divergences[name].scale), 1 / self.scales[name]
             if n_shared is None:
-                seeding_kernels.add_divergences(*terms, unit / len(self.views), total)
+                divergence_kernels.add_divergences(*terms, unit / len(self.views), total)
             else:
                 shared = view.present[rows], has_view
-                seeding_kernels.add_shared_divergences(*terms, unit, *shared, total, n_shared)
+                divergence_kernels.add_shared_divergences(*terms, unit, *shared, total, n_shared)
         if n_shared is not None:
-            seeding_kernels.average_shared(total, n_shared)
+            divergence_kernels.average_shared(total, n_shared)
         return total
 
     def _compute_generic(self, lines: Mapping[str, CenterLines], n_centers: int, rows: slice) -> Array:
@@ -238,7 +238,7 @@ class SeedSearch:
         def lower_chunk(rows: slice) -> tuple[Array, Array]:
             divergences, closest = compare(rows), self.closest[rows]
             if self.measure.is_compiled:
-                from .seeding_kernels import lower_to_closest
+                from .divergence_kernels import lower_to_closest
 
                 return divergences, lower_to_closest(divergences, closest)
             xp = namespace(divergences)
@@ -251,7 +251,7 @@ class SeedSearch:
         def accept_chunk(chunk: int) -> float:
             rows, divergences = chunks[chunk], lowered[chunk]
             if self.measure.is_compiled:
-                from .seeding_kernels import accept_candidate
+                from .divergence_kernels import accept_candidate
 
                 arrays = self.closest[rows], self.nearest[rows], self.may_draw[rows]
                 return accept_candidate(divergences, best, label, *arrays)

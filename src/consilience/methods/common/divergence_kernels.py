@@ -1,7 +1,7 @@
-"""Compiled loops of k-means++ over several views. Importing this file imports numba.
+"""Compiled loops over divergences of rows from centers. Importing this file imports numba.
 
-Arrays with one column per candidate have a multiple of `WIDTH` columns: loops of constant length become vector
-instructions, others take ten times as long.
+In those of k-means++, arrays with one column per candidate have a multiple of `WIDTH` columns: loops of so few columns
+are fast only if their length is constant.
 """
 
 from __future__ import annotations
@@ -11,6 +11,31 @@ import numpy as np
 from ...arrays.compile import compile_kernel
 
 WIDTH = 4
+
+
+@compile_kernel
+def subtract_scores(scores: np.ndarray, row_term: np.ndarray, scale: float) -> np.ndarray:
+    """Compute divergences from scores, (rows, centers); rounding errors below zero become zero."""
+    n_rows, n_centers = scores.shape
+    divergences = np.empty((n_rows, n_centers))
+    for i in range(n_rows):
+        for j in range(n_centers):
+            divergences[i, j] = max(row_term[i] - scale * scores[i, j], 0.0)
+    return divergences
+
+
+@compile_kernel
+def find_smallest(values: np.ndarray) -> np.ndarray:
+    """Return the column of the smallest value of each row, the first on ties."""
+    n_rows, n_columns = values.shape
+    columns = np.zeros(n_rows, np.int64)
+    for i in range(n_rows):
+        smallest = values[i, 0]
+        for j in range(1, n_columns):
+            if values[i, j] < smallest:
+                smallest = values[i, j]
+                columns[i] = j
+    return columns
 
 
 @compile_kernel
