@@ -130,18 +130,15 @@ class SeedMeasure:
     def compare_with(self, centers: Mapping[str, tuple[Array, Array]]) -> Callable[[slice], Array]:
         """Return a function for the divergences of a chunk's entities from centers, in float64.
 
-        Compiled code has further columns, in which centers are repeated.
+        Compiled code has further columns, in which the last center is repeated.
         """
         n_centers = next(iter(centers.values()))[0].shape[0]
         if self.is_compiled:
             from .divergence_kernels import WIDTH
 
-            n_more = -n_centers % WIDTH
-            n_centers += n_more
-            centers = {
-                name: (np.pad(rows, ((0, n_more), (0, 0)), "edge"), np.pad(has_view, (0, n_more), "edge"))
-                for name, (rows, has_view) in centers.items()
-            }
+            at = np.minimum(np.arange(n_centers + -n_centers % WIDTH), n_centers - 1)
+            centers = {name: (rows[at], has_view[at]) for name, (rows, has_view) in centers.items()}
+            n_centers = len(at)
         lines = {}
         for name, view in self.views.items():
             weights, bias, origin = self.divergences[name].affine(centers[name][0], view.origin)
@@ -222,13 +219,14 @@ class SeedSearch:
         assert self.sums is not None, "there is a seed"
         ends = np.cumsum(self.sums)
         values = np.minimum(rng.random(n_draws) * ends[-1], np.nextafter(ends[-1], 0))
-        draws = []
-        for value, chunk in zip(values, np.searchsorted(ends, values, side="right"), strict=True):
-            rows = self.measure.chunks[chunk]
+        chunks, draws = np.searchsorted(ends, values, side="right"), np.empty(n_draws, np.int64)
+        for chunk in np.unique(chunks):
+            rows, drawn = self.measure.chunks[chunk], chunks == chunk
             cumulated = namespace(self.closest).cumulative_sum(self._weigh_entities(rows))
-            within = min(value - (ends[chunk] - self.sums[chunk]), np.nextafter(float(cumulated[-1]), 0))
-            draws.append(rows.start + find_first_above(cumulated, max(within, 0.0)))
-        return np.array(draws)
+            within = values[drawn] - (ends[chunk] - self.sums[chunk])
+            within = np.clip(within, 0, np.nextafter(float(cumulated[-1]), 0))
+            draws[drawn] = rows.start + find_first_above(cumulated, within)
+        return draws
 
     def add_best(self, candidates: np.ndarray, label: int) -> int:
         """Make the candidate that lowers the total divergence most the seed `label`; return its index."""
@@ -272,10 +270,10 @@ class SeedSearch:
         return float(namespace(self.closest).sum(self._weigh_entities(rows)))
 
 
-def find_first_above(cumulated: Array, value: float) -> int:
-    """Return the position of the first number of an ascending array that is larger than a value."""
-    xp = namespace(cumulated)
-    return int(xp.searchsorted(cumulated, asarray_like(np.array([value]), cumulated), side="right")[0])
+def find_first_above(ascending: Array, values: np.ndarray) -> np.ndarray:
+    """Return the position of the first number of an ascending array that is larger than each value."""
+    xp = namespace(ascending)
+    return to_numpy(xp.searchsorted(ascending, asarray_like(values, ascending), side="right"))
 
 
 def make_class_measure(measure: SeedMeasure, fixed_labels: np.ndarray, n_classes: int) -> Measure:
