@@ -103,7 +103,7 @@ class CoEM(KnownClassesMixin, BaseEstimator):
     assignment : {'joint', 'average'}, default='joint'
         The cluster of an entity: the most likely one given all its views (Eq 19), or the one with the largest mean
         posterior over its views.
-    n_init : int, default=10
+    n_init : int, default=12
         Number of starts; the one with the largest likelihood is kept. Starts that are behind end early: after rounds 2,
         4, 8, ... a run goes on if its likelihood is in the better half of those that it and the runs before it had
         then. More starts never raise the cost.
@@ -200,7 +200,7 @@ class CoEM(KnownClassesMixin, BaseEstimator):
         anneal: Any = None,
         priors: Literal["global", "view", "uniform"] = "global",
         assignment: Literal["joint", "average"] = "joint",
-        n_init: int = 10,
+        n_init: int = 12,
         max_iter: int = 200,
         tol: float = 1e-6,
         patience: int = 5,
