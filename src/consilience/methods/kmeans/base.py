@@ -131,7 +131,7 @@ class BaseMultiViewKMeans(
             best, interrupted = fit_shards(shards, self._divergence, self, fixed_labels)
             view_centers = best.run.state.centers
             labels, centers, agreed, started = best.result
-            results = list(started.map(conclude_partition, view_centers, centers, True))
+            results = list(started.map(conclude_partition, view_centers, centers, True, each=shards.split(labels)))
             handed = reduce(add, (result["sums"] for result in results))
             memories = remember_clusters(shards, handed.by_view, agreed)
         store_input_features(self, X, views)
@@ -242,8 +242,8 @@ class BaseMultiViewKMeans(
             state, memories = kmeans_step(shards, Centers(self._divergence, values), memories)
             agreed = {name: ClusterSums(**memory["agreed"]) for name, memory in memories.items()}
             centers = compute_consensus_centers(agreed, self._divergence, state.centers.values)
-            results = list(shards.map(conclude_partition, state.centers, centers, False))
             labels, cost = vote_all(shards, self._divergence, centers)
+            results = list(shards.map(conclude_partition, state.centers, centers, False, each=shards.split(labels)))
         self.labels_, self.cost_ = labels, cost
         self.cluster_centers_, self.view_centers_, self.statistics_ = centers, state.centers.values, memories
         self.history_ = append_batch(self.history_, self.n_batches_, state.record)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, is_on_host, keep_where, make_generator, namespace, to_numpy
+from ...arrays import Array, asarray_like, is_on_host, keep_where, make_generator, namespace, to_numpy
 from ...arrays.verbs import WORTH_COMPILED
 from ...divergences import Divergence
-from ...rows import Shard, Shards, ViewRows, join_blocks
+from ...rows import Shard, Shards, join_blocks
 from ..common.known_classes import clamp_labels
 from ..common.run import Attempt, draws_starts, run_starts
 from ..common.starts import (
@@ -74,12 +74,11 @@ def iterate_divergences(
     """Yield slices of the entities and, per view, their divergence from each center; 0 where they lack the view."""
     measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
     for rows, X in shard.read(list(shard.views), choose_row_span(shard.views.values(), len(shard))):
-        yield rows, [mask_divergences(view, rows, measures[name](rows, X[name])) for name, view in shard.views.items()]
-
-
-def mask_divergences(view: ViewRows, rows: slice, divergences: Array) -> Array:
-    """Replace the divergences of rows that lack the view by 0."""
-    return divergences if view.complete else keep_where(view.present[rows][:, None], divergences, 0.0)
+        divergences = []
+        for name, view in shard.views.items():
+            values = measures[name](rows, X[name])
+            divergences.append(values if view.complete else keep_where(view.present[rows][:, None], values, 0.0))
+        yield rows, divergences
 
 
 def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -166,9 +165,11 @@ def compute_relative_distances(
 
 
 def conclude_partition(
-    shard: Shard, view_centers: Centers, centers: Mapping[str, Array], with_sums: bool
+    shard: Shard, view_centers: Centers, centers: Mapping[str, Array], with_sums: bool, labels: np.ndarray
 ) -> dict[str, Any]:
     """Compute the labels per view and the distance from the cluster per view, (n, n_views), of a shard's entities.
+
+    `labels` are the clusters by all views.
 
     The distance is 0 in a view that the entity lacks. With sums, also those of each view under the labels that the
     views before it hand over: `partial_fit` continues from them.
@@ -176,16 +177,14 @@ def conclude_partition(
     names, divergence, distances = list(shard.views), view_centers.divergence, []
     sums = {name: ClusterSums.zeros(view, view_centers.values[name].shape[0]) for name, view in shard.views.items()}
     measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
+    clusters = asarray_like(labels, next(iter(shard.views.values())).present)[:, None]
+    xp = namespace(clusters)
     for rows, X, _ in iterate_labels(shard, view_centers, names, names):
         present = [view.present[rows] for view in shard.views.values()]
         by_view = [
-            divergence.distance(mask_divergences(view, rows, measures[name](rows, X[name])))
-            for name, view in shard.views.items()
+            xp.take_along_axis(measure(rows, X[name]), clusters[rows, :], axis=1) for name, measure in measures.items()
         ]
-        total = reduce(add, by_view)
-        xp = namespace(total)
-        labels = clamp_labels(find_nearest(total), shard.fixed(rows))[:, None]
-        distances.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
+        distances.append(divergence.distance(keep_where(xp.stack(present, axis=1), xp.concat(by_view, axis=1), 0.0)))
         for i, name in enumerate(names if with_sums else []):
             handed = shard.cache.arrays[name][rows]
             for other in (*names[i + 1 :], *names[:i]):  # the last is the view just before
