@@ -1,10 +1,12 @@
 """When rounds end, and which restart is kept."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from consilience.methods.common.run import Attempt, Run, choose_best_attempt, run
+from consilience.methods.common.run import Attempt, Run, StartRace, choose_best_attempt, run, run_starts
 
 
 @dataclass
@@ -142,3 +144,48 @@ def test_attempt_with_nan_cost_never_wins():
     done = Run(None, [], 1, True, False)
     attempts = [Attempt(done, "none", float("nan")), Attempt(done, "some", 5.0), Attempt(done, "again", float("nan"))]
     assert choose_best_attempt(iter(attempts))[0].result == "some"
+
+
+def race_starts(costs_of_starts, *, max_iter=99):
+    """Return how many rounds each start ran, and which start was chosen."""
+    options = SimpleNamespace(max_iter=max_iter, tol=0, patience=99, verbose=False)
+    rounds = [0] * len(costs_of_starts)
+
+    def iterate(start):
+        for cost in costs_of_starts[start]:
+            rounds[start] += 1
+            yield Scripted({"a": cost}, settled=cost == costs_of_starts[start][-1])
+
+    best, _ = run_starts(
+        options, range(len(costs_of_starts)), len(costs_of_starts), iterate, lambda i, s: (i, s.costs["a"]), StartRace()
+    )
+    return rounds, best.result
+
+
+def test_race_ends_starts_in_the_worse_half():
+    falling = [9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1]
+    worse, better = [cost + 0.5 for cost in falling], [cost - 0.5 for cost in falling]
+    assert race_starts([falling, worse]) == ([10, 2], 0)
+    assert race_starts([falling, better]) == ([10, 10], 1)
+    assert race_starts([falling, better, falling, worse]) == ([10, 10, 10, 2], 1)  # the third is the second of three
+    late = [*falling[:3], 6.5, *falling[4:]]
+    assert race_starts([falling, late]) == ([10, 4], 0)
+
+
+def test_race_compares_costs_of_equal_rounds():
+    """Costs under another criterion, as while eta is annealed, must not end a run."""
+    rising = [1, 2, 3, 4, 5, 6]
+    assert race_starts([rising, rising, rising])[0] == [6, 6, 6]
+
+
+def test_race_ends_no_run_in_its_last_round():
+    assert race_starts([[5, 4, 3], [6, 5, 2.5]], max_iter=2)[0] == [2, 2]
+    assert race_starts([[5, 4], [6, 3.9]]) == ([2, 2], 1)
+
+
+def test_start_does_not_depend_on_later_ones_in_a_race():
+    rng = np.random.default_rng(0)
+    starts = [np.cumsum(-rng.random(20))[: rng.integers(1, 20)].tolist() for _ in range(30)]
+    rounds = race_starts(starts)[0]
+    assert 20 < sum(rounds) < sum(map(len, starts))
+    assert all(race_starts(starts[:n])[0] == rounds[:n] for n in (1, 2, 5, 29))

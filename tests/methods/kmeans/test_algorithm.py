@@ -15,12 +15,7 @@ import literal
 from consilience.arrays import use_threads
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
-from consilience.methods.common.starts import (
-    compute_seed_divergences,
-    find_nearest_seed,
-    make_seeder,
-    partition_from_init,
-)
+from consilience.methods.common.starts import SeedMeasure, find_nearest_seed, make_seeder, partition_from_init
 from consilience.methods.common.statistics import ClusterSumCollector, ClusterSums
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
@@ -305,9 +300,8 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
     blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
     present[1, 0] = present[2, 1] = present[3, 0] = False
     rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
-    divergences = compute_seed_divergences(
-        rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2])
-    )
+    measure = SeedMeasure(rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5})
+    divergences = measure(np.array([0, 2]))
 
     def expected(i, seed):
         shared = [v for v in range(2) if present[i, v] and present[seed, v]]

@@ -43,7 +43,7 @@ from ..common.input_checks import (
     warn_if_not_converged,
 )
 from ..common.known_classes import KnownClassesMixin, check_classes
-from ..common.run import announce, draws_starts, run_starts
+from ..common.run import StartRace, announce, draws_starts, run_starts
 from ..common.shards import OUT_OF_MEMORY_ADVICE
 from ..common.starts import NAMED_STARTS, count_starts, sample_seed_entities
 from ..common.stream import append_batch, check_same_clusters, convert_arrays, join_view_labels, share_stream_docs
@@ -103,8 +103,10 @@ class CoEM(KnownClassesMixin, BaseEstimator):
     assignment : {'joint', 'average'}, default='joint'
         The cluster of an entity: the most likely one given all its views (Eq 19), or the one with the largest mean
         posterior over its views.
-    n_init : int, default=5
-        Number of starts; the one with the largest likelihood is kept.
+    n_init : int, default=12
+        Number of starts; the one with the largest likelihood is kept. Starts that are behind end early: after rounds 2,
+        4, 8, ... a run goes on if its likelihood is in the better half of those that it and the runs before it had
+        then. More starts never raise the cost.
     %(max_iter)s
         A round visits every view once.
     tol : float, default=1e-6
@@ -198,7 +200,7 @@ class CoEM(KnownClassesMixin, BaseEstimator):
         anneal: Any = None,
         priors: Literal["global", "view", "uniform"] = "global",
         assignment: Literal["joint", "average"] = "joint",
-        n_init: int = 5,
+        n_init: int = 12,
         max_iter: int = 200,
         tol: float = 1e-6,
         patience: int = 5,
@@ -267,6 +269,7 @@ class CoEM(KnownClassesMixin, BaseEstimator):
                 count_starts(self, fixed_labels),
                 lambda start: co_em(shards, start, etas, PRIORS[self.priors]),
                 lambda _, state: (state.model, self._compute_cost(shards, state.model)),
+                StartRace(),
             )
             state = best.run.state
             results = self._conclude(shards, state.model, state.eta)

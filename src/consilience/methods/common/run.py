@@ -141,25 +141,54 @@ def draws_starts(init: Any) -> bool:
     return isinstance(init, str)
 
 
+class StartRace:
+    """Ends runs from starts that are behind: successive halving, with the starts one after the other.
+
+    After rounds 2, 4, 8, ... a run goes on only if its cost is in the better half of the costs that it and the runs
+    before it had after as many rounds. So the first run is never ended early, a run does not depend on those after it,
+    and costs of different rounds, which may have different criteria, are never compared.
+    """
+
+    def __init__(self) -> None:
+        self.is_behind = False  # whether the last run was ended
+        self._costs: dict[int, list[float]] = {}  # by the number of rounds
+
+    def follow(self, states: Iterator[S]) -> Iterator[S]:
+        """Pass the states of a run on, until the run is behind."""
+        self.is_behind = False
+        for n_rounds, state in enumerate(states, 1):
+            yield state
+            if n_rounds > 1 and n_rounds.bit_count() == 1:  # a power of two
+                costs, cost = self._costs.setdefault(n_rounds, []), compute_total_cost(state)
+                costs.append(cost)
+                self.is_behind = sum(other < cost for other in costs) >= (len(costs) + 1) // 2
+                if self.is_behind:
+                    return
+
+
 def run_starts(
     estimator: Any,
     starts: Iterable[T],
     n_starts: int,
     iterate: Callable[[T], Iterator[State]],
     finish: Callable[[T, Any], tuple[Any, float]],
+    race: StartRace | None = None,
 ) -> tuple[Attempt, bool]:
     """Run an estimator from each of `n_starts` starts, and choose the best attempt.
 
-    ``iterate(start)`` yields the states of a run, and ``finish(start, state)`` returns its result and cost.
+    ``iterate(start)`` yields the states of a run, and ``finish(start, state)`` returns its result and cost. A `race`
+    ends runs early, which then cannot be chosen.
     """
 
     def attempt_all() -> Iterator[Attempt]:
         options = {name: getattr(estimator, name) for name in ("max_iter", "tol", "patience")}
         with progress(type(estimator).__name__, n_starts, bool(estimator.verbose)) as show:
             for i, start in enumerate(starts):
-                finished = run(iterate(start), **options, report=partial(show, i))
+                states = iterate(start) if race is None else race.follow(iterate(start))
+                finished = run(states, **options, report=partial(show, i))
                 show.finish(i)
-                yield Attempt(finished, *finish(start, finished.state))
+                if race is None or not race.is_behind:
+                    yield Attempt(finished, *finish(start, finished.state))
 
     return choose_best_attempt(attempt_all())
 

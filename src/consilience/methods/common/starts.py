@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
-from math import log
+from math import inf, log
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import (
     Array,
+    Scorer,
     asarray_like,
+    build_scorer,
+    compute_scores,
     count_stored,
     float64_zeros,
+    is_on_host,
     keep_where,
     map_chunks,
     namespace,
@@ -22,9 +26,10 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
+from ...arrays.dense_verbs import WORTH_COMPILED
 from ...data.inputs import resolve_per_view
 from ...divergences import Divergence
-from ...rows import Shard, Shards, ViewRows
+from ...rows import Shard, Shards, ViewRows, join_blocks
 from .run import draws_starts
 from .statistics import NO_LABEL, ClusterSumCollector, ClusterSums, compute_divergences
 
@@ -48,24 +53,26 @@ def make_seeder(
     of unknown class.
     """
     scales = {name: compute_mean_divergence(view, divergences[name]) for name, view in views.items()}
-    measure = partial(compute_seed_divergences, views, divergences, scales)
+    measure = SeedMeasure(views, divergences, scales)
     has_any = np.any([to_numpy(view.present) for view in views.values()], axis=0)
     n_drawn, nearest_class, from_class = n_clusters, None, None
     if fixed_labels is not None:
         n_classes = int(fixed_labels.max()) + 1
         n_drawn -= n_classes
-        measure_means = make_class_measure(views, divergences, scales, fixed_labels, n_classes)
+        measure_means = make_class_measure(measure, fixed_labels, n_classes)
         nearest_class, from_class = find_nearest_seed(measure_means, np.arange(n_classes))
         if (has_any & (fixed_labels < 0)).sum() >= n_drawn:
             has_any &= fixed_labels < 0
-    entities = np.flatnonzero(has_any) if has_any.sum() >= n_drawn else np.arange(len(has_any))
+    may_draw = has_any if has_any.sum() >= n_drawn else np.ones(len(has_any), bool)
 
     def draw_partition(rng: np.random.Generator) -> Array:
         if not n_drawn:
             return nearest_class
-        partition, divergence = find_nearest_seed(
-            measure, STRATEGIES[strategy](measure, entities, n_drawn, rng, from_class)
-        )
+        if strategy == "k-means++":
+            search = SeedSearch(measure, may_draw, nearest_class, from_class)
+            search.draw_seeds(n_drawn, rng, n_clusters - n_drawn)
+            return search.nearest
+        partition, divergence = find_nearest_seed(measure, rng.choice(np.flatnonzero(may_draw), n_drawn, replace=False))
         if from_class is None:
             return partition
         return namespace(partition).where(divergence < from_class, partition + n_clusters - n_drawn, nearest_class)
@@ -73,28 +80,218 @@ def make_seeder(
     return draw_partition
 
 
-def make_class_measure(
-    views: Mapping[str, ViewRows],
-    divergences: Mapping[str, Divergence],
-    scales: Mapping[str, float],
-    fixed_labels: np.ndarray,
-    n_classes: int,
-) -> Measure:
+class CenterLines(NamedTuple):
+    """Centers of one view, prepared for comparison with rows: products with rows, less a bias, are their scores."""
+
+    scorer: Scorer  # without the bias, which numpy would subtract slowly from so few columns
+    bias: Array  # (n_centers,)
+    has_view: Array  # (n_centers,) which of the centers have the view
+
+    def multiply(self, X: Array) -> Array:
+        """Compute the products of rows with all centers."""
+        return compute_scores(X, self.scorer)
+
+
+class SeedMeasure:
+    """Divergence of all entities from centers: the mean over the views that both have, in units of `scales`.
+
+    An entity and a center without a common view count as being at the average distance. A view whose rows are all alike
+    is ignored. Calling it with the positions of entities returns the divergence from these, (n, n_seeds).
+    """
+
+    def __init__(
+        self, views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], scales: Mapping[str, float]
+    ) -> None:
+        self.all_views, self.divergences, self.scales = views, divergences, scales
+        self.views = {name: view for name, view in views.items() if scales[name] > 0}
+        arrays = [view.X for view in views.values()]
+        self.chunks = split_into_chunks(max(arrays, key=count_stored), work=len(arrays))
+        self.is_compiled = all(map(is_on_host, arrays)) and sum(map(count_stored, arrays)) >= WORTH_COMPILED
+
+    def __len__(self) -> int:
+        return self.chunks[-1].stop
+
+    def __call__(self, seeds: np.ndarray) -> Array:
+        return self.compute_from(self.take_entities(seeds))
+
+    def take_entities(self, seeds: np.ndarray) -> dict[str, tuple[Array, Array]]:
+        """Return the rows of entities in each view, and which of the entities have the view."""
+        centers = {}
+        for name, view in self.all_views.items():
+            at = asarray_like(seeds, view.row_term)
+            centers[name] = take_dense_rows(view.X, at), namespace(view.present).take(view.present, at)
+        return centers
+
+    def compute_from(self, centers: Mapping[str, tuple[Array, Array]]) -> Array:
+        """Compute the divergence of all entities from centers, given by their rows and whether they have the view."""
+        n_centers = next(iter(centers.values()))[0].shape[0]
+        return join_blocks(list(map_chunks(self.compare_with(centers), self.chunks)))[:, :n_centers]
+
+    def compare_with(self, centers: Mapping[str, tuple[Array, Array]]) -> Callable[[slice], Array]:
+        """Return a function for the divergences of a chunk's entities from centers, in float64.
+
+        Compiled code has further columns, in which the last center is repeated.
+        """
+        n_centers = next(iter(centers.values()))[0].shape[0]
+        if self.is_compiled:
+            from .divergence_kernels import WIDTH
+
+            at = np.minimum(np.arange(n_centers + -n_centers % WIDTH), n_centers - 1)
+            centers = {name: (rows[at], has_view[at]) for name, (rows, has_view) in centers.items()}
+            n_centers = len(at)
+        lines = {}
+        for name, view in self.views.items():
+            weights, bias, origin = self.divergences[name].affine(centers[name][0], view.origin)
+            lines[name] = CenterLines(build_scorer(view.X, weights, None, origin), bias, centers[name][1])
+        return partial(self._compute_compiled if self.is_compiled else self._compute_generic, lines, n_centers)
+
+    def _compute_compiled(self, lines: Mapping[str, CenterLines], n_centers: int, rows: slice) -> np.ndarray:
+        from . import divergence_kernels
+
+        total = np.zeros((rows.stop - rows.start, n_centers))
+        complete = all(view.complete and lines[name].has_view.all() for name, view in self.views.items())
+        n_shared = np.zeros_like(total) if not complete else None
+        for name, view in self.views.items():
+            products, bias, has_view = lines[name].multiply(view.X[rows, ...]), lines[name].bias, lines[name].has_view
+            terms, unit = (products, bias, view.row_term[rows], self.divergences[name].scale), 1 / self.scales[name]
+            if n_shared is None:
+                divergence_kernels.add_divergences(*terms, unit / len(self.views), total)
+            else:
+                shared = view.present[rows], has_view
+                divergence_kernels.add_shared_divergences(*terms, unit, *shared, total, n_shared)
+        if n_shared is not None:
+            divergence_kernels.average_shared(total, n_shared)
+        return total
+
+    def _compute_generic(self, lines: Mapping[str, CenterLines], n_centers: int, rows: slice) -> Array:
+        reference = next(iter(self.all_views.values())).row_term
+        shape = rows.stop - rows.start, n_centers
+        total, n_shared = float64_zeros(shape, reference), float64_zeros(shape, reference)
+        if not self.views:
+            return total
+        for name, view in self.views.items():
+            xp, line = namespace(view.row_term), lines[name]
+            scores = xp.astype(line.multiply(view.X[rows, ...]), xp.float64) - line.bias[None, :]
+            divergence = (view.row_term[rows][:, None] - self.divergences[name].scale * scores) / self.scales[name]
+            both = xp.logical_and(view.present[rows][:, None], line.has_view[None, :])
+            total = total + keep_where(xp.logical_and(both, divergence > 0), divergence, 0.0)
+            n_shared = n_shared + xp.astype(both, xp.float64)
+        return keep_where(n_shared > 0, total / keep_where(n_shared > 0, n_shared, 1.0), 1.0)
+
+
+class SeedSearch:
+    """Greedy k-means++ (Arthur & Vassilvitskii 2007) over several views, and the nearest seed of each entity.
+
+    Each seed is drawn with a probability in proportion to the divergence from the seeds so far; of a few draws the one
+    that lowers the total most is kept. `may_draw` tells which entities can become seeds. If there are centers already,
+    `nearest` and `closest` are the nearest of them for each entity and the divergence from it.
+    """
+
+    def __init__(
+        self, measure: SeedMeasure, may_draw: np.ndarray, nearest: Array | None = None, closest: Array | None = None
+    ) -> None:
+        reference = next(iter(measure.all_views.values())).row_term
+        xp = namespace(reference)
+        self.measure, self.entities = measure, np.flatnonzero(may_draw)
+        self.may_draw = asarray_like(may_draw, reference)
+        self.closest = float64_zeros((len(measure),), reference) + inf if closest is None else closest + 0
+        self.nearest = xp.zeros_like(reference, dtype=xp.int64) if nearest is None else nearest + 0
+        self.sums = None if closest is None else np.array([self._sum_closest(rows) for rows in measure.chunks])
+
+    def draw_seeds(
+        self, n_seeds: int, rng: np.random.Generator, n_centers: int = 0, taken: Iterable[int] = ()
+    ) -> list[int]:
+        """Draw seeds besides the first `n_centers` centers; `taken` are the entities among these."""
+        seeds, taken = list[int](), list(taken)
+        n_draws = 2 + int(log(max(1, n_seeds + len(taken))))
+        while len(seeds) < n_seeds:
+            if self.sums is None:
+                draws = rng.choice(self.entities, 1)
+            elif self.sums.sum() > 0:
+                draws = self.draw_candidates(n_draws, rng)
+            else:  # every entity coincides with a seed
+                draws = rng.choice(np.setdiff1d(self.entities, [*taken, *seeds]), 1)
+            seeds.append(int(draws[self.add_best(draws, n_centers + len(seeds))]))
+        return seeds
+
+    def draw_candidates(self, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw entities in proportion to `closest`: first a chunk of each, then an entity within this chunk."""
+        assert self.sums is not None, "there is a seed"
+        ends = np.cumsum(self.sums)
+        values = np.minimum(rng.random(n_draws) * ends[-1], np.nextafter(ends[-1], 0))
+        chunks, draws = np.searchsorted(ends, values, side="right"), np.empty(n_draws, np.int64)
+        for chunk in np.unique(chunks):
+            rows, drawn = self.measure.chunks[chunk], chunks == chunk
+            cumulated = namespace(self.closest).cumulative_sum(self._weigh_entities(rows))
+            within = values[drawn] - (ends[chunk] - self.sums[chunk])
+            within = np.clip(within, 0, np.nextafter(float(cumulated[-1]), 0))
+            draws[drawn] = rows.start + find_first_above(cumulated, within)
+        return draws
+
+    def add_best(self, candidates: np.ndarray, label: int) -> int:
+        """Make the candidate that lowers the total divergence most the seed `label`; return its index."""
+        chunks = self.measure.chunks
+        compare = self.measure.compare_with(self.measure.take_entities(candidates))
+
+        def lower_chunk(rows: slice) -> tuple[Array, Array]:
+            divergences, closest = compare(rows), self.closest[rows]
+            if self.measure.is_compiled:
+                from .divergence_kernels import lower_to_closest
+
+                return divergences, lower_to_closest(divergences, closest)
+            xp = namespace(divergences)
+            divergences = xp.minimum(divergences, closest[:, None])
+            return divergences, xp.sum(divergences, axis=0)
+
+        lowered, potentials = zip(*map_chunks(lower_chunk, chunks), strict=True)
+        best = int(to_numpy(reduce(add, potentials)).argmin())
+
+        def accept_chunk(chunk: int) -> float:
+            rows, divergences = chunks[chunk], lowered[chunk]
+            if self.measure.is_compiled:
+                from .divergence_kernels import accept_candidate
+
+                arrays = self.closest[rows], self.nearest[rows], self.may_draw[rows]
+                return accept_candidate(divergences, best, label, *arrays)
+            xp = namespace(divergences)
+            is_closer = divergences[:, best] < self.closest[rows]
+            self.nearest[rows] = keep_where(~is_closer, self.nearest[rows], label)
+            self.closest[rows] = xp.where(is_closer, divergences[:, best], self.closest[rows])
+            return self._sum_closest(rows)
+
+        self.sums = np.array(list(map_chunks(accept_chunk, range(len(chunks)))))
+        return best
+
+    def _weigh_entities(self, rows: slice) -> Array:
+        """Return the divergence of a chunk's entities from the closest seed, 0 if they cannot be drawn."""
+        return keep_where(self.may_draw[rows], self.closest[rows], 0.0)
+
+    def _sum_closest(self, rows: slice) -> float:
+        return float(namespace(self.closest).sum(self._weigh_entities(rows)))
+
+
+def find_first_above(ascending: Array, values: np.ndarray) -> np.ndarray:
+    """Return the position of the first number of an ascending array that is larger than each value."""
+    xp = namespace(ascending)
+    return to_numpy(xp.searchsorted(ascending, asarray_like(values, ascending), side="right"))
+
+
+def make_class_measure(measure: SeedMeasure, fixed_labels: np.ndarray, n_classes: int) -> Measure:
     """Return a function for the divergences of all entities from the means of known classes."""
     means: dict[str, tuple[Array, Array]] = {}
-    for name, view in views.items():
+    for name, view in measure.all_views.items():
         sums = ClusterSumCollector(view, n_classes).collect(asarray_like(fixed_labels, view.row_term))
-        means[name] = divergences[name].centers(sums.sums, sums.counts), sums.counts > 0
+        means[name] = measure.divergences[name].centers(sums.sums, sums.counts), sums.counts > 0
 
-    def measure(classes: np.ndarray) -> Array:
-        at = asarray_like(classes, next(iter(views.values())).row_term)
+    def measure_means(classes: np.ndarray) -> Array:
+        at = asarray_like(classes, next(iter(measure.all_views.values())).row_term)
         chosen = {
             name: (namespace(values).take(values, at, axis=0), namespace(values).take(has_mean, at))
             for name, (values, has_mean) in means.items()
         }
-        return compute_mean_over_views(views, divergences, scales, chosen)
+        return measure.compute_from(chosen)
 
-    return measure
+    return measure_means
 
 
 def find_nearest_seed(measure: Measure, seeds: np.ndarray) -> tuple[Array, Array]:
@@ -127,92 +324,7 @@ def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
     return float(xp.sum(keep_where(view.present, from_center, 0.0))) / max(1.0, float(total.counts[0]))
 
 
-def compute_seed_divergences(
-    views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], scales: Mapping[str, float], seeds: np.ndarray
-) -> Array:
-    """Return the divergence of all entities from the entities at `seeds`, (n, n_seeds)."""
-    centers = {}
-    for name, view in views.items():
-        at = asarray_like(seeds, view.row_term)
-        centers[name] = take_dense_rows(view.X, at), namespace(view.present).take(view.present, at)
-    return compute_mean_over_views(views, divergences, scales, centers)
-
-
-def compute_mean_over_views(
-    views: Mapping[str, ViewRows],
-    divergences: Mapping[str, Divergence],
-    scales: Mapping[str, float],
-    centers: Mapping[str, tuple[Array, Array]],
-) -> Array:
-    """Return the divergence of all entities from centers: the mean over the views that both have, in units of `scales`.
-
-    `centers` has the rows of each view, and which of the centers have the view. An entity and a center without a common
-    view count as being at the average distance. A view whose rows are all alike is ignored.
-    """
-    first, n_centers = next(iter(views.values())).row_term, next(iter(centers.values()))[0].shape[0]
-    total = float64_zeros((first.shape[0], n_centers), first)
-    n_shared = float64_zeros((first.shape[0], n_centers), first)
-    for name, view in views.items():
-        if scales[name] == 0:
-            continue
-        xp = namespace(view.row_term)
-        rows, has_view = centers[name]
-        divergence = compute_divergences(view, divergences[name], rows) / scales[name]
-        both = xp.logical_and(view.present[:, None], has_view[None, :])
-        total = total + keep_where(both, divergence, 0.0)
-        n_shared = n_shared + xp.astype(both, xp.float64)
-    if not any(scales.values()):
-        return total
-    return keep_where(n_shared > 0, total / keep_where(n_shared > 0, n_shared, 1.0), 1.0)
-
-
-def draw_random_seeds(
-    _measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, _closest: Array | None = None
-) -> np.ndarray:
-    """Draw different entities, all equally likely."""
-    return rng.choice(entities, n_clusters, replace=False)
-
-
-def draw_plus_plus_seeds(
-    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, closest: Array | None = None
-) -> np.ndarray:
-    """Draw seeds by greedy k-means++ (Arthur & Vassilvitskii 2007) over several views.
-
-    Each seed is drawn with a probability in proportion to the divergence from the seeds so far; of a few draws the one
-    that lowers the total most is kept. `closest` is each entity's divergence from the nearest of the seeds that there
-    are already.
-    """
-    if closest is not None:
-        return np.array(draw_further_seeds(measure, entities, n_clusters, rng, closest, set()))
-    first = int(rng.choice(entities))
-    closest = measure(np.array([first]))[:, 0]
-    return np.array([first, *draw_further_seeds(measure, entities, n_clusters, rng, closest, {first})])
-
-
-def draw_further_seeds(
-    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator, closest: Array, taken: set[int]
-) -> list[int]:
-    """Draw the seeds beside those already taken; `closest` is each entity's divergence from the nearest of these."""
-    n_draws = 2 + int(log(n_clusters))
-    seeds: list[int] = []
-    xp = namespace(closest)
-    at = asarray_like(entities, closest)
-    while len(taken) + len(seeds) < n_clusters:
-        cumulated = xp.cumulative_sum(xp.take(closest, at))
-        total = float(cumulated[-1])
-        if total == 0:  # every entity coincides with a seed
-            others = np.setdiff1d(entities, [*taken, *seeds])
-            return seeds + rng.choice(others, n_clusters - len(taken) - len(seeds), replace=False).tolist()
-        draws = to_numpy(xp.searchsorted(cumulated, asarray_like(rng.random(n_draws) * total, closest)))
-        draws = entities[np.minimum(draws, len(entities) - 1)]
-        reduced = xp.minimum(closest[:, None], measure(draws))
-        best = int(xp.argmin(xp.sum(reduced, axis=0)))
-        seeds.append(int(draws[best]))
-        closest = reduced[:, best]
-    return seeds
-
-
-STRATEGIES = {"k-means++": draw_plus_plus_seeds, "random": draw_random_seeds}
+STRATEGIES = ("k-means++", "random")
 RANDOM_RESPONSIBILITIES = "random-responsibilities"
 NAMED_STARTS = {*STRATEGIES, RANDOM_RESPONSIBILITIES}
 

@@ -12,11 +12,13 @@ from ...arrays import (
     compute_scores,
     count_labels,
     float64_zeros,
+    is_on_host,
     keep_where,
     map_chunks,
     namespace,
     split_into_chunks,
 )
+from ...arrays.dense_verbs import WORTH_COMPILED
 from ...divergences import Divergence
 from ...rows import ViewRows, join_blocks
 
@@ -111,7 +113,12 @@ def make_divergence(view: ViewRows, divergence: Divergence, centers: Array) -> C
 
     def measure(rows: slice, X: Array | None = None) -> Array:
         X = view.X[rows, ...] if X is None else X
-        divergences = view.row_term[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
+        scores, row_term = compute_scores(X, score), view.row_term[rows]
+        if is_on_host(scores) and scores.size >= WORTH_COMPILED:
+            from .divergence_kernels import subtract_scores
+
+            return subtract_scores(scores, row_term, divergence.scale)
+        divergences = row_term[:, None] - divergence.scale * xp.astype(scores, xp.float64)
         return keep_where(divergences > 0, divergences, 0.0)
 
     return measure

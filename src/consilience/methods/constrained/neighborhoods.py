@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
+from ...arrays import add_label_sums, take_dense_rows, take_rows
 from ...data import Constraints
 from ...data.links import Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
-from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
+from ..common.starts import SeedMeasure, SeedSearch
 from ..common.statistics import compute_divergences
 
 START_CHOICES = ("largest", "farthest")
@@ -53,14 +53,11 @@ def choose_first_centers(
     k-means++. `trusted` constraints always tie; `everything` also has those that may be wrong (both are the
     same if all constraints are trusted).
     """
-    all_rows = np.arange(view.X.shape[0])
-
-    def measure(seeds: np.ndarray) -> Array:
-        return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
-
+    measure = SeedMeasure({"rows": view}, {"rows": SquaredEuclidean()}, {"rows": 1.0})
+    all_rows = np.ones(view.X.shape[0], bool)
     groups = find_neighborhoods(trusted, everything)
     if not groups:
-        return take_dense_rows(view.X, draw_plus_plus_seeds(measure, all_rows, n_clusters, rng))
+        return take_dense_rows(view.X, np.array(SeedSearch(measure, all_rows).draw_seeds(n_clusters, rng)))
     sizes = np.array([len(members) for members in groups])
     sums = np.zeros((len(groups), view.X.shape[1]))
     sums = add_label_sums(take_rows(view.X, np.concatenate(groups)), np.repeat(np.arange(len(groups)), sizes), sums)
@@ -72,8 +69,9 @@ def choose_first_centers(
     if separated is not None:
         centers = np.vstack([centers, take_dense_rows(view.X, np.array([separated]))])
         seeds.add(separated)
-    closest = compute_divergences(view, SquaredEuclidean(), centers).min(axis=1)
-    more = draw_further_seeds(measure, all_rows, n_clusters, rng, closest, seeds)
+    divergences = compute_divergences(view, SquaredEuclidean(), centers)
+    search = SeedSearch(measure, all_rows, divergences.argmin(axis=1), divergences.min(axis=1))
+    more = search.draw_seeds(n_clusters - len(centers), rng, len(centers), seeds)
     return np.vstack([centers, take_dense_rows(view.X, np.array(more, int))])
 
 

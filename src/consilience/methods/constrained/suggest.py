@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -17,7 +16,7 @@ from ...data.links import label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
 from ..common.input_checks import check_nonzero_views, check_views, validate_blocks
-from ..common.starts import compute_mean_divergence, compute_seed_divergences
+from ..common.starts import SeedMeasure, compute_mean_divergence
 
 MeasureFrom = Callable[[np.ndarray], np.ndarray]  # m entities -> distance of all entities from each: (n, m)
 
@@ -91,7 +90,7 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     rows = {name: divergence.prepare(block, present) for name, (block, present) in blocks.items()}
     check_nonzero_views(views, {name: view.present for name, view in rows.items()}, fitting=True)
     scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
-    measure = partial(compute_seed_divergences, rows, dict.fromkeys(rows, divergence), scales)
+    measure = SeedMeasure(rows, dict.fromkeys(rows, divergence), scales)
     answers = Answers(getattr(model, "input_constraints_", Constraints()), model.labels_, costs)
     questions = generate_questions(answers, lambda seeds: to_numpy(measure(seeds)), contested, model.n_clusters)
     return np.array(list(islice(questions, int(n))), dtype=np.int64).reshape(-1, 2)

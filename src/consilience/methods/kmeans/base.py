@@ -130,8 +130,8 @@ class BaseMultiViewKMeans(
                 shards = shards.with_labels(fixed_labels, "fixed_labels")
             best, interrupted = fit_shards(shards, self._divergence, self, fixed_labels)
             view_centers = best.run.state.centers
-            labels, centers, agreed = best.result
-            results = list(shards.map(conclude_partition, view_centers, centers, True, each=shards.split(labels)))
+            labels, centers, agreed, started = best.result
+            results = list(started.map(conclude_partition, view_centers, centers, True, each=shards.split(labels)))
             handed = reduce(add, (result["sums"] for result in results))
             memories = remember_clusters(shards, handed.by_view, agreed)
         store_input_features(self, X, views)

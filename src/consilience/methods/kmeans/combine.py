@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, asarray_like, keep_where, make_generator, namespace, to_numpy
+from ...arrays import Array, asarray_like, is_on_host, keep_where, make_generator, namespace, to_numpy
+from ...arrays.dense_verbs import WORTH_COMPILED
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
 from ..common.known_classes import clamp_labels
@@ -73,8 +74,11 @@ def iterate_divergences(
     """Yield slices of the entities and, per view, their divergence from each center; 0 where they lack the view."""
     measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
     for rows, X in shard.read(list(shard.views), choose_row_span(shard.views.values(), len(shard))):
-        present = {name: view.present[rows][:, None] for name, view in shard.views.items()}
-        yield rows, [keep_where(present[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]
+        divergences = []
+        for name, view in shard.views.items():
+            values = measures[name](rows, X[name])
+            divergences.append(values if view.complete else keep_where(view.present[rows][:, None], values, 0.0))
+        yield rows, divergences
 
 
 def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -84,11 +88,20 @@ def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> 
     """
     labels, costs = [], []
     for rows, divergences in iterate_divergences(shard, divergence, centers):
-        distance = reduce(add, map(divergence.distance, divergences))
-        xp = namespace(distance)
-        labels.append(clamp_labels(xp.argmin(distance, axis=1), shard.fixed(rows)))
-        costs.append(xp.sum(xp.take_along_axis(reduce(add, divergences), labels[-1][:, None], axis=1)))
+        nearest = find_nearest(reduce(add, map(divergence.distance, divergences)))
+        xp = namespace(nearest)
+        labels.append(clamp_labels(nearest, shard.fixed(rows)))
+        costs += [xp.sum(xp.take_along_axis(values, labels[-1][:, None], axis=1)) for values in divergences]
     return join_blocks(labels), reduce(add, costs)
+
+
+def find_nearest(distances: Array) -> Array:
+    """Return the cluster of the smallest distance per row, the first on ties."""
+    if is_on_host(distances) and distances.size >= WORTH_COMPILED:
+        from ..common.divergence_kernels import find_smallest
+
+        return find_smallest(distances)
+    return namespace(distances).argmin(distances, axis=1)
 
 
 def vote_all(shards: Shards, divergence: Divergence, centers: Mapping[str, Array]) -> tuple[np.ndarray, float]:
@@ -102,8 +115,8 @@ def fit_shards(
 ) -> tuple[Attempt, bool]:
     """Run k-means from each start and choose the best, with the parameters of an estimator as `options`.
 
-    The result of an attempt is its labels, the consensus centers, and the sums of the rows on which all views agree.
-    `fixed_labels` are those of the shards.
+    The result of an attempt is its labels, the consensus centers, the sums of the rows on which all views agree, and
+    the shards, which have cached the labels of each view. `fixed_labels` are those of the shards.
     """
     n_clusters, n_starts = options.n_clusters, count_starts(options, fixed_labels)
 
@@ -126,7 +139,7 @@ def fit_shards(
         agreed = started.total(collect_consensus, state.centers, list(shards.views)).by_view
         centers = compute_consensus_centers(agreed, divergence, state.centers.values)
         labels, cost = vote_all(started, divergence, centers)
-        return (labels, centers, agreed), cost
+        return (labels, centers, agreed, started), cost
 
     starts = (shards.with_labels(clamp_labels(labels, fixed_labels)) for labels in make_starts())
     return run_starts(options, starts, n_starts, lambda start: multi_view_kmeans(start, divergence, n_clusters), finish)
@@ -180,7 +193,7 @@ def conclude_partition(
             sums[name].include(X[name], keep_where(present[i], handed, NO_LABEL))
     return {
         "view_labels": {name: shard.cache.arrays[name] + 0 for name in names},
-        "distances": to_numpy(join_blocks(distances)),
-        "present": np.stack([to_numpy(view.present) for view in shard.views.values()], axis=1),
+        "distances": np.asfortranarray(to_numpy(join_blocks(distances))),  # numpy is slow on sums over so few columns
+        "present": np.stack([to_numpy(view.present) for view in shard.views.values()]).T,
         "sums": ConsensusSums(sums),
     }

@@ -69,6 +69,6 @@ def cluster_points(
         raise KeyboardInterrupt
     options.converged_ = best.run.converged
     warn_if_not_converged(options)
-    labels, centers, _ = best.result
+    labels, centers, *_ = best.result
     warn_about_empty_clusters(labels, n_clusters)
     return PointClusters(centers["points"], n_jobs)
