@@ -154,6 +154,7 @@ def test_blocks_and_threads_do_not_change_bits(affinity, monkeypatch):
     X = rows(200)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 2000)
+    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 2000)
     results = []
     for max_cached, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
         monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", max_cached)
@@ -166,8 +167,12 @@ def test_blocks_and_threads_do_not_change_bits(affinity, monkeypatch):
 
 def test_nbytes_predicts_memory(monkeypatch):
     X = rows(100)
-    assert Gaussian().nbytes(X) == 100 * 100 * 8
+    assert Gaussian().nbytes(X) == 100 * 100 * 8  # one tile
     assert Gaussian().nbytes(X.astype(np.float32)) == 100 * 100 * 4
+    operator = Gaussian().build_operator(rows(1000), rng())
+    operator @ np.ones((1000, 1))
+    stored = sum(tile.nbytes for tiles in operator._table.values() for tile in tiles)
+    assert stored == Gaussian().nbytes(rows(1000)) < 0.65 * 1000 * 1000 * 8  # each pair once
     assert Nystroem(n_landmarks=20).nbytes(X) == 100 * 20 * 8
     assert Precomputed().nbytes(X) == 0
     graph = NearestNeighbors(5, "euclidean").build_operator(X, rng()).matrix
@@ -191,8 +196,9 @@ def test_cached_kernel_is_computed_once_and_not_pickled(monkeypatch):
 @pytest.mark.parametrize("max_sorted", [1, 50, 1 << 22])
 def test_median_bandwidth_is_exact(n, max_sorted, monkeypatch):
     monkeypatch.setattr("consilience.affinities.gaussian.MAX_SORTED", max_sorted)
-    monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 9)
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
+    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 9)
+    monkeypatch.setattr("consilience.affinities.gaussian.MAX_UNSAMPLED", 1)
+    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     distances = pairwise.euclidean_distances(X)
     if n == 1:

@@ -5,7 +5,15 @@ import pytest
 from array_api_compat import device
 from scipy.spatial.distance import cdist
 
-from consilience.arrays import KernelMatrix, fits_in_memory, namespace, to_numpy
+from consilience.arrays import (
+    KernelMatrix,
+    SymmetricKernelMatrix,
+    fits_in_memory,
+    list_upper_tiles,
+    namespace,
+    to_numpy,
+    use_threads,
+)
 from consilience.divergences import Likelihood, SquaredEuclidean
 from transfers import count_transfers, put_on_device
 
@@ -70,3 +78,36 @@ def test_device_memory_limits_cached_tables(monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.available_device_memory", lambda _: 100 << 30)
     assert fits_in_memory(80 << 30, X)
     assert not fits_in_memory(81 << 30, X)
+
+
+@pytest.mark.parametrize("tile", [1 << 17, 600])
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("n_vectors", [1, 4, 7])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_symmetric_products_equal_numpy(tile, cached, n_vectors, dtype, monkeypatch):
+    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", tile)
+    X, U = rows(), np.random.default_rng(1).standard_normal((70, n_vectors))
+    K = np.exp(-0.5 * cdist(X, X, "sqeuclidean")) - 0.25
+    measure = SquaredEuclidean().learn(X)
+    matrix = SymmetricKernelMatrix(Likelihood(measure, 0.5), measure.points(X.astype(dtype)), cached, 0.25)
+    for n_jobs in (1, 3):
+        with use_threads(n_jobs):
+            product = matrix @ U
+        assert product.dtype == dtype
+        np.testing.assert_allclose(product, K @ U, atol=1e-12 if dtype == np.float64 else 1e-4)
+    assert matrix.norm() == pytest.approx(np.linalg.norm(K), rel=1e-5)
+    assert matrix.least() == pytest.approx(K.min(), abs=1e-6)
+    np.testing.assert_allclose(matrix.columns(np.array([3, 0])), K[:, [3, 0]], atol=1e-6)
+    np.testing.assert_allclose(matrix.compare_with(X[:9]) @ U, K[:9] @ U, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 16, 17, 70])
+def test_upper_tiles_cover_each_pair_once(n, monkeypatch):
+    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 600)
+    covered = np.zeros((n, n), int)
+    for band in list_upper_tiles(np.zeros((n, 1))):
+        assert band.columns[0] == band.rows
+        for columns in band.columns:
+            covered[band.rows, columns] += 1
+            covered[columns, band.rows] += columns != band.rows
+    assert (covered == 1).all()

@@ -681,7 +681,7 @@ DECLARED_NAMES = """
     minimum-disagreement-view missing-view-filler mpck-means nearest-center nearest-landmarks neighbor-graph
     pck-means per-view product-of-similarities refined-means refined-view-means selection similarity-geometry
     similarity-graph single-view sparse-rows spectral-features spectral-projected-view spectral-view
-    spherical-k-means sum-of-similarities view-exemplars view-similarities views
+    spherical-k-means sum-of-similarities symmetric-kernel-matrix view-exemplars view-similarities views
 """
 
 

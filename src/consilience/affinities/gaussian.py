@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,26 +16,34 @@ from ..arrays import (
     KernelMatrix,
     KernelRows,
     RowKernel,
+    asarray_like,
     exp_nonpositive,
     find_origin,
     inner_products,
+    is_on_host,
     itemsize,
     keep_where,
+    list_upper_tiles,
+    map_chunks,
     namespace,
     scale_rows,
     to_numpy,
 )
+from ..arrays.namespace import fetch_numbers
+from ..arrays.pairwise import TileBand
 from .base import NoAffinityError, check_positive, nth_smallest
 from .distances import SquaredDistances
 from .kernels import KernelAffinity
 
+T = TypeVar("T")
+
 BANDWIDTHS = ("median", "local")
 LOCAL_NEIGHBOR = 7  # its distance is a row's local bandwidth (Zelnik-Manor & Perona 2004)
-MAX_SORTED = 1 << 22  # distances that may be held and sorted at once
+MAX_SORTED = 1 << 24  # distances that may be held and sorted at once
+MAX_UNSAMPLED = 1 << 16  # distances that are all sorted; of more, a sample shows which are near the median
+MEDIAN_SAMPLE = 1000  # rows of the sample, at most
+MAX_KEPT_SHARE = 0.1  # share of the distances that are kept around the median of the sample, at most
 N_EDGES = 8  # edges between which distances are counted in one pass
-SAMPLE_OFFSETS = (0.3, 0.05, 0.01, 0.002)  # the first edges are these quantiles of a sample around its median
-
-MapPairs = Callable[[Callable[[Array], Any]], Iterator[Any]]  # applies a function to all squared distances, in tiles
 
 
 @save_as("affinity-gaussian")
@@ -132,43 +140,46 @@ class LocalGaussianKernel:
 
 
 def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
-    """Compute the exact median of the distances of all rows to all, in a few passes that hold few at a time.
+    """Compute the exact median of the distances of all rows to all, in one pass or a few, which hold few at a time.
 
     The distances of rows to themselves are zero and come first, the others come twice, so each pair is counted once.
-    Each pass counts how many distances lie below each of some edges, until those between the two edges around the
-    median are few enough to be sorted. A sample of the squared distances gives the first edges.
+    A pass counts the distances below each of some edges, and keeps those between the edges if they are not too many. A
+    sample gives the edges of the first pass; if the median is not between them, further passes narrow it down.
     """
-    n_rows, dtype, map_pairs = X.shape[0], np.dtype(f"f{itemsize(X)}"), partial(distances.map_pairs, X)
+    n_rows, dtype = X.shape[0], np.dtype(f"f{itemsize(X)}")
     if n_rows == 1:
         return 1.0  # a single row is similar to itself whatever the bandwidth
+    pairs = RowPairs(distances, distances.points(X))
     lower, upper = ((n_rows**2 - 1) // 2 - n_rows) // 2, (n_rows**2 // 2 - n_rows) // 2
     if lower < 0:  # two rows: the lower of the middle ones is a row's distance to itself
-        return float(np.sqrt(np.float64(find_smallest_from(map_pairs, 0.0)))) / 2
-    first, last = dtype.type(0), dtype.type(np.inf)
-    below, end = 0, n_rows * (n_rows - 1) // 2
-    edges = None
-    while end - below > MAX_SORTED and np.nextafter(first, last) < last:
-        if edges is None:
-            quantiles = [0.5 + sign * offset for offset in SAMPLE_OFFSETS for sign in (-1, 1)]
-            edges = np.quantile(distances.sample(X), quantiles, method="lower")
-        else:
-            # as many floating-point numbers between each two edges: their bits are ordered as they are
+        return pairs.find_smallest(0.0) ** 0.5 / 2
+    first, last, below, end = dtype.type(0), dtype.type(np.inf), 0, n_rows * (n_rows - 1) // 2
+    edges, share = np.array([first, last]), 1.0
+    if end > MAX_UNSAMPLED:
+        share = min(MAX_SORTED / end, 4 * MAX_KEPT_SHARE)  # at most; a quarter of it is expected
+        edges = np.quantile(pairs.sample(), [0.5 - share / 8, 0.5 + share / 8], method="lower")
+    while True:
+        counts, kept = pairs.tally(edges, share)
+        bounds, ranks = [first, *edges, last], [below, *counts, end]
+        at = int(np.searchsorted(ranks, lower, side="right"))
+        first, last = bounds[at - 1 : at + 1]
+        below, end = ranks[at - 1 : at + 1]
+        if kept is not None and edges[0] <= first and last <= edges[-1]:
+            places = [lower - counts[0], min(upper, counts[-1] - 1) - counts[0]]
+            middle = np.partition(kept, places)[places].tolist()
+            break
+        if np.nextafter(first, last) >= last:
+            middle = [first, first]  # all that are left are equal
+            break
+        edges, share = np.array([first, last]), 1.0
+        if end - below > MAX_SORTED:
+            # as many floating-point numbers between each two edges, whose bits are ordered as they are; the first edge
+            # separates those that are equal to the lower bound
             low, high = (int(limit.view(f"i{limit.itemsize}")) for limit in (first, last))
-            steps = sorted({low + (high - low) * i // (N_EDGES + 1) for i in range(1, N_EDGES + 1)})
-            edges = np.array(steps, f"i{first.itemsize}").view(first.dtype)
-        edges = np.unique(edges[(edges > first) & (edges < last)])
-        counts = [below, *count_below(map_pairs, edges), end]
-        at = int(np.searchsorted(counts, lower, side="right"))
-        first, last = [first, *edges, last][at - 1 : at + 1]
-        below, end = counts[at - 1 : at + 1]
-    middle = [first, first]  # if all that are left are equal
-    if end - below <= MAX_SORTED:
-        smallest, largest = float(first), float(last)
-        parts = list(map_pairs(lambda tile: tile[(tile >= smallest) & (tile < largest)]))
-        places = [lower - below, min(upper, end - 1) - below]
-        middle = np.partition(to_numpy(namespace(parts[0]).concat(parts)), places)[places].tolist()
+            steps = sorted({low + 1, *(low + (high - low) * i // (N_EDGES + 1) for i in range(1, N_EDGES + 1))} - {low})
+            edges, share = np.array(steps, f"i{first.itemsize}").view(first.dtype), 0.0
     if upper >= end:
-        middle[1] = find_smallest_from(map_pairs, last)
+        middle[1] = pairs.find_smallest(last)
     median = float(np.sqrt(np.array(middle, np.float64)).mean())
     if median == 0:
         raise NoAffinityError(
@@ -178,17 +189,72 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
     return median
 
 
-def count_below(map_pairs: MapPairs, edges: np.ndarray) -> list[int]:
-    """Count the distances below each edge."""
+@dataclass(frozen=True, eq=False)
+class RowPairs:
+    """The squared distances of all pairs of different rows, computed in tiles for each pass over them."""
 
-    def count(tile: Array) -> Array:
-        xp = namespace(tile)
-        return xp.stack([xp.asarray(xp.count_nonzero(tile < float(edge))) for edge in edges])
+    distances: SquaredDistances
+    points: KernelRows
 
-    return to_numpy(reduce(add, map_pairs(count))).tolist() if len(edges) else []
+    def tally(self, edges: np.ndarray, share: float) -> tuple[list[int], np.ndarray | None]:
+        """Count the distances below each edge, and return those from the first edge on and below the last.
 
+        None instead if they are more than a share of all distances, in a part of the pairs.
+        """
+        limits = [float(edge) for edge in edges]
 
-def find_smallest_from(map_pairs: MapPairs, lower: float) -> float:
-    """Find the smallest distance that is at least `lower`."""
-    minima = map_pairs(lambda tile: namespace(tile).min(keep_where(tile >= float(lower), tile, np.inf)))
-    return float(reduce(lambda first, second: namespace(first).minimum(first, second), minima))
+        def tally_band(band: TileBand) -> tuple[Array, list[Array] | None]:
+            counts, kept, n_kept = [], [], 0
+            most = share * (band.rows.stop - band.rows.start) * (self.points.X.shape[0] - band.rows.start)
+            for tile in self._compute(band):
+                xp = namespace(tile)
+                below = [tile < limit for limit in limits]
+                counts.append(xp.stack([xp.asarray(xp.count_nonzero(mask)) for mask in below]))
+                if n_kept <= most and share:
+                    kept.append(tile[below[0] ^ below[-1]])
+                    n_kept += kept[-1].shape[0]
+            return reduce(add, counts), kept if n_kept <= most and share else None
+
+        counts, kept = zip(*self._map(tally_band), strict=True)
+        total = to_numpy(reduce(add, counts)).tolist()
+        if any(parts is None for parts in kept):
+            return total, None
+        tiles = [tile for parts in kept for tile in parts]
+        return total, to_numpy(namespace(tiles[0]).concat(tiles))
+
+    def find_smallest(self, lower: float) -> float:
+        """Find the smallest distance that is at least `lower`."""
+
+        def find(band: TileBand) -> Array:
+            minima = (
+                namespace(tile).min(keep_where(tile >= float(lower), tile, np.inf)) for tile in self._compute(band)
+            )
+            return reduce(lambda first, second: namespace(first).minimum(first, second), minima)
+
+        return min(fetch_numbers(self._map(find)))
+
+    def sample(self) -> np.ndarray:
+        """Return the distances between some evenly spread rows."""
+        n = self.points.X.shape[0]
+        rows = np.arange(0, n, -(-n // min(n // 4, MEDIAN_SAMPLE)))
+        points = self.points.take(rows)
+        return to_numpy(self.distances.tile(points, points))[np.triu_indices(len(rows), 1)]
+
+    def _map(self, function: Callable[[TileBand], T]) -> Iterator[T]:
+        X = self.points.X
+        return (map_chunks if is_on_host(X) else map)(function, list_upper_tiles(X))
+
+    def _compute(self, band: TileBand) -> Iterator[Array]:
+        """Yield the tiles of a band; entries that are not a pair of different rows, or repeat one, are infinite."""
+        X, norms, _ = self.points.slice_rows(band.rows)
+        factors = scale_rows(X, namespace(norms).full_like(norms, -2.0))
+        for columns in band.columns:
+            right = self.points.slice_rows(columns)
+            tile = inner_products(factors, right.X)
+            tile += norms[:, None]
+            tile += right.row_term[None, :]
+            tile = np.maximum(tile, 0, out=tile) if is_on_host(tile) else keep_where(tile > 0, tile, 0.0)
+            if columns == band.rows:
+                above = asarray_like(np.triu(np.ones(tile.shape, bool), 1), tile)
+                tile = keep_where(above, tile, np.inf)
+            yield tile

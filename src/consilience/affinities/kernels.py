@@ -14,14 +14,17 @@ from ..arrays import (
     KernelMatrix,
     KernelRows,
     RowKernel,
+    SymmetricKernelMatrix,
     as_csr,
     exp_nonpositive,
     fits_in_memory,
     inner_products,
+    is_in_memory,
     is_on_host,
     is_sparse,
     itemsize,
     keep_where,
+    list_upper_tiles,
     namespace,
     row_sums,
     squared_norms,
@@ -50,7 +53,7 @@ class KernelAffinity(Affinity):
         *,
         others: Array | None = None,
         learn_from: Array | None = None,
-    ) -> KernelMatrix:
+    ) -> KernelMatrix | SymmetricKernelMatrix:
         """Compare rows with others, by default with themselves.
 
         A kernel with negative entries is shifted by its smallest entry, as the paper does within its rounds: a graph
@@ -59,15 +62,28 @@ class KernelAffinity(Affinity):
         kernel = self.learn(X if learn_from is None else learn_from)
         points = kernel.points(X)
         right = points if others is None else kernel.points(others)
-        cached = fits_in_memory(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
-        matrix = KernelMatrix(kernel, points, right, cached)
+        matrix: KernelMatrix | SymmetricKernelMatrix
+        if others is None and computes_half(points.X):
+            matrix = SymmetricKernelMatrix(kernel, points, self.nbytes(X) > 0)
+        else:
+            cached = fits_in_memory(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
+            matrix = KernelMatrix(kernel, points, right, cached)
         if self.may_be_negative(X) and (shift := matrix.least()) < 0:
-            matrix = KernelMatrix(kernel, points, right, cached, shift)
+            matrix = replace(matrix, shift=shift)
         return matrix
 
     def nbytes(self, X: Array) -> int:
-        table = X.shape[0] ** 2 * itemsize(X)
+        n_rows = X.shape[0]
+        n_entries = n_rows**2
+        if computes_half(X):
+            n_entries = sum((rows.stop - rows.start) * (n_rows - rows.start) for rows, _ in list_upper_tiles(X))
+        table = n_entries * itemsize(X)
         return table if fits_in_memory(table, X) else 0
+
+
+def computes_half(X: Array) -> bool:
+    """Whether only half of the kernel of rows with themselves is computed, because it is symmetric."""
+    return is_on_host(X) and is_in_memory(X)
 
 
 def has_negative(X: Array) -> bool:

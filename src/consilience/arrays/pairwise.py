@@ -6,10 +6,10 @@ and the device of the rows that are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from math import hypot
+from math import hypot, isqrt
 from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -18,7 +18,7 @@ from array_api_compat import device
 
 from .._saving import refer_as, save_as
 from .memory import available_device_memory
-from .namespace import Array, asarray_like, concat_blocks, fetch_numbers, itemsize, keep_where, namespace
+from .namespace import Array, asarray_like, concat_blocks, fetch_numbers, itemsize, keep_where, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks, split_slice
 from .verbs import as_rows_like, is_in_memory, is_on_host, plan_reads, read_blocks, take_rows
 
@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 TILE = 1 << 20  # entries that a thread computes at a time; a device computes more
 LEAST_ROWS = 16  # products of fewer rows are slow
+SYMMETRIC_TILE = 1 << 17  # entries of a tile of a symmetric matrix, which stay in the cache of a core
 MAX_CACHED_BYTES = 1 << 30  # larger tables are computed again for every product
 DEVICE_SHARE = 0.8  # share of the free memory of a device that tables may take
 
@@ -110,11 +111,7 @@ class KernelMatrix:
         return map_chunks(function, blocks) if is_on_host(self.left.X) else map(function, blocks)
 
     def _compute(self, rows: slice) -> Array:
-        tile = self.kernel.tile(self.left.slice_rows(rows), self.right)
-        expected = rows.stop - rows.start, self.shape[1]
-        if tile.shape != expected:
-            name = type(self.kernel).__name__
-            raise ValueError(f"{name}.tile returned shape {tile.shape}, but must return (left, right), here {expected}")
+        tile = compute_tile(self.kernel, self.left.slice_rows(rows), self.right)
         return tile - self.shift if self.shift else tile
 
     def map_tiles(self, function: Callable[[slice, Array], T], *, whole: bool = False) -> Iterator[T]:
@@ -180,6 +177,135 @@ class KernelMatrix:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table out of copies and pickles, because it can be computed again."""
         return {name: value for name, value in self.__dict__.items() if name not in ("_table", "_whole")}
+
+
+@save_as("symmetric-kernel-matrix")
+@dataclass(frozen=True, eq=False)
+class SymmetricKernelMatrix:
+    """The kernel of rows in main memory with themselves: only the tiles on and above the diagonal are computed.
+
+    A product reads each tile once, and uses it for its rows and for its columns while it is in the cache.
+    """
+
+    kernel: RowKernel
+    points: KernelRows
+    cached: bool
+    shift: float = 0.0  # subtracted from every entry
+    exact = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.points.X.shape[0], self.points.X.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(f"f{itemsize(self.points.X)}")
+
+    @property
+    def right(self) -> KernelRows:
+        return self.points
+
+    @cached_property
+    def _bands(self) -> list[TileBand]:
+        return list_upper_tiles(self.points.X)
+
+    @cached_property
+    def _table(self) -> dict[int, list[Array]]:
+        """The tiles of each band, by its first row."""
+        tiles = map_chunks(lambda band: list(self._compute(band)), self._bands)
+        return {band.rows.start: row for band, row in zip(self._bands, tiles, strict=True)}
+
+    def _compute(self, band: TileBand) -> Iterator[Array]:
+        left = self.points.slice_rows(band.rows)
+        for columns in band.columns:
+            tile = compute_tile(self.kernel, left, self.points.slice_rows(columns))
+            yield tile - self.shift if self.shift else tile
+
+    def _map_bands(self, function: Callable[[TileBand, Iterable[Array]], T]) -> Iterator[T]:
+        """Map a function of a band and its tiles, the one on the diagonal first, on the threads allowed."""
+        table = self._table if self.cached else None
+
+        def call(band: TileBand) -> T:
+            return function(band, self._compute(band) if table is None else table[band.rows.start])
+
+        return map_chunks(call, self._bands)
+
+    def __matmul__(self, U: Array) -> Array:
+        from .pairwise_kernels import multiply_symmetric_tile
+
+        thin = to_numpy(U)
+        n_vectors = thin.shape[1]
+        vectors = np.zeros((n_vectors + n_vectors % 2, self.shape[0]), self.dtype)
+        vectors[:n_vectors] = thin.T
+
+        def multiply(band: TileBand, tiles: Iterable[Array]) -> np.ndarray:
+            rows = band.rows
+            sums = np.zeros((vectors.shape[0], self.shape[0] - rows.start), self.dtype)
+            for columns, tile in zip(band.columns, tiles, strict=True):
+                if columns == rows:
+                    sums[:, : rows.stop - rows.start] = vectors[:, rows] @ tile
+                else:
+                    multiply_symmetric_tile(tile, vectors, sums, rows.start, columns.start)
+            return sums
+
+        product = np.zeros_like(vectors)
+        for band, sums in zip(self._bands, self._map_bands(multiply), strict=True):
+            product[:, band.rows.start :] += sums
+        return product[:n_vectors].T
+
+    def columns(self, entities: Array) -> Array:
+        return self.kernel.tile(self.points, self.points.take(entities)) - self.shift
+
+    def norm(self) -> float:
+        return self._norm
+
+    @cached_property
+    def _norm(self) -> float:
+        def measure(_: TileBand, tiles: Iterable[Array]) -> float:
+            diagonal, *others = map(frobenius_norm, tiles)
+            return hypot(diagonal, *others, *others)
+
+        return hypot(*self._map_bands(measure))
+
+    def least(self) -> float:
+        """The smallest entry."""
+        return float(min(self._map_bands(lambda _, tiles: min(map(np.min, tiles)))))
+
+    def compare_with(self, X: Array) -> KernelMatrix:
+        rows = self.kernel.points(as_rows_like(X, self.points.X))
+        return KernelMatrix(self.kernel, rows, self.points, False, self.shift)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table out of copies and pickles, because it can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_table", "_bands")}
+
+
+class TileBand(NamedTuple):
+    """Adjacent tiles of a square matrix, from the diagonal to the right."""
+
+    rows: slice
+    columns: list[slice]  # the first is that of the diagonal, equal to the rows
+
+
+def list_upper_tiles(X: Array) -> list[TileBand]:
+    """List the tiles on and above the diagonal of the square matrix of rows with themselves, by the shape alone."""
+    n = X.shape[0]
+    height = max(LEAST_ROWS, isqrt(choose_block_size(X, SYMMETRIC_TILE) // 2))  # tiles are twice as wide as high
+    bands = []
+    for rows in split_slice(slice(0, n), -(-n // height)):
+        n_tiles = -(-(n - rows.stop) // (2 * height))
+        bands.append(TileBand(rows, [rows, *(split_slice(slice(rows.stop, n), n_tiles) if n_tiles else [])]))
+    return bands
+
+
+def compute_tile(kernel: RowKernel, left: KernelRows, right: KernelRows) -> Array:
+    """Return the kernel of rows with others, checked to have the right shape."""
+    tile = kernel.tile(left, right)
+    expected = left.X.shape[0], right.X.shape[0]
+    if tile.shape != expected:
+        name = type(kernel).__name__
+        raise ValueError(f"{name}.tile returned shape {tile.shape}, but must return (left, right), here {expected}")
+    return tile
 
 
 def _call_shifted(function: Callable[[slice, Array], T], start: int, rows: slice, tile: Array) -> T:

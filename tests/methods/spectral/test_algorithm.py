@@ -92,7 +92,7 @@ def test_blocks_and_float32_give_the_same_embedding(monkeypatch):
         [Gaussian().build_operator(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2
     )[-1]
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
+    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 1000)
     monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 1000)
     cut = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     for a, b, c in zip(whole, cut, single, strict=True):

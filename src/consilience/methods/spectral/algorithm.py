@@ -9,9 +9,9 @@ All arrays are of the library, and on the device, of the products with the simil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 from typing import Any
 
@@ -32,6 +32,7 @@ from ...arrays import (
     map_chunks,
     namespace,
     split_slice,
+    squared_norms,
     take_rows,
     to_numpy,
 )
@@ -181,14 +182,33 @@ def find_smallest_entry(A: Array, B: Array, exact: bool, rng: np.random.Generato
         rows = np.sort(rng.choice(n, min(n, SHIFT_SAMPLE), replace=False))
         sample = take_rows(left, asarray_like(rows, left))
 
-    def find_smallest(rows: slice) -> Array:
+    def find_smallest(left: Array, right: Array, rows: slice) -> Array:
         if sample is not None:
             return xp.min(right[rows, :] @ sample.T)
         return xp.min(left[rows, :] @ right[rows.start :, :].T)  # symmetric: earlier blocks cover the other columns
 
     size = n * (n if sample is None else sample.shape[0])
     blocks = split_slice(slice(0, n), max(1, min(n, size // choose_block_size(A, SEARCH_BLOCK))))
-    return reduce(xp.minimum, (map_chunks if is_on_host(A) else map)(find_smallest, blocks)) / 2
+    if not is_on_host(A):
+        return reduce(xp.minimum, map(partial(find_smallest, left, right), blocks)) / 2
+    if exact and left.dtype == np.float64 and len(blocks) > 1:
+        blocks = screen_blocks(A, B, find_smallest, blocks)
+    return min(map_chunks(partial(find_smallest, left, right), blocks)) / 2
+
+
+def screen_blocks(
+    A: np.ndarray, B: np.ndarray, find_smallest: Callable[..., np.ndarray], blocks: Sequence[slice]
+) -> list[slice]:
+    """Return the blocks that may contain the smallest entry of A B' + B A', by a search in float32.
+
+    It takes half of the time of float64, which mostly needs to search only one block after it.
+    """
+    unit_A, unit_B = ((array / (np.abs(array).max() or 1.0)).astype(np.float32) for array in (A, B))
+    left, right = np.hstack([unit_A, unit_B]), np.hstack([unit_B, unit_A])
+    minima = np.array(list(map_chunks(partial(find_smallest, left, right), blocks)), np.float64)
+    # of an inner product of rounded numbers (Higham 2002, section 3.1), with a margin for the rounding of the lengths
+    error = 1.1 * (left.shape[1] + 2) * float(np.finfo(np.float32).eps) * float(np.max(squared_norms(left)))
+    return [block for block, smallest in zip(blocks, minima, strict=True) if smallest <= minima.min() + 2 * error]
 
 
 def isolated_below(degree: Array) -> Array:

@@ -168,13 +168,11 @@ def extend_basis_on_device(basis: Array, block: Array) -> Array:
 
 def descending_eigh(matrix: Array) -> tuple[Array, Array]:
     """Return all eigenvalues of a small symmetric matrix in descending order, and their vectors."""
-    values, vectors = scipy.linalg.eigh(matrix) if is_on_host(matrix) else namespace(matrix).linalg.eigh(matrix)
-    xp = namespace(values)
+    xp = namespace(matrix)
+    values, vectors = xp.linalg.eigh(matrix)
     return xp.flip(values), xp.flip(vectors, axis=1)
 
 
 def thin_qr(matrix: Array) -> tuple[Array, Array]:
     """Return an orthonormal basis of the columns of a tall matrix, and their coordinates in it."""
-    if is_on_host(matrix):
-        return scipy.linalg.qr(matrix, mode="economic", check_finite=False)
     return namespace(matrix).linalg.qr(matrix, mode="reduced")

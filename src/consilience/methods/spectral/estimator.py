@@ -121,8 +121,9 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     blocks, which takes time that grows with the square of the entities and hardly any memory. If the similarities are
     approximate themselves ('landmarks', 'nystroem'), it is searched in a thousand rows drawn at random.
 
-    **Memory.** Kernels are stored as a table up to 1 GiB per view and computed in blocks, again for each product,
-    beyond; the numbers are the same. `nbytes` of an affinity tells the memory it needs.
+    **Memory.** Kernels are stored as a table of all pairs up to 1 GiB per view, or 16,000 entities in float64, and
+    computed in blocks, again for each product, beyond; the numbers are the same. `nbytes` of an affinity tells the
+    memory it needs.
 
     **Devices.** Arrays of torch or cupy stay where they are: similarities, eigenvectors, rounds and k-means are
     computed there, and the labels are fetched at the end. A round fetches one number, the alignment. Kernels are stored
