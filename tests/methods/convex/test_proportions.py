@@ -354,8 +354,14 @@ def test_likelihoods_of_extreme_size(scale):
 
 def count_conjugate_steps(monkeypatch):
     steps, original = [], module.take_conjugate_step
-    monkeypatch.setattr(module, "take_conjugate_step", lambda *arguments: steps.append(1) or original(*arguments))
+    monkeypatch.setattr(module, "take_conjugate_step", lambda *a, **k: steps.append(1) or original(*a, **k))
     return steps
+
+
+def switch_sets_off(monkeypatch):
+    """Leave no memory for the columns of a set."""
+    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    monkeypatch.setattr(module, "LARGEST_TABLE", 0)
 
 
 @pytest.mark.parametrize("sharpness", [3.0, 30.0, 300.0])
@@ -367,9 +373,10 @@ def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch):
     w /= w.sum()
     best = objective(A, w, multiplicative(A, w, 3000))
     steps = count_conjugate_steps(monkeypatch)
-    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    switch_sets_off(monkeypatch)
+    monkeypatch.setattr(module, "DENSE_SHARE", 1.0)  # updates do not come first
     result = mixture_proportions(A, w)
-    assert len(steps) >= result.n_iter - 2  # except in the last round and one with an empty set
+    assert len(steps) >= result.n_iter - 4  # the last round has none, nor have rounds with an empty set
     assert_solved(result, A, w)
     assert result.objective >= best - 1e-6
 
@@ -400,6 +407,49 @@ def test_conjugate_steps_with_more_components_than_points(A, start, monkeypatch)
     result = mixture_proportions(A, start=start)
     assert result.gap < 1e-3
     assert result.objective == pytest.approx(best, abs=1e-4)
+
+
+@pytest.mark.parametrize("sharpness", [10.0, 30.0, 100.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("d", [2, 5])
+def test_dense_start_matches_sets(sharpness, weighted, d, monkeypatch):
+    A = likelihoods(300, sharpness, d=d)
+    w = np.random.default_rng(0).random(300) + 0.1 if weighted else np.ones(300)
+    result = mixture_proportions(A, w, tol=1e-8)
+    monkeypatch.setattr(module, "DENSE_SHARE", 2.0)
+    by_sets = mixture_proportions(A, w, tol=1e-8)
+    assert_solved(result, A, w / w.sum(), tol=1e-8)
+    assert result.objective == pytest.approx(by_sets.objective, abs=2e-8)
+    np.testing.assert_allclose(A @ result.q, A @ by_sets.q, rtol=1e-3)
+
+
+def test_dense_solutions_have_exact_zeros():
+    A = likelihoods(300, 30.0, d=3)
+    result = mixture_proportions(A)
+    gradient = A.T @ (1 / 300 / (A @ result.q))
+    assert 150 < np.count_nonzero(result.q) < 300
+    assert (result.q[gradient < 0.9] == 0).all()
+
+
+def test_components_removed_too_early_return():
+    A = likelihoods(300, 100.0, d=5)
+    start = np.full(300, 1.0)
+    start[:20] = 1e-12  # less than updates can restore
+    result, expected = mixture_proportions(A, start=start), mixture_proportions(A)
+    assert_solved(result, A, np.full(300, 1 / 300))
+    np.testing.assert_allclose(result.q, expected.q, atol=1e-5)
+
+
+def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch):
+    A = likelihoods(400, 30.0)
+    expected = mixture_proportions(A)
+    monkeypatch.setattr("consilience.methods.convex.conjugate.MAX_STEPS", 1)
+    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    steps = count_conjugate_steps(monkeypatch)
+    result = mixture_proportions(A)
+    assert 0 < len(steps) < result.n_iter
+    assert_solved(result, A, np.full(400, 1 / 400))
+    assert result.objective == pytest.approx(expected.objective, abs=1e-6)
 
 
 def test_large_sets_switch_to_conjugate_steps(monkeypatch):

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
 from ...arrays.namespace import concat_blocks
-from .components import as_float64, expand_to_all, log_sum_exp, number_present, replace_nonpositive
+from .components import as_float64, divide_weights, expand_to_all, log_sum_exp, number_present, replace_nonpositive
 from .proportions import Proportions, iterate_proportions, iterate_updates, mixture_proportions
 
 MAX_SOLVER_ROUNDS = 1000  # within a round of the view weights
@@ -42,16 +42,21 @@ class ViewLikelihoods:
         view_q = self.select(q)
         return concat_blocks(self.matrix.map_tiles(lambda _, tile: multiply_tile(tile, view_q), whole=True))
 
+    def multiply_twice(self, v: Array, weights: Array, divide: bool) -> tuple[Array, Array]:
+        view_v = self.select(v)
+        parts = self.matrix.map_tiles(
+            lambda rows, tile: multiply_tile_twice(tile, view_v, weights[rows], divide), whole=True
+        )
+        products, sums = zip(*parts, strict=True)
+        return concat_blocks(products), self.expand(reduce(add, sums), 0.0)
+
     def multiply_transposed(self, r: Array) -> Array:
         products = self.matrix.map_tiles(lambda rows, tile: multiply_transposed_tile(r[rows], tile), whole=True)
         return self.expand(reduce(add, products), 0.0)
 
     def squared_sums(self, r: Array) -> Array:
-        def multiply_squares(rows: slice, tile: Array) -> Array:
-            squares = tile**2 if is_float32_on_device(tile) else as_float64(tile) ** 2
-            return multiply_transposed_tile(r[rows], squares)
-
-        return self.expand(reduce(add, self.matrix.map_tiles(multiply_squares)), 0.0)
+        products = self.matrix.map_tiles(lambda rows, tile: multiply_squared_tile(r[rows], tile))
+        return self.expand(reduce(add, products), 0.0)
 
     def columns(self, components: np.ndarray) -> Array:
         """Likelihoods under some entities; zero under those that lack the view."""
@@ -67,11 +72,18 @@ class ViewLikelihoods:
 
     def select(self, values: Array) -> Array:
         """Select the values of the entities that have the view."""
+        if self.is_complete:
+            return values
         return namespace(values).take(values, self._positions)
 
     def expand(self, values: Array, fill: float) -> Array:
         """Expand values of the entities that have the view to all entities."""
-        return expand_to_all(values, self._numbers, fill)
+        return values if self.is_complete else expand_to_all(values, self._numbers, fill)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all entities have the view."""
+        return len(self.entities) == self.n_entities
 
     @cached_property
     def _positions(self) -> Array:
@@ -89,13 +101,29 @@ def is_float32_on_device(tile: Array) -> bool:
     return not is_on_host(tile) and tile.dtype != namespace(tile).float64
 
 
+def multiply_tile_twice(tile: Array, v: Array, weights: Array, divide: bool) -> tuple[Array, Array]:
+    """Compute ``s = tile @ v`` and ``(weights * s) @ tile``, or ``(weights / s) @ tile``, summed in float64."""
+    if is_on_host(tile):
+        from .kernels import multiply_table_twice
+
+        return multiply_table_twice(tile, v, weights, divide)
+    s = multiply_tile(tile, v)
+    return s, multiply_transposed_tile(divide_weights(weights, s) if divide else weights * s, tile)
+
+
 def multiply_tile(tile: Array, vector: Array) -> Array:
     """Compute ``tile @ vector``, summed in float64.
 
-    On a device, a copy in float64 would cost more than the product. So float32 numbers are multiplied as they are, and
-    the sums of short spans are added up in float64.
+    A copy in float64 would cost more than the product. So the host converts numbers as it multiplies them; on a device
+    float32 numbers are multiplied as they are, and the sums of short spans are added up in float64.
     """
     xp = namespace(tile)
+    if is_on_host(tile):
+        from .kernels import multiply_table
+
+        products = np.empty(len(tile))
+        multiply_table(tile, vector, products)
+        return products
     if not is_float32_on_device(tile):
         return as_float64(tile) @ vector
     unit, vector = scale_to_largest(vector, tile)
@@ -109,6 +137,12 @@ def multiply_tile(tile: Array, vector: Array) -> Array:
 def multiply_transposed_tile(vector: Array, tile: Array) -> Array:
     """Compute ``vector @ tile``, summed in float64 as in `multiply_tile`."""
     xp = namespace(tile)
+    if is_on_host(tile):
+        from .kernels import add_rows
+
+        sums = np.zeros(tile.shape[1])
+        add_rows(vector, tile, sums)
+        return sums
     if not is_float32_on_device(tile):
         return vector @ as_float64(tile)
     unit, vector = scale_to_largest(vector, tile)
@@ -117,6 +151,17 @@ def multiply_transposed_tile(vector: Array, tile: Array) -> Array:
     spans = xp.reshape(tile[:whole, :], (n_spans, FLOAT32_SPAN, m))
     sums = xp.reshape(vector[:whole], (n_spans, 1, FLOAT32_SPAN)) @ spans
     return unit * (xp.sum(sums[:, 0, :], axis=0, dtype=xp.float64) + as_float64(vector[whole:] @ tile[whole:, :]))
+
+
+def multiply_squared_tile(vector: Array, tile: Array) -> Array:
+    """Compute ``vector @ tile**2``, summed in float64 as in `multiply_tile`."""
+    if not is_on_host(tile):
+        return multiply_transposed_tile(vector, tile**2)
+    from .kernels import add_squared_rows
+
+    sums = np.zeros(tile.shape[1])
+    add_squared_rows(vector, tile, sums)
+    return sums
 
 
 def scale_to_largest(vector: Array, tile: Array) -> tuple[Array, Array]:
@@ -155,6 +200,13 @@ class StackedLikelihoods:
 
     def __matmul__(self, q: Array) -> Array:
         return concat_blocks(view @ q for view in self.views.values())
+
+    def multiply_twice(self, v: Array, weights: Array, divide: bool) -> tuple[Array, Array]:
+        parts = [view.multiply_twice(v, weights[rows], divide) for view, rows in self.pair_with_rows()]
+        if len(parts) == 1:
+            return parts[0]
+        products, sums = zip(*parts, strict=True)
+        return concat_blocks(products), reduce(add, sums)
 
     @property
     def T(self) -> TransposedLikelihoods:

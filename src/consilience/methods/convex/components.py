@@ -25,14 +25,21 @@ LikelihoodMatrix = Any  # (points, components) in float64, with the operations t
 
 def compute_objective(w: Array, Q: Array) -> float:
     """Weighted mean log-likelihood; points of zero weight may have zero likelihood."""
-    has_weight = w > 0
     with np.errstate(divide="ignore"):
-        return float(w[has_weight] @ namespace(Q).log(Q[has_weight]))
+        return float(w @ namespace(Q).log(keep_where(w > 0, Q, 1.0)))
 
 
 def divide_weights(w: Array, Q: Array) -> Array:
     """Compute w / Q, and zero where w is zero."""
     return w / keep_where(w != 0, Q, 1.0)
+
+
+def multiply_twice(A: LikelihoodMatrix, v: Array, weights: Array, divide: bool) -> tuple[Array, Array]:
+    """Compute ``s = A @ v`` and ``A.T @ (weights * s)``, or ``A.T @ (weights / s)``: in one pass if A can."""
+    if hasattr(A, "multiply_twice"):
+        return A.multiply_twice(v, weights, divide)
+    s = A @ v
+    return s, A.T @ (weights / replace_nonpositive(s) if divide else weights * s)
 
 
 def replace_nonpositive(values: Array) -> Array:

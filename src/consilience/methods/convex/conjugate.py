@@ -16,6 +16,7 @@ from .components import (
     LikelihoodMatrix,
     compute_objective,
     divide_weights,
+    multiply_twice,
     replace_nonpositive,
 )
 from .quadratic import ExchangeRule
@@ -23,28 +24,36 @@ from .quadratic import ExchangeRule
 HALVINGS = 10  # of a conjugate gradient step
 UPDATE_HALVINGS = 40  # of the multiplicative update, which is tried next
 FLAT = 1e-12  # curvature along a direction, in the metric, that counts as zero
-MAX_STEPS = 100  # of conjugate gradients per system
-LEAST_METRIC = 0.01  # for components of zero proportion, relative to the mean proportion
-MAX_EXCHANGES = 30  # between components that are free and those fixed at zero
+MAX_STEPS = 300  # of conjugate gradients, and exchanges between components that are free and those fixed at zero
+MAX_DAMPED_STEPS = 3000
+LEAST_METRIC = 0.01  # of damped steps for components of zero proportion, relative to the mean proportion
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, relative to the first
 
 
-def take_conjugate_step(A: LikelihoodMatrix, w: Array, q: Array, Q: Array, g: Array) -> tuple[Array, Array]:
+def take_conjugate_step(
+    A: LikelihoodMatrix, w: Array, q: Array, Q: Array, g: Array, *, damped: bool = False
+) -> tuple[Array, Array, bool]:
     """Take a Newton step over all components; return the new proportions and the likelihood of each point.
 
-    If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
+    If no step towards the minimum of the quadratic model gains, as when conjugate gradients do not come close to it,
+    one towards the multiplicative update does; the last result says which of the two it was. Damped steps move small
+    proportions little, which helps if the components are hard to tell apart, and take longer.
     """
     xp = namespace(q)
 
+    scale = divide_weights(divide_weights(w, Q), Q)
+
     def curvature(v: Array) -> Array:
-        return A.T @ (divide_weights(w, Q) * divide_weights(A @ v, Q))
+        return multiply_twice(A, v, scale, False)[1]
 
     n, gap = q.shape[0], max(float(xp.max(g)) - 1, 0.0)
-    # one over the diagonal of the Hessian, but at most the metric of the multiplicative update
-    diagonal = A.squared_sums(divide_weights(divide_weights(w, Q), Q))
-    metric = xp.minimum(1 / replace_nonpositive(diagonal), q + LEAST_METRIC / n)
+    diagonal = A.squared_sums(scale)
+    free = (q > 0) | (g > 1) if damped else g - 1 > -diagonal * q  # the latter: those that a diagonal step leaves
+    metric, n_steps = 1 / replace_nonpositive(diagonal), MAX_STEPS
+    if damped:
+        metric, n_steps = xp.minimum(metric, q + LEAST_METRIC / n), MAX_DAMPED_STEPS
     minimum = minimize_by_conjugate_gradients(
-        curvature, 2 * g - 1, q, (q > 0) | (g > 1), metric, min(RESIDUAL, gap**0.5), SUBPROBLEM_GAP * gap
+        curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), SUBPROBLEM_GAP * gap, n_steps
     )
     update = xp.where(q > 0, q * g, clip_negative(g - 1) / n)  # a component at zero may return
     before, lowest = compute_objective(w, Q), xp.minimum(LEAST_LIKELIHOOD * Q, w)  # see `search_line`
@@ -57,12 +66,19 @@ def take_conjugate_step(A: LikelihoodMatrix, w: Array, q: Array, Q: Array, g: Ar
             likelihood = A @ moved
             gains = compute_objective(w, likelihood) >= before + SUFFICIENT_GAIN * length * slope - rounding
             if gains and bool(xp.all(likelihood >= lowest)):
-                return moved, likelihood
-    return q, Q
+                return moved, likelihood, target is minimum
+    return q, Q, False
 
 
 def minimize_by_conjugate_gradients(
-    H: Callable[[Array], Array], b: Array, q: Array, free: Array, metric: Array, residual: float, accuracy: float
+    H: Callable[[Array], Array],
+    b: Array,
+    q: Array,
+    free: Array,
+    metric: Array,
+    residual: float,
+    accuracy: float,
+    n_steps: int,
 ) -> Array:
     """Approximate the result of `minimize_nonnegative` using only products with H, starting at q.
 
@@ -70,26 +86,28 @@ def minimize_by_conjugate_gradients(
     """
     xp = namespace(q)
     p, target, exchanges = q, None, ExchangeRule(q.shape[0])
-    for _ in range(MAX_EXCHANGES):
+    while n_steps > 0:
         p = keep_where(free, p, 0.0)
-        rest = keep_where(free, b - H(p), 0.0)
-        scaled = metric * rest
-        direction, size = scaled, float(rest @ scaled)
+        rest = b - H(p)
+        direction = scaled = keep_where(free, metric * rest, 0.0)
+        size = float(rest @ scaled)
         target = residual**2 * size if target is None else target
-        for _ in range(MAX_STEPS):
-            curved = keep_where(free, H(direction), 0.0)
+        while size > target and n_steps > 0:
+            n_steps -= 1
+            curved = H(direction)
             bend, length = fetch_numbers([direction @ curved, direction @ (direction / metric)])
-            if size <= target or bend <= FLAT * length:
+            if bend <= FLAT * length:
                 break
             p = p + size / bend * direction
             rest = rest - size / bend * curved
-            scaled = metric * rest
+            scaled = keep_where(free, metric * rest, 0.0)
             size, last = float(rest @ scaled), size
             direction = scaled + size / last * direction
-        violating = xp.where(free, p < 0, H(p) < b - accuracy)
+        violating = xp.where(free, p < 0, rest > accuracy)
         if not bool(xp.any(violating)):
             break
         free = free ^ exchanges.choose(violating)
+        n_steps -= 1
     return clip_negative(p)
 
 

@@ -5,8 +5,9 @@ gradient ``g_j = sum_i w_i A_ij / Q_i`` certifies how close the maximum is: it i
 
 Newton's method on a set of components that grows by those of steepest gradient (the constrained Newton method of Wang
 2007; mixsqp of Kim et al. 2020 is similar) takes about ten rounds, each with one product with the matrix and a few of
-its columns. If the solution is not sparse, the set would become too large; then Newton steps over all components take
-over, by conjugate gradients, which need only products.
+its columns. If the solution is not sparse, the set would become too large. So if the points tell many components apart,
+extrapolated updates come first (SQUAREM): they are fast until components have to leave. Newton steps over all
+components then take over, by conjugate gradients, which need only products.
 
 `iterate_updates` repeats the papers' multiplicative update instead, which converges slowly, until it changes little.
 
@@ -43,6 +44,7 @@ from .components import (
 )
 from .conjugate import take_conjugate_step
 from .quadratic import minimize_nonnegative
+from .updates import approach_dense_solution, estimate_n_components, evaluate_proportions, predict_support
 
 MIN_NEW = 50  # components that may join per round; or as many as the set has, if these are more
 SIMILAR = 0.9  # cosine above which one of two components has to wait for the next round
@@ -51,6 +53,7 @@ SHORTEST_STEP = 1e-8
 MANY = 150  # size of a set that should hold SPARSE_SHARE of the proportions, or the solution is not sparse
 SPARSE_SHARE = 0.75
 SPARSE_START = 0.75  # share of the components that a sparse start may have
+DENSE_SHARE = 0.125  # share of the components that, if the points tell so many apart, makes updates come first
 LARGEST_SET = 500.0  # squared size of a set over the number of components above which gradients are faster
 LARGEST_TABLE = 1 << 26  # values in the columns of a set
 STALLED = 10  # rounds without progress after which rounding leaves nothing to gain
@@ -117,7 +120,6 @@ def mixture_proportions(
     n_points, n_components = A.shape
     w = check_distribution("weights", weights, n_points)
     q = check_distribution("start", start, n_components)
-    refuse_impossible(w, A @ q)
     check_max_iter(max_iter)
     if not is_real(tol) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
@@ -145,25 +147,48 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
 
     Ends when rounding leaves nothing to gain.
     """
-    xp, largest = namespace(q), limit_set_size(A.shape)
-    active = ActiveSet.start(A, q, largest)
-    is_dense, best_gap, best_objective, n_stalled = False, np.inf, -np.inf, 0
-    # a dense start is not yielded even if it is a solution, because a sparse one may be as good
-    for n_iter in count(int(len(active.chosen) > 0)):
+    xp, largest, many = namespace(q), limit_set_size(A.shape), MANY
+    is_dense, damped, n_iter = False, False, 0
+    if int(xp.count_nonzero(q)) <= min(largest, SPARSE_START * q.shape[0]):
+        active, n_iter = ActiveSet.start(A, q), 1
+        refuse_impossible(w, active.likelihood)
+    else:
+        # a dense start is not yielded even if it is a solution, because a sparse one may be as good
+        start = evaluate_proportions(A, w, q)
+        refuse_impossible(w, start.Q)
+        active = ActiveSet.from_mixture(start.q, start.Q)
+        if estimate_n_components(A, w, start) > max(MANY, DENSE_SHARE * q.shape[0]):
+            evaluation = start
+            for evaluation, is_settled in approach_dense_solution(A, w, start):
+                if is_settled:
+                    n_iter += 1
+                    yield Proportions(evaluation.q, evaluation.gap, evaluation.objective, n_iter)
+            active = ActiveSet.from_mixture(evaluation.q, evaluation.Q)
+            support = to_numpy(xp.nonzero(predict_support(A, w, evaluation))[0])
+            is_dense = len(support) > largest
+            if not is_dense:
+                active = active.append(support, A.columns(support)).improve(w, SUBPROBLEM_GAP * evaluation.gap)
+                n_iter += 1
+    best_gap, best_objective, n_stalled = np.inf, -np.inf, 0
+    while True:
         Q = active.likelihood
         g = A.T @ divide_weights(w, Q)
         state = Proportions(active.compute_proportions(), float(xp.max(g)) - 1, compute_objective(w, Q), n_iter)
         if n_iter:
             yield state
+        n_iter += 1
         improves = state.gap < best_gap or state.objective > best_objective + ROUNDING * abs(best_objective)
         best_gap, best_objective = min(best_gap, state.gap), max(best_objective, state.objective)
         n_stalled = 0 if improves else n_stalled + 1
         if n_stalled == STALLED:
             return
         n_chosen = len(active.chosen)
-        is_dense = is_dense or n_chosen > largest or (n_chosen > MANY and active.x[0] > SPARSE_SHARE)
+        is_dense = is_dense or n_chosen > largest or (n_chosen > many and active.x[0] > SPARSE_SHARE)
         if is_dense:
-            active = ActiveSet.from_mixture(*take_conjugate_step(A, w, state.q, Q, g))
+            *mixture, is_dense = take_conjugate_step(A, w, state.q, Q, g, damped=damped)
+            active = ActiveSet.from_mixture(*mixture)
+            if not is_dense:  # conjugate gradients do not converge, so only memory limits the set from here on
+                largest, many, damped = max(largest, LARGEST_TABLE // A.shape[0]), A.shape[1], True
         else:
             active = active.add_components(A, w, g).improve(w, SUBPROBLEM_GAP * state.gap)
 
@@ -202,15 +227,22 @@ class ActiveSet:
         return cls(q, np.zeros(0, np.int64), np.ones(1), Q[:, None])
 
     @classmethod
-    def start(cls, A: LikelihoodMatrix, q: Array, largest: int) -> ActiveSet:
-        """Start with the set of nonzero proportions if they are sparse, otherwise with a fixed mixture."""
+    def start(cls, A: LikelihoodMatrix, q: Array) -> ActiveSet:
+        """Start with the set of nonzero proportions."""
         xp = namespace(q)
-        if int(xp.count_nonzero(q)) > min(largest, SPARSE_START * q.shape[0]):
-            return cls.from_mixture(q, A @ q)
         chosen = xp.nonzero(q)[0]
         columns, proportions = A.columns(to_numpy(chosen)), xp.take(q, chosen)
         B = xp.concat([(columns @ proportions)[:, None], columns], axis=1)
         return cls(q, to_numpy(chosen), np.append(0.0, to_numpy(proportions)), B)
+
+    def append(self, components: np.ndarray, columns: Array) -> ActiveSet:
+        """Append components to the set, at zero."""
+        return ActiveSet(
+            self.base,
+            np.append(self.chosen, components),
+            np.append(self.x, np.zeros(len(components))),
+            namespace(columns).concat([self.B, columns], axis=1),
+        )
 
     @property
     def likelihood(self) -> Array:
@@ -235,12 +267,7 @@ class ActiveSet:
         new = to_numpy(xp.take(candidates, xp.argsort(-xp.take(g, candidates), stable=True)[:n_new]))
         columns = A.columns(new)
         dissimilar = select_dissimilar(columns * divide_weights(xp.sqrt(w), self.likelihood)[:, None])
-        return ActiveSet(
-            self.base,
-            np.append(self.chosen, new[dissimilar]),
-            np.append(self.x, np.zeros(len(dissimilar))),
-            xp.concat([self.B, take_few_columns(columns, dissimilar)], axis=1),
-        )
+        return self.append(new[dissimilar], take_few_columns(columns, dissimilar))
 
     def improve(self, w: Array, accuracy: float) -> ActiveSet:
         """Maximize over the proportions of the set, up to an accuracy; components at zero leave the set."""
