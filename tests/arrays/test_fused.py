@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.arrays import add_label_sums, argmax_scores, build_scorer, dense_verbs, sum_costs, use_threads
+from consilience.arrays import add_label_sums, argmax_scores, build_scorer, sum_costs, use_threads
+from consilience.arrays.dense_verbs import CompiledLoops
+from consilience.arrays.fused import WORTH_COMPILED
 from tests.support import fused_cases
 
 ROOT = Path(__file__).parents[2]
@@ -20,13 +22,13 @@ def make_converter(dtype):
 @pytest.mark.parametrize("case", fused_cases.ROW_CASES)
 def test_compiled_loops_over_rows_agree_with_plain_products(case, dtype):
     with use_threads(1):
-        fused_cases.check_rows(dense_verbs, make_converter(dtype), dtype, *case)
+        fused_cases.check_rows(CompiledLoops, make_converter(dtype), dtype, *case)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", fused_cases.BLEND_CASES)
 def test_compiled_blend_agrees_with_the_steps(case, dtype):
-    fused_cases.check_blend(dense_verbs, make_converter(dtype), dtype, *case)
+    fused_cases.check_blend(CompiledLoops, make_converter(dtype), dtype, *case)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -36,7 +38,7 @@ def test_many_rows_get_the_labels_costs_and_sums_of_few_rows(order, dtype, has_o
     rng = np.random.default_rng(0)
     X = np.asarray(rng.standard_normal((20_000, 9)) + 5, dtype, order=order)
     scorer = build_scorer(X, rng.standard_normal((7, 9)), rng.standard_normal(7), X[0] if has_origin else None)
-    assert X.size >= dense_verbs.WORTH_COMPILED
+    assert X.size >= WORTH_COMPILED
     labels, best = argmax_scores(X, scorer)
     parts = [argmax_scores(X[i : i + 1000], scorer) for i in range(0, len(X), 1000)]
     assert (labels == np.concatenate([part[0] for part in parts])).mean() > 0.999  # products may round differently
@@ -52,7 +54,7 @@ def test_many_rows_get_the_labels_costs_and_sums_of_few_rows(order, dtype, has_o
 
 def test_first_of_equal_scores_wins():
     X = np.ones((10_000, 8))
-    assert X.size >= dense_verbs.WORTH_COMPILED
+    assert X.size >= WORTH_COMPILED
     labels, _ = argmax_scores(X, build_scorer(X, np.ones((5, 8))))
     assert not labels.any()
 

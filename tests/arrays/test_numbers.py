@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln
 
 from consilience.arrays import asarray_like, log_bessel, log_sphere_integral, sum_of_squares, to_numpy
-from consilience.arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
+from consilience.arrays.linalg import compute_cross_products, inverse_cholesky, is_positive_definite
 from consilience.arrays.special import log_factorial
 from transfers import DEVICE, count_transfers, put_on_device
 
@@ -81,10 +81,10 @@ def test_transfers_are_counted_and_the_library_is_restored():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_weighted_cross_products_and_sums_of_squares(to_kind, dtype):
+def test_compute_cross_products_and_sums_of_squares(to_kind, dtype):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(50, 4)).astype(dtype), rng.random((50, 3)).astype(dtype)
-    result = to_numpy(weighted_cross_products(to_kind(X), to_kind(weights)))
+    result = to_numpy(compute_cross_products(to_kind(X), to_kind(weights)))
     assert result.dtype == np.float64
     np.testing.assert_allclose(result, np.einsum("ij,ic,ie->jce", weights, X, X), rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(result, np.swapaxes(result, 1, 2))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from consilience.arrays import namespace, to_numpy
+from consilience.arrays.fused import FusedLoops
 from consilience.families.base import log_zero, safe_log
 from consilience.methods.coem import algorithm
 from consilience.rows import ViewRows
@@ -33,7 +33,7 @@ def assert_near(actual: Any, expected: np.ndarray, dtype: Any, size: float = 1.0
     np.testing.assert_allclose(to_numpy(actual), expected, rtol=tolerance, atol=tolerance)
 
 
-def check_rows(kernels: ModuleType, convert: Convert, dtype: Any, n: int, d: int, k: int) -> None:
+def check_rows(loops: type[FusedLoops], convert: Convert, dtype: Any, n: int, d: int, k: int) -> None:
     """Compare the kernels that take rows with products in float64."""
     rng = np.random.default_rng(n)
     X, origin, weights = draw(rng, n, d), draw(rng, d), rng.dirichlet(np.ones(k), n).astype(np.float32)
@@ -41,33 +41,39 @@ def check_rows(kernels: ModuleType, convert: Convert, dtype: Any, n: int, d: int
     whitening, shift, constant = draw(rng, k, d, d), draw(rng, k, d), draw(rng, k)
     white = np.einsum("nd,kde->nke", shifted, whitening) - shift
     arguments = (convert(values) for values in (whitening, shift, constant, origin))
-    log_prob = kernels.compute_whitened_log_prob(rows, *arguments)
+    log_prob = loops.compute_whitened_log_prob(rows, *arguments)
     assert_near(log_prob, constant - (white**2).sum(-1) / 2, dtype, d * 10)
     products = np.einsum("nk,nd,ne->kde", weights, X, X, optimize=True)
-    assert_near(kernels.sum_cross_products(rows, convert(weights)), products, dtype, n)
+    assert_near(loops.sum_cross_products(rows, convert(weights)), products, dtype, n)
 
     linear, quadratic, bias = draw(rng, k, d), draw(rng, k, d), draw(rng, k)
     scores = shifted @ linear.T - bias + shifted**2 @ quadratic.T
     arguments = (convert(values) for values in (linear, quadratic, bias, origin))
-    assert_near(kernels.compute_quadratic_scores(rows, *arguments), scores, dtype, d)
-    sums, squares = kernels.sum_moments(rows, convert(weights), convert(origin))
+    assert_near(loops.compute_quadratic_scores(rows, *arguments), scores, dtype, d)
+    sums, squares = loops.sum_moments(rows, convert(weights), convert(origin))
     assert_near(sums, weights.T.astype(float) @ shifted, dtype, n)
     assert_near(squares, weights.T.astype(float) @ shifted**2, dtype, n)
 
 
 def check_blend(
-    kernels: ModuleType, convert: Convert, dtype: Any, n_views: int, has_missing: bool, has_fixed: bool, extremes: bool
+    loops: type[FusedLoops],
+    convert: Convert,
+    dtype: Any,
+    n_views: int,
+    has_missing: bool,
+    has_fixed: bool,
+    extremes: bool,
 ) -> None:
     """Compare the posteriors, sums and quality of all views with those of the functions that are applied in steps."""
     rng = np.random.default_rng([n_views, has_missing, has_fixed, extremes])
     for target in (-1, 0, n_views - 1):
         check_blend_target(
-            kernels, convert, dtype, rng, n_views, has_missing, has_fixed, extremes, target, rng.choice([0.0, 0.5, 1.0])
+            loops, convert, dtype, rng, n_views, has_missing, has_fixed, extremes, target, rng.choice([0.0, 0.5, 1.0])
         )
 
 
 def check_blend_target(
-    kernels: ModuleType,
+    loops: type[FusedLoops],
     convert: Convert,
     dtype: Any,
     rng: np.random.Generator,
@@ -112,7 +118,7 @@ def check_blend_target(
     )
     terms |= algorithm.count_posterior_agreement(list(posteriors.values()), fixed if has_fixed else None)
 
-    blended, sums, quality = kernels.blend_views(
+    blended, sums, quality = loops.blend_views(
         log_probs,
         list(range(n_views)),
         safe_log(convert(priors), dtype),
@@ -137,15 +143,16 @@ def check_triton() -> None:
     import torch
 
     from consilience.arrays import triton_kernels
+    from consilience.arrays.triton_kernels import TritonLoops
 
     def convert(values: np.ndarray) -> Any:
         array = torch.asarray(values)
         return array.float() if array.is_floating_point() else array
 
     for case in ROW_CASES[:3]:
-        check_rows(triton_kernels, convert, torch.float32, *case)
+        check_rows(TritonLoops, convert, torch.float32, *case)
     for blend_case in BLEND_CASES:
-        check_blend(triton_kernels, convert, torch.float32, *blend_case)
+        check_blend(TritonLoops, convert, torch.float32, *blend_case)
     rng = np.random.default_rng(0)
     X, table, bias = draw(rng, 300, 5), draw(rng, 4, 5), draw(rng, 4)
     scores = X @ table.T - bias

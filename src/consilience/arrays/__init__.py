@@ -4,7 +4,7 @@ from . import csr_verbs, dense_verbs, device_csr_verbs  # noqa: F401  they regis
 from .csr import CSR
 from .csr_verbs import sum_shared_columns
 from .device_csr import DeviceCSR
-from .fused import find_fused_kernels
+from .fused import find_fused_loops
 from .linalg import normalize_rows
 from .memory import available_device_memory, available_memory, create_scratch_array, is_scratch_array
 from .namespace import (
@@ -83,7 +83,7 @@ __all__ = [
     "SymmetricKernelMatrix", "add_arrays", "add_label_sums", "all_rows_equal", "argmax_scores", "as_csr", "as_rows",
     "as_rows_like", "asarray_like", "available_device_memory", "available_memory", "build_scorer",
     "choose_block_size", "compute_origin", "compute_scores", "count_labels", "count_stored", "create_scratch_array",
-    "exp_nonpositive", "explain_out_of_memory", "find_fused_kernels", "find_origin", "fits_in_memory",
+    "exp_nonpositive", "explain_out_of_memory", "find_fused_loops", "find_origin", "fits_in_memory",
     "float64_zeros", "include_labels", "inner_products", "is_array", "is_device_sparse", "is_in_memory",
     "is_on_host", "is_scratch_array", "is_sparse", "itemsize", "keep_where", "list_upper_tiles", "log_bessel",
     "log_sphere_integral", "machine_epsilon", "make_generator", "map_chunks", "map_slices", "map_values",

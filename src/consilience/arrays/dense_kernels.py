@@ -19,7 +19,7 @@ from .compile import compile_kernel
 from .vectors import N_ROWS, add_row, choose_width, find_largest, multiply_rows
 
 TILE = 256  # rows whose posteriors in all views are computed at a time
-SUMMED = frozenset({"reassoc", "contract", "arcp", "nsz"})  # sums in any order; infinity and NaN keep their meaning
+SUMMED = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinity and NaN keep their meaning
 LOG2_E = 1.4426950408889634
 
 
@@ -111,7 +111,7 @@ def copy_block_and_squares(X, origin, start, n_rows, out):
 
 
 @cache
-def label_block_kernel(width: int):
+def label_block_loop(width: int):
     """Compile the loop that labels a block of rows by the best of linear scores, `width` per panel of the table."""
 
     @compile_kernel
@@ -136,9 +136,9 @@ def label_block_kernel(width: int):
 
 
 @cache
-def largest_scores_kernel(width: int):
+def largest_scores_loop(width: int):
     """Compile the loop that labels all rows of a chunk."""
-    label_block = label_block_kernel(width)
+    label_block = label_block_loop(width)
 
     @compile_kernel
     def find_largest_scores(X, origin, table, bias, size, labels, best):
@@ -153,9 +153,9 @@ def largest_scores_kernel(width: int):
 
 
 @cache
-def sweep_kernel(width: int):
+def sweep_loop(width: int):
     """Compile a sweep of k-means: the E-step of one view, and the sums of the next view."""
-    label_block = label_block_kernel(width)
+    label_block = label_block_loop(width)
 
     @compile_kernel
     def sweep_rows(X, origin, table, bias, row_term, present, scale, size, turns, labels, start_labels, Y, next_present,
@@ -223,7 +223,7 @@ def sweep_kernel(width: int):
 
 
 @compile_sums
-def sum_costs(row_term, best, present, scale):
+def cost_loop(row_term, best, present, scale):
     """Sum of ``row_term - scale * best`` over the rows that are present, where it is positive."""
     total = 0.0
     for i in range(len(best)):
@@ -233,7 +233,7 @@ def sum_costs(row_term, best, present, scale):
 
 
 @compile_kernel
-def add_rows_by_label(X, labels, sums):
+def label_sums_loop(X, labels, sums):
     """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
     n, d = X.shape
     for i in range(n):
@@ -243,7 +243,7 @@ def add_rows_by_label(X, labels, sums):
 
 
 @compile_kernel
-def count_labels(labels, counts):
+def count_loop(labels, counts):
     """counts[j] += the number of labels j; negative labels are not counted."""
     for i in range(len(labels)):
         if labels[i] >= 0:
@@ -251,7 +251,7 @@ def count_labels(labels, counts):
 
 
 @compile_kernel
-def include_labels(labels, lowest, highest, n_labels):
+def label_range_loop(labels, lowest, highest, n_labels):
     """Include the labels of a view, -1 where it is missing, in the range of labels and their number of each row."""
     for i in range(len(labels)):
         label = labels[i]
@@ -262,7 +262,7 @@ def include_labels(labels, lowest, highest, n_labels):
 
 
 @cache
-def quadratic_scores_kernel(width: int):
+def quadratic_scores_loop(width: int):
     """Compile the loop that computes scores that are quadratic in the rows, `width` per panel of the table."""
 
     @compile_kernel
@@ -286,7 +286,7 @@ def quadratic_scores_kernel(width: int):
 
 
 @compile_sums
-def compute_whitened_log_prob(X, origin, table, shift, constant, size, out):
+def whitening_loop(X, origin, table, shift, constant, size, out):
     """out[j, i] = ``constant[j] - |(X[i] - origin) @ W_j - shift[j]|^2 / 2``; the W_j stand side by side in `table`."""
     (n, d), k = X.shape, len(constant)
     rows = np.empty((size, d), X.dtype)
@@ -306,7 +306,7 @@ def compute_whitened_log_prob(X, origin, table, shift, constant, size, out):
 
 
 @cache
-def moments_kernel(width: int):
+def moments_loop(width: int):
     """Compile the loop that sums rows and their squares under weights, `width` columns at a time."""
 
     @compile_kernel
@@ -340,7 +340,7 @@ def moments_kernel(width: int):
 
 
 @compile_kernel
-def sum_cross_products(X, weights, size, out):
+def cross_products_loop(X, weights, size, out):
     """Add ``X.T @ diag(w) @ X`` of each row w of the weights to `out` (columns, clusters * columns)."""
     (n, d), k = X.shape, weights.shape[0]
     rows = np.empty((size, d), X.dtype)
@@ -466,7 +466,7 @@ def sum_tile_disagreement(all_posteriors, all_logs, certainty, n_present, labels
 
 
 @compile_sums
-def blend_views(
+def blend_loop(
     log_probs, active, log_priors, present, target_present, fixed_labels, target, eta, bottom, start, blended, sums,
     quality, with_quality,
 ):  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
 from scipy.linalg import solve_triangular
 
-from .fused import find_fused_kernels
+from .fused import find_fused_loops
 from .namespace import Array, keep_where, namespace
 
 
@@ -58,11 +58,11 @@ def _(matrices: np.ndarray) -> bool:
     return True
 
 
-def weighted_cross_products(X: Array, weights: Array) -> Array:
+def compute_cross_products(X: Array, weights: Array) -> Array:
     """``X.T @ diag(w) @ X`` for each column w of the weights, as float64, multiplied in the type of X: (k, d, d)."""
-    kernels = find_fused_kernels(X, weights.shape[1], with_covariances=True)
-    if kernels is not None:
-        return kernels.sum_cross_products(X, weights)
+    loops = find_fused_loops(X, weights.shape[1], with_covariances=True)
+    if loops is not None:
+        return loops.sum_cross_products(X, weights)
     xp = namespace(X)
     n, d = X.shape
     k = weights.shape[1]

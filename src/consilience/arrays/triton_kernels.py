@@ -14,6 +14,8 @@ import torch
 import triton
 import triton.language as tl
 
+from .fused import FusedLoops
+
 TILE = 2048  # scores or posteriors that a warp keeps in registers; more warps would have to exchange partial results
 N_PARTS = 1056  # parts of the rows with sums of their own: eight per multiprocessor of a large GPU
 MOST_SUMS = 1 << 26  # numbers that the sums of all parts may have
@@ -141,31 +143,6 @@ def sum_rows_kernel(
         tl.store(squares + at, total_squares, is_sum)
 
 
-def compute_whitened_log_prob(X: Any, whitening: Any, shift: Any, constant: Any, origin: Any) -> Any:
-    """Return ``constant - |(X - origin) @ whitening[j] - shift[j]|^2 / 2``: (rows, clusters)."""
-    (n, d), k = X.shape, whitening.shape[0]
-    out = torch.empty((k, n), dtype=X.dtype, device=X.device)
-    width, n_rows, n_warps = choose_tile(d)
-    log_prob_kernel[(triton.cdiv(n, n_rows),)](
-        X, make_origin(origin, X), whitening.to(X.dtype).contiguous(), shift.contiguous(), constant, out, n,
-        X.stride(0), k, d, width, n_rows, num_warps=n_warps,
-    )  # fmt: skip
-    return out.T
-
-
-def sum_cross_products(X: Any, weights: Any, origin: Any = None) -> Any:
-    """Return ``X.T @ diag(w) @ X`` for each column w of the weights, added up in float64: (clusters, d, d)."""
-    d, k = X.shape[1], weights.shape[1]
-    width, n_rows, n_warps = choose_tile(d)
-    n_part, n_parts = split_into_parts(X, n_rows, k * d * d)
-    out = torch.empty((n_parts, k, d, d), dtype=X.dtype, device=X.device)
-    cross_products_kernel[(n_parts, k)](
-        X, make_origin(origin, X), weights.to(X.dtype), out, X.shape[0], n_part, X.stride(0), *weights.stride(),
-        d, width, n_rows, num_warps=n_warps,
-    )  # fmt: skip
-    return out.sum(0, dtype=torch.float64)
-
-
 def choose_tile(n_columns: int) -> tuple[int, int, int]:
     """Return the padded number of columns, the rows of a tile, and the warps: few, so that tiles stay in registers."""
     width = max(16, triton.next_power_of_2(n_columns))
@@ -182,19 +159,6 @@ def split_into_parts(X: Any, n_rows: int, n_sums: int) -> tuple[int, int]:
     most_parts = max(1, min(N_PARTS, MOST_SUMS // n_sums))
     n_part = n_rows * max(1, triton.cdiv(X.shape[0], most_parts * n_rows))
     return n_part, triton.cdiv(X.shape[0], n_part)
-
-
-def compute_quadratic_scores(X: Any, linear: Any, quadratic: Any, bias: Any, origin: Any = None) -> Any:
-    """Return ``x . linear[j] + x^2 . quadratic[j] - bias[j]`` of the rows relative to the origin: (rows, clusters)."""
-    (n, d), k = X.shape, linear.shape[0]
-    out = torch.empty((k, n), dtype=X.dtype, device=X.device)
-    width, n_rows, n_warps = choose_score_tile(k)
-    linear, quadratic, bias = (values.to(X.dtype).contiguous() for values in (linear, quadratic, bias))
-    quadratic_scores_kernel[(triton.cdiv(n, n_rows),)](
-        X, make_origin(origin, X), linear, quadratic, bias, out, n, X.stride(0), k, d, True, width, n_rows, COLUMNS,
-        num_warps=n_warps,
-    )  # fmt: skip
-    return out.T
 
 
 def find_largest_scores(X: Any, linear: Any, bias: Any, origin: Any = None) -> tuple[Any, Any]:
@@ -220,12 +184,6 @@ def choose_score_tile(n_clusters: int, most_rows: int = 128) -> tuple[int, int, 
 def sum_by_label(X: Any, labels: Any, n_clusters: int) -> Any:
     """Return the sum of the rows of each label, in float64: (clusters, columns); negative labels are left out."""
     return sum_rows(X, labels.contiguous(), (0, 0), n_clusters, None, has_squares=False, is_labels=True)[0]
-
-
-def sum_moments(X: Any, weights: Any, origin: Any) -> tuple[Any, Any]:
-    """Return the weighted sums of the rows relative to the origin, and of their squares, in float64."""
-    weights = weights.to(X.dtype)
-    return sum_rows(X, weights, weights.stride(), weights.shape[1], origin, has_squares=True, is_labels=False)
 
 
 def sum_rows(
@@ -340,41 +298,80 @@ def blend_views_kernel(
         tl.store(at + 3, tl.sum((counted & (lowest == highest)).to(tl.float64), 0))
 
 
-def blend_views(
-    log_probs: Any,
-    active: Sequence[int],
-    log_priors: Any,
-    present: Sequence[Any] | None,
-    target_present: Any,
-    fixed_labels: Any,
-    target: int,
-    eta: float,
-    bottom: float,
-    rows: slice,
-    *,
-    with_quality: bool,
-) -> tuple[Any, Any, Any]:
-    """Compute the posteriors of views from log-densities (all views, k, n), and blend them for one view, in one pass.
+class TritonLoops(FusedLoops):
+    """Loops over dense rows in float32 and posteriors on a GPU, compiled by Triton."""
 
-    `dense_kernels.blend_views` describes the parameters. Return the blended posteriors (rows, k), the sums of the
-    posteriors of each view and of the blended ones, and the terms of the quality, undefined if not requested.
-    """
-    log_probs, target_present = log_probs[:, :, rows], target_present[rows]
-    (_, k, n), n_views = log_probs.shape, len(active)
-    device, dtype = log_probs.device, log_probs.dtype
-    offsets = torch.tensor([view * log_probs.stride(0) for view in active], device=device)
-    width = triton.next_power_of_2(k)
-    n_rows = max(32, TILE // 2 // width)
-    n_blocks = triton.cdiv(n, n_rows)
-    blended = torch.empty((k, n), dtype=dtype, device=device)
-    sums = torch.empty((n_blocks, n_views + 1, k), dtype=dtype, device=device)
-    quality = torch.empty((n_blocks, n_views + 4), dtype=torch.float64, device=device)
-    masks = target_present if present is None else torch.stack([mask[rows] for mask in present])
-    classes = masks if fixed_labels is None else fixed_labels[rows]
-    blend_views_kernel[(n_blocks,)](
-        log_probs, offsets, log_priors.to(dtype), masks, target_present, classes, blended, sums, quality, n,
-        log_probs.stride(1), eta, target, bottom, torch.finfo(dtype).smallest_normal,
-        k, width, n_views, present is not None, fixed_labels is not None, with_quality, n_rows,
-        num_warps=max(1, width * n_rows // TILE),
-    )  # fmt: skip
-    return blended.T, sums.sum(0, dtype=torch.float64), quality.sum(0)
+    @staticmethod
+    def compute_whitened_log_prob(X: Any, whitening: Any, shift: Any, constant: Any, origin: Any) -> Any:
+        (n, d), k = X.shape, whitening.shape[0]
+        out = torch.empty((k, n), dtype=X.dtype, device=X.device)
+        width, n_rows, n_warps = choose_tile(d)
+        log_prob_kernel[(triton.cdiv(n, n_rows),)](
+            X, make_origin(origin, X), whitening.to(X.dtype).contiguous(), shift.contiguous(), constant, out, n,
+            X.stride(0), k, d, width, n_rows, num_warps=n_warps,
+        )  # fmt: skip
+        return out.T
+
+    @staticmethod
+    def sum_cross_products(X: Any, weights: Any, origin: Any = None) -> Any:
+        d, k = X.shape[1], weights.shape[1]
+        width, n_rows, n_warps = choose_tile(d)
+        n_part, n_parts = split_into_parts(X, n_rows, k * d * d)
+        out = torch.empty((n_parts, k, d, d), dtype=X.dtype, device=X.device)
+        cross_products_kernel[(n_parts, k)](
+            X, make_origin(origin, X), weights.to(X.dtype), out, X.shape[0], n_part, X.stride(0), *weights.stride(),
+            d, width, n_rows, num_warps=n_warps,
+        )  # fmt: skip
+        return out.sum(0, dtype=torch.float64)
+
+    @staticmethod
+    def compute_quadratic_scores(X: Any, linear: Any, quadratic: Any, bias: Any, origin: Any = None) -> Any:
+        (n, d), k = X.shape, linear.shape[0]
+        out = torch.empty((k, n), dtype=X.dtype, device=X.device)
+        width, n_rows, n_warps = choose_score_tile(k)
+        linear, quadratic, bias = (values.to(X.dtype).contiguous() for values in (linear, quadratic, bias))
+        quadratic_scores_kernel[(triton.cdiv(n, n_rows),)](
+            X, make_origin(origin, X), linear, quadratic, bias, out, n, X.stride(0), k, d, True, width, n_rows, COLUMNS,
+            num_warps=n_warps,
+        )  # fmt: skip
+        return out.T
+
+    @staticmethod
+    def sum_moments(X: Any, weights: Any, origin: Any) -> tuple[Any, Any]:
+        weights = weights.to(X.dtype)
+        return sum_rows(X, weights, weights.stride(), weights.shape[1], origin, has_squares=True, is_labels=False)
+
+    @staticmethod
+    def blend_views(
+        log_probs: Any,
+        active: Sequence[int],
+        log_priors: Any,
+        present: Sequence[Any] | None,
+        target_present: Any,
+        fixed_labels: Any,
+        target: int,
+        eta: float,
+        bottom: float,
+        rows: slice,
+        *,
+        with_quality: bool,
+    ) -> tuple[Any, Any, Any]:
+        log_probs, target_present = log_probs[:, :, rows], target_present[rows]
+        (_, k, n), n_views = log_probs.shape, len(active)
+        device, dtype = log_probs.device, log_probs.dtype
+        offsets = torch.tensor([view * log_probs.stride(0) for view in active], device=device)
+        width = triton.next_power_of_2(k)
+        n_rows = max(32, TILE // 2 // width)
+        n_blocks = triton.cdiv(n, n_rows)
+        blended = torch.empty((k, n), dtype=dtype, device=device)
+        sums = torch.empty((n_blocks, n_views + 1, k), dtype=dtype, device=device)
+        quality = torch.empty((n_blocks, n_views + 4), dtype=torch.float64, device=device)
+        masks = target_present if present is None else torch.stack([mask[rows] for mask in present])
+        classes = masks if fixed_labels is None else fixed_labels[rows]
+        blend_views_kernel[(n_blocks,)](
+            log_probs, offsets, log_priors.to(dtype), masks, target_present, classes, blended, sums, quality, n,
+            log_probs.stride(1), eta, target, bottom, torch.finfo(dtype).smallest_normal,
+            k, width, n_views, present is not None, fixed_labels is not None, with_quality, n_rows,
+            num_warps=max(1, width * n_rows // TILE),
+        )  # fmt: skip
+        return blended.T, sums.sum(0, dtype=torch.float64), quality.sum(0)

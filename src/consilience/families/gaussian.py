@@ -20,7 +20,7 @@ from ..arrays import (
     compute_origin,
     compute_scores,
     count_stored,
-    find_fused_kernels,
+    find_fused_loops,
     is_on_host,
     is_sparse,
     map_values,
@@ -32,7 +32,7 @@ from ..arrays import (
     true_unless_known_false,
     weighted_sums,
 )
-from ..arrays.linalg import inverse_cholesky, is_positive_definite, weighted_cross_products
+from ..arrays.linalg import compute_cross_products, inverse_cholesky, is_positive_definite
 from .base import (
     Density,
     DensityFamily,
@@ -149,14 +149,14 @@ class Gaussian(BaseGaussian):
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         X = as_rows(X)
-        kernels = find_fused_kernels(X, responsibilities.shape[1])
-        if kernels is None:
+        loops = find_fused_loops(X, responsibilities.shape[1])
+        if loops is None:
             return super().statistics(X, responsibilities)
-        sums, squares = kernels.sum_moments(X, responsibilities, self.origin)
+        sums, squares = loops.sum_moments(X, responsibilities, self.origin)
         return {"counts": sum_responsibilities(responsibilities), "sums": sums, "squares": squares}
 
     def works_in_blocks(self, X: Array, n_clusters: int) -> bool:
-        return find_fused_kernels(X, n_clusters) is not None
+        return find_fused_loops(X, n_clusters) is not None
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         return {"squares": weighted_sums(map_values(X, lambda x: x * x), responsibilities)}
@@ -178,9 +178,9 @@ class Gaussian(BaseGaussian):
         quadratic = build_scorer(X, tables[1])
 
         def log_prob(rows: Array) -> Array:
-            kernels = find_fused_kernels(rows, means.shape[0])
-            if kernels is not None:
-                return kernels.compute_quadratic_scores(rows, *tables, origin)
+            loops = find_fused_loops(rows, means.shape[0])
+            if loops is not None:
+                return loops.compute_quadratic_scores(rows, *tables, origin)
             rows = subtract_origin(rows, origin)
             scores = compute_scores(rows, linear)
             scores += compute_scores(map_values(rows, lambda x: x * x), quadratic)
@@ -289,7 +289,7 @@ class GaussianFull(BaseCovariance):
     name: ClassVar[str] = "gaussian-full"
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
-        return {"products": weighted_cross_products(X, responsibilities)}
+        return {"products": compute_cross_products(X, responsibilities)}
 
     def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
         xp = namespace(means)
@@ -311,9 +311,9 @@ class GaussianFull(BaseCovariance):
         constant = xp.astype(constant, X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            kernels = find_fused_kernels(rows, k, with_covariances=True)
-            if kernels is not None:
-                return kernels.compute_whitened_log_prob(rows, whitening, shift, constant, origin)
+            loops = find_fused_loops(rows, k, with_covariances=True)
+            if loops is not None:
+                return loops.compute_whitened_log_prob(rows, whitening, shift, constant, origin)
             white = xp.reshape(subtract_origin(rows, origin) @ table, (rows.shape[0], k, d))
             white -= shift[None, ...]
             return constant[None, :] - sum_of_squares(white) / 2
@@ -327,7 +327,7 @@ class GaussianFull(BaseCovariance):
         return n_clusters * X.shape[1]
 
     def works_in_blocks(self, X: Array, n_clusters: int) -> bool:
-        return find_fused_kernels(X, n_clusters, with_covariances=True) is not None
+        return find_fused_loops(X, n_clusters, with_covariances=True) is not None
 
     def work_per_value(self, X: Array, n_clusters: int) -> int:
         return max(1, n_clusters * X.shape[1] // 8)
@@ -355,7 +355,7 @@ class GaussianTied(BaseCovariance):
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         weights = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
-        return {"products": weighted_cross_products(X, weights)[0, ...]}
+        return {"products": compute_cross_products(X, weights)[0, ...]}
 
     def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
         xp = namespace(means)

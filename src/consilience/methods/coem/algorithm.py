@@ -18,7 +18,7 @@ from ...arrays import (
     add_arrays,
     choose_block_size,
     count_stored,
-    find_fused_kernels,
+    find_fused_loops,
     is_in_memory,
     is_on_host,
     keep_where,
@@ -189,7 +189,7 @@ def sum_span(
 ) -> Sums:
     """Compute the sums of some entities, whose log-densities the shard has cached; X has their rows in one view."""
     names = list_fitted_views(shard, model)
-    blended, sums, quality = blend_views(shard, model, target, eta, rows, with_quality)
+    blended, sums, quality = blend_span(shard, model, target, eta, rows, with_quality)
     statistics = collect_statistics(model.families[target], X, blended)
     totals = {name: sums[i, :] for i, name in enumerate(names)}
     if not with_quality:
@@ -205,7 +205,7 @@ def sum_span(
     return Sums(statistics, sums[-1, :], totals, terms)
 
 
-def blend_views(
+def blend_span(
     shard: Shard, model: Model, target: str, eta: float, rows: slice, with_quality: bool
 ) -> tuple[Array, Array, Sequence[Array]]:
     """Compute the posteriors of some entities in each view, and blend them for one view (Eqs 13 and 14).
@@ -219,12 +219,12 @@ def blend_views(
         The log-likelihood of each view without row terms, and the numbers that `QUALITY` names.
     """
     names, log_probs, view = list_fitted_views(shard, model), shard.cache.arrays[LOG_PROB], shard.views[target]
-    kernels = find_fused_kernels(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_BLENDED)
-    if kernels is None:
+    loops = find_fused_loops(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_BLENDED)
+    if loops is None:
         return blend_by_steps(shard, model, target, eta, rows, with_quality)
     xp, dtype, views = namespace(log_probs), log_probs.dtype, [shard.views[name] for name in names]
     complete = view.complete and all(other.complete for other in views)
-    return kernels.blend_views(
+    return loops.blend_views(
         log_probs,
         [list(shard.views).index(name) for name in names],
         xp.stack([safe_log(model.weights[name], dtype) for name in names]),
@@ -242,7 +242,7 @@ def blend_views(
 def blend_by_steps(
     shard: Shard, model: Model, target: str, eta: float, rows: slice, with_quality: bool
 ) -> tuple[Array, Array, Sequence[Array]]:
-    """Compute what `blend_views` returns by functions of the array library."""
+    """Compute what `blend_span` returns by functions of the array library."""
     posteriors = get_posteriors(shard, model, rows)
     blend = blend_posteriors(shard.views, posteriors, target, eta, rows)  # Eq 13
     fixed_labels, present = shard.fixed(rows), shard.views[target].present[rows]

@@ -26,7 +26,7 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
-from ...arrays.dense_verbs import WORTH_COMPILED
+from ...arrays.fused import WORTH_COMPILED
 from ...data.inputs import resolve_per_view
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, join_blocks

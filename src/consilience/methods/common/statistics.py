@@ -18,7 +18,7 @@ from ...arrays import (
     namespace,
     split_into_chunks,
 )
-from ...arrays.dense_verbs import WORTH_COMPILED
+from ...arrays.fused import WORTH_COMPILED
 from ...divergences import Divergence
 from ...rows import ViewRows, join_blocks
 

@@ -22,6 +22,7 @@ from ...arrays import (
     choose_block_size,
     compute_scores,
     count_stored,
+    find_fused_loops,
     include_labels,
     keep_where,
     namespace,
@@ -29,7 +30,7 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
-from ...arrays.dense_verbs import WORTH_COMPILED, choose_n_rows
+from ...arrays.dense_verbs import CompiledLoops, choose_n_rows
 from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
@@ -207,7 +208,7 @@ def can_sweep_at_once(shard: Shard, centers: Centers, turns: Sequence[str], foll
     if not turns or shard.fixed_labels is not None:
         return False
     rows = [shard.views[name].X for name in (turns[0], following)]
-    if not all(isinstance(X, np.ndarray) and X.flags.c_contiguous and X.size >= WORTH_COMPILED for X in rows):
+    if not all(find_fused_loops(X, 1) is CompiledLoops and X.flags.c_contiguous for X in rows):
         return False
     return shard.cache.list_outdated({name: centers.versions[name] for name in turns}) == [turns[0]]
 
@@ -224,7 +225,7 @@ def sweep_at_once(
     positions = list(shard.views)
     assert shard.start_labels is not None, "k-means starts from labels"
     with shard.cache.refresh({name: centers.versions[name]}):
-        totals = dense_kernels.sweep_kernel(table.shape[-1])(
+        totals = dense_kernels.sweep_loop(table.shape[-1])(
             view.X,
             scorer.origin,
             table,

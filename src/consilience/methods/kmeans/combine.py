@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, asarray_like, is_on_host, keep_where, make_generator, namespace, to_numpy
-from ...arrays.dense_verbs import WORTH_COMPILED
+from ...arrays.fused import WORTH_COMPILED
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
 from ..common.known_classes import clamp_labels
