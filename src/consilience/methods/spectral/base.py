@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
-from ...affinities import AFFINITIES, Auto, Operator
+from ...affinities import AFFINITIES, Operator
 from ...affinities.base import compute_degrees
 from ...affinities.gaussian import BANDWIDTHS
 from ...arrays import (
@@ -165,7 +165,11 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         columns = find_precomputed_columns(views, affinities, source=X)
         with use_threads(self.n_jobs), explain_out_of_memory(f"spectral clustering of {len(views):,} entities", REMEDY):
             resolved, similarities = compute_similarities(
-                restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
+                restrict_columns(views, columns),
+                affinities,
+                rng,
+                n_clusters=self.n_clusters,
+                on_device=self._stays_on_device,
             )
             embedding = self._embed(views.names, similarities.operators, rng)
             E = self._combine(embedding.joint, similarities.present)
@@ -193,16 +197,6 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self._store_outliers(views, E)
         for name, affinity in resolved.items():
             announce(f"view {name!r}: {affinity}", bool(self.verbose))
-        for name, view in zip(views.names, similarities.views, strict=True):
-            if affinities[name] == Auto() and not view.exact:
-                warnings.warn(
-                    f"{len(views):,} entities are too many to compare each with each: affinity='auto' uses "
-                    f"{resolved[name]}, an approximation. Give affinity='landmarks' to use it without this warning, or "
-                    "'nearest-neighbors' to compare all entities",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                break
         self._warn(views.names, similarities.present, embedding)
         return self
 
