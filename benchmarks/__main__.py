@@ -21,6 +21,7 @@ SUITES = (
     "coem",
     "agglomerative",
     "spectral",
+    "neighbors",
     "convex",
     "constrained",
     "stream",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -93,9 +94,12 @@ class StoredSimilarities:
         return namespace(self.matrix).take(self.matrix, asarray_like(entities, self.matrix), axis=1)
 
     @cached_property
-    def _device_matrix(self) -> DeviceCSR | None:
-        has_sparse = self.home is not None and (is_torch_array(self.home) or is_cupy_array(self.home))
-        return DeviceCSR.from_scipy(sp.csr_array(self.matrix), self.home) if has_sparse else None
+    def _device_matrix(self) -> Matrix | None:
+        if self.home is None or not (is_torch_array(self.home) or is_cupy_array(self.home)):
+            return None
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+            return DeviceCSR.from_scipy(sp.csr_array(self.matrix), self.home).to_library()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the copy on the device out of copies and pickles."""

@@ -76,7 +76,7 @@ n_init : int, default=10
 init : {'k-means++', 'random'}, labels or centers, default='k-means++'
     Where k-means starts from, in the embedding.
 random_state : int, Generator, RandomState or None, default=None
-    Seed of k-means, of the search for eigenvectors, and of landmarks if there are any.
+    Seed of k-means, of the search for eigenvectors, and of approximate neighbors or landmarks if there are any.
 n_jobs : int, default=None
     Number of threads; None and -1 use all cores. The result does not depend on it.
 verbose : bool, default=False
@@ -104,6 +104,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     """Base of spectral estimators, which differ in how similarities become an embedding."""
 
     _reference_temperature = 0.4
+    _fits_neighbors_to_clusters: ClassVar[bool] = True  # whether small clusters lower the default number of neighbors
     _stays_on_device: ClassVar[bool] = False  # whether embeddings are computed where the data is, or by NumPy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -168,7 +169,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
                 restrict_columns(views, columns),
                 affinities,
                 rng,
-                n_clusters=self.n_clusters,
+                n_clusters=self.n_clusters if self._fits_neighbors_to_clusters else None,
                 on_device=self._stays_on_device,
             )
             embedding = self._embed(views.names, similarities.operators, rng)
