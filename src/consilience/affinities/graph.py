@@ -47,6 +47,7 @@ Matrix = Any  # a sparse matrix of scipy, or a dense one of any library
 
 BYTES_PER_NEIGHBOR = 60  # positions, distances and edges, of which building the graph has three copies
 BYTES_PER_VALUE = 12  # rows in the order of their cells, and in float32
+BYTES_PER_SPARSE_VALUE = 24  # rows and their transpose, in float64 with columns
 PRODUCT_BLOCK = 1 << 20  # products of stored numbers that a thread computes at a time
 MOST_BLOCKS = 64
 ROUNDING = 8  # units in the last place of the squared lengths by which distances may differ
@@ -254,8 +255,7 @@ class NearestNeighbors(Affinity):
 
     def nbytes(self, X: Array) -> int:
         graph = X.shape[0] * self._count_neighbors(X) * BYTES_PER_NEIGHBOR
-        copies = count_stored(X) * BYTES_PER_VALUE
-        return graph + copies
+        return graph + count_stored(X) * (BYTES_PER_SPARSE_VALUE if is_sparse(X) else BYTES_PER_VALUE)
 
     def _count_neighbors(self, X: Array) -> int:
         return min(X.shape[0], self.n_neighbors or default_n_neighbors(X.shape[0]))

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .csr import CSR
 from .namespace import Array
 from .nearest import (
+    MOST_TREE_COLUMNS,
     N_SPARE,
     Nearest,
     SearchedPoints,
@@ -35,12 +36,12 @@ MOST_SEARCHED = 1 / 4  # share of the cells beyond which comparing all rows is f
 def find_nearly_nearest(points: Array, n_neighbors: int, rng: np.random.Generator) -> Nearest:
     """Find nearly all nearest rows of each row, itself included.
 
-    The result does not depend on the number of threads. Rows on a device, few rows, and rows whose nearest are spread
-    over many cells are searched exactly.
+    The result does not depend on the number of threads. Rows on a device, few rows, rows of few columns, and rows whose
+    nearest are spread over many cells are searched exactly.
     """
     n = points.shape[0]
     n_cells = round(CELLS_PER_ROOT * n**0.5)
-    if not is_on_host(points) or n < ROWS_PER_CELL * n_cells or points.shape[1] < 1:
+    if not is_on_host(points) or n < ROWS_PER_CELL * n_cells or points.shape[1] <= MOST_TREE_COLUMNS:
         return find_nearest(points, n_neighbors)
     origin = find_origin(points)
     points = points if origin is None else shift_rows(points, origin.astype(points.dtype))
