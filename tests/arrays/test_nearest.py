@@ -97,6 +97,7 @@ def test_other_libraries_find_the_same_neighbors(library, dtype, kind):
     np.testing.assert_allclose(result.distances, expected.distances, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")
 def test_sparse_rows_of_torch_have_the_same_neighbors():
     torch = pytest.importorskip("torch")
     X = KINDS["sparse"](normal_rows(200))
