@@ -22,6 +22,7 @@ SUITES = (
     "coem",
     "agglomerative",
     "spectral",
+    "neighbors",
     "convex",
     "constrained",
     "stream",

@@ -17,8 +17,8 @@ import torch
 from scipy.linalg import subspace_angles
 
 from consilience import Table, Views
-from consilience.affinities import Gaussian
-from consilience.arrays import to_numpy, use_threads
+from consilience.affinities import Gaussian, NearestNeighbors
+from consilience.arrays import find_nearest, to_numpy, use_threads
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem.algorithm import co_em
 from consilience.methods.coem.prepare import prepare_mixture
@@ -205,6 +205,39 @@ def make_diagonal_rounds(views: Views, start: np.ndarray, k: int) -> Iterator[An
     return co_em(shards, start_from_init(start, shards, families, k, PRIORS["global"]), [0.5], PRIORS["global"])
 
 
+def time_neighbors(n: int = 1_000_000) -> Table:
+    """Exact 30 nearest neighbors of rows of 100 columns in float32, and the product of their graph with 20 vectors.
+
+    numpy gets at most 100,000 rows. `TFLOP/s` counts the products of all pairs of rows, `equal` is the share of
+    positions that are those of numpy.
+    """
+    n_neighbors, n_host, generator = 30, min(n, 100_000), torch.Generator(get_device()).manual_seed(0)
+    centers = 2 * torch.randn((20, 100), generator=generator, device=get_device())
+    rows = centers[torch.arange(n, device=get_device()) % 20]
+    rows += torch.randn((n, 100), generator=generator, device=get_device())
+    U = torch.randn((n, 20), generator=generator, device=get_device(), dtype=torch.float64)
+    expected = find_nearest(to_numpy(rows[:n_host]), n_neighbors).positions
+    table = []
+    for name, X in (("numpy", to_numpy(rows[:n_host])), *((get_device(), rows[:size]) for size in (n_host, n))):
+        with use_threads(None):
+            positions = find_nearest(X, n_neighbors).positions
+            search = measure_median_seconds(partial(find_nearest, X, n_neighbors), 1)
+            graph = NearestNeighbors(n_neighbors, "euclidean").build_operator(X, np.random.default_rng(0))
+            vectors = U[: len(X)] if name == get_device() else to_numpy(U[: len(X)])
+            product = measure_median_seconds(partial(graph.__matmul__, vectors))
+        table.append(
+            {
+                "contestant": name,
+                "n": f"{len(X):,}",
+                "seconds of search": f"{search:.2f}",
+                "TFLOP/s": f"{2 * len(X) ** 2 * 100 / search / 1e12:.2f}",
+                "ms per product": f"{1e3 * product:.1f}",
+                "equal": f"{np.mean(positions == expected):.6f}" if len(X) == n_host else "",
+            }
+        )
+    return Table.from_rows(table)
+
+
 def measure_copy_rate(n_bytes: int = 1 << 32) -> float:
     """Return the bytes per second that a copy on the device reads and writes."""
     n_bytes = n_bytes if get_device() == "cuda" else 1 << 24
@@ -253,6 +286,7 @@ BENCHMARKS: dict[str, Callable[..., Table]] = {
     "co_em_rounds": time_co_em_rounds,
     "thin_rounds": time_thin_rounds,
     "co_training": time_co_training,
+    "neighbors": time_neighbors,
 }
 
 

@@ -92,7 +92,7 @@ def test_joint_embedding_of_similarities():
     assert separate(joint_embedding(kernels, 2, affinity="precomputed"), y[np.arange(90) % 3 != 0]) > 0.9
 
 
-def test_joint_embedding_of_many_entities_uses_landmarks(monkeypatch):
+def test_joint_embedding_of_many_entities_uses_approximate_neighbors(monkeypatch):
     monkeypatch.setattr(choose, "EXACT_UP_TO", 100)
     views, y = cs.datasets.make_gaussian_views(400, n_clusters=3, separation=8, random_state=0)
     assert separate(joint_embedding(views, 2), y) > 0.95

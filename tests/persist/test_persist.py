@@ -94,13 +94,7 @@ def test_every_estimator_has_a_mode():
     assert {cls for cls in public if hasattr(cls, "fit")} == tested
 
 
-def test_approximate_neighbors_predict_without_index(tmp_path, monkeypatch):
-    module = sys.modules[affinities.NearestNeighbors.__module__]
-
-    def find_exact(X, n_neighbors, rng):  # pynndescent compiles for half a minute
-        return module.find_nearest_rows(X, n_neighbors)
-
-    monkeypatch.setattr(module, "find_approximate_neighbors", find_exact)
+def test_approximate_neighbors_are_restored(tmp_path):
     X = make_views("dense")
     model = cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), random_state=0).fit(X)
     assert np.array_equal(save_and_load(model, tmp_path).predict(X), model.predict(X))

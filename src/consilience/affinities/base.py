@@ -71,8 +71,11 @@ class Affinity(ABC):
         """Whether rows that are stored on disk may stay there."""
         return False
 
-    def resolve(self, X: Array) -> Affinity:  # noqa: ARG002
-        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows."""
+    def resolve(self, X: Array, n_clusters: int | None = None) -> Affinity:  # noqa: ARG002
+        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows.
+
+        `n_clusters` is the number of clusters that the entities will be put into, if it is known.
+        """
         return self
 
     def comparable_rows(self, X: Array) -> Array:
@@ -85,7 +88,7 @@ class Affinity(ABC):
 
     @abstractmethod
     def nbytes(self, X: Array) -> int:
-        """Return the memory that ``build_operator(X)`` will keep."""
+        """Return the memory that ``build_operator(X)`` takes, in bytes."""
 
 
 class NoAffinityError(ValueError):

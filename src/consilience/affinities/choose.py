@@ -15,22 +15,18 @@ from .graph import NearestNeighbors, Precomputed
 from .kernels import ChiSquared, Cosine, HistogramIntersection, Linear, Polynomial
 from .landmarks import Landmarks, Nystroem
 
-EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
+EXACT_UP_TO = 100_000  # rows: beyond, "auto" searches nearly all nearest neighbors
 
 
 @save_as("affinity-auto")
 @dataclass(frozen=True)
 class Auto(Affinity):
-    """Nearest neighbors up to 20,000 rows, landmarks beyond: comparing every row with every other takes too long."""
+    """Nearest neighbors: all of them up to 100,000 rows, and nearly all beyond, because the search takes too long."""
 
     accepts_sparse = True
 
-    def resolve(self, X: Array) -> Affinity:
-        affinity = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
-        return affinity.resolve(X)
-
-    def out_of_core(self, n_rows: int) -> bool:
-        return n_rows > EXACT_UP_TO
+    def resolve(self, X: Array, n_clusters: int | None = None) -> Affinity:
+        return NearestNeighbors(approximate=X.shape[0] > EXACT_UP_TO).resolve(X, n_clusters)
 
     def comparable_rows(self, X: Array) -> Array:
         return self.resolve(X).comparable_rows(X)

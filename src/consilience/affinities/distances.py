@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 import scipy.stats
-import sklearn.neighbors
 
 from .._saving import save_as
 from ..arrays import (
@@ -16,6 +15,7 @@ from ..arrays import (
     KernelMatrix,
     KernelRows,
     asarray_like,
+    find_nearest,
     find_origin,
     inner_products,
     is_on_host,
@@ -27,7 +27,6 @@ from ..arrays import (
     shift_rows_and_norms,
     squared_norms,
     take_rows,
-    to_host,
     to_numpy,
 )
 from .base import NoAffinityError
@@ -36,6 +35,7 @@ T = TypeVar("T")
 
 METRICS = ("euclidean", "cosine")
 METRIC_SAMPLE = 1000  # rows that a metric is chosen by
+LEAST_NEIGHBORS, NEIGHBORS_PER_CLUSTER = 5, 2
 MEDIAN_SAMPLE = 1000  # rows that give a first estimate of the median distance
 
 
@@ -116,15 +116,22 @@ def choose_metric(metric: str | None, X: Array) -> str:
         return "euclidean"
     hubness = []
     for rows in (sample, scale_to_unit_length(sample)):
-        nearest, _ = find_nearest_rows(rows, default_n_neighbors(rows.shape[0]))
-        counts = np.bincount(nearest.ravel(), minlength=rows.shape[0])
+        nearest = find_nearest(rows, default_n_neighbors(rows.shape[0]))
+        counts = np.bincount(nearest.positions.ravel(), minlength=rows.shape[0])
         hubness.append(float(scipy.stats.skew(counts)) if np.ptp(counts) else 0.0)
     return "cosine" if hubness[0] > 2 * max(hubness[1], 1.0) else "euclidean"
 
 
-def default_n_neighbors(n_rows: int) -> int:
-    """Return the default number of neighbors: the square root of the number of rows, at most 30."""
-    return min(n_rows, 30, max(2, round(n_rows**0.5)))
+def default_n_neighbors(n_rows: int, n_clusters: int | None = None) -> int:
+    """Return the default number of neighbors: the square root of the number of rows, at most 30.
+
+    If the number of clusters is known, it is also at most half of the mean size of a cluster, but at least 5: rows
+    with more neighbors than their cluster has members are joined to other clusters.
+    """
+    number = min(30, max(2, round(n_rows**0.5)))
+    if n_clusters is not None:
+        number = min(number, max(LEAST_NEIGHBORS, round(n_rows / (NEIGHBORS_PER_CLUSTER * n_clusters))))
+    return min(n_rows, number)
 
 
 def find_comparable_rows(metric: str | None, X: Array) -> Array:
@@ -134,10 +141,3 @@ def find_comparable_rows(metric: str | None, X: Array) -> Array:
     """
     lengths = squared_norms(X)
     return lengths > 0 if metric == "cosine" or is_sparse(X) else lengths >= 0
-
-
-def find_nearest_rows(X: Array, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest rows of each row, itself included, and the Euclidean distance of the last."""
-    rows = to_host(X)
-    distances, nearest = sklearn.neighbors.NearestNeighbors(n_neighbors=n_neighbors).fit(rows).kneighbors(rows)
-    return nearest, distances[:, -1].astype(np.float64)

@@ -54,6 +54,15 @@ class DeviceCSR:
             parts = matrix.indptr, matrix.indices, matrix.data
         return cls(*parts, int(matrix.shape[1]), _fetch(parts[0]))
 
+    @classmethod
+    def from_scipy(cls, matrix: sp.csr_array, array: Any) -> DeviceCSR:
+        """Copy a canonical scipy matrix to the library and device of `array`."""
+        xp = array_namespace(array)
+        indptr, indices, data = (
+            xp.asarray(part, device=device(array)) for part in (matrix.indptr, matrix.indices, matrix.data)
+        )
+        return cls(indptr, indices, data, int(matrix.shape[1]), matrix.indptr)
+
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.starts) - 1, self.n_columns

@@ -66,7 +66,7 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     token = _threads.set(Threads(n, pool))
     try:
         # Chunks keep the cores busy. Threads of BLAS would compete with them, and spin between two products.
-        with _thread_controller().limit(limits=1, user_api="blas"):
+        with get_thread_controller().limit(limits=1, user_api="blas"):
             yield
     finally:
         _threads.reset(token)
@@ -88,18 +88,9 @@ def explain_out_of_memory(
         raise MemoryError(f"{what} does not fit the device{left}: {advice}") from error
 
 
-@contextmanager
-def single_openmp_thread() -> Iterator[None]:
-    """Limit OpenMP code that this thread calls to one thread, so that its result does not depend on their number.
-
-    scikit-learn's k-means adds in the order in which threads end, and its search breaks ties by how rows are shared.
-    """
-    with _thread_controller().limit(limits=1, user_api="openmp"):
-        yield
-
-
 @cache
-def _thread_controller() -> threadpoolctl.ThreadpoolController:
+def get_thread_controller() -> threadpoolctl.ThreadpoolController:
+    """Return what limits the threads of BLAS and OpenMP; finding these libraries is slow and done once."""
     return threadpoolctl.ThreadpoolController()
 
 

@@ -190,6 +190,7 @@ class KernelProduct(BaseCombinedKernel):
 
     _combined, _combined_cross = SimilarityProduct, SimilarityCrossProduct
     _description = "the product of the views' similarities"
+    _fits_neighbors_to_clusters = False  # with few neighbors hardly any pair is joined in every view
 
     def __init__(
         self,

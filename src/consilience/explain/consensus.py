@@ -22,8 +22,8 @@ TOLERANCE = 1e-5  # residuals of eigenvectors, relative to the largest eigenvalu
 def build_consensus_graph(views: Views, *, affinity: Any = "auto", random_state: Seed = 0) -> Operator:
     """Add up the graphs of nearest neighbors of all views.
 
-    For more than 20,000 entities similarities to landmarks take the place of the graphs. Views that are equal for all
-    entities are left out.
+    For more than 100,000 entities the graphs have nearly all nearest neighbors. Views that are equal for all entities
+    are left out.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def build_consensus_graph(views: Views, *, affinity: Any = "auto", random_state:
     affinity : str or affinity, or one per view in a dict or list, default='auto'
         How similar entities are, as in `CoTrainedSpectral`; 'precomputed' if the view is a matrix of similarities.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of landmarks.
+        Seed of approximate neighbors.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def joint_embedding(
     affinity : str or affinity, or one per view in a dict or list, default='auto'
         How similar entities are, as in `CoTrainedSpectral`; 'precomputed' if the view is a matrix of similarities.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of landmarks, and of the search for eigenvectors, which hardly depend on it.
+        Seed of approximate neighbors, and of the search for eigenvectors, which hardly depend on it.
 
     Returns
     -------

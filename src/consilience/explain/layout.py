@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.neighbors import NearestNeighbors
 
-from ..arrays import map_chunks, single_openmp_thread, split_slice, use_threads
+from ..arrays import find_nearest, map_chunks, split_slice, use_threads
 from .embedding import find_two_components
 
 PERPLEXITY = 30.0  # scikit-learn's default
@@ -129,23 +128,18 @@ def _weigh_nearest(rows: np.ndarray, new: np.ndarray | None, perplexity: float) 
     from .layout_kernels import weight_neighbors
 
     n_neighbors = min(round(3 * perplexity), len(rows) - 1)
-    search = NearestNeighbors(n_neighbors=n_neighbors + (new is None)).fit(rows)
-    points = rows if new is None else new
+    nearest, distances = find_nearest(rows, n_neighbors + (new is None), new)
+    if new is None:  # without the row itself, which is not always the first if others equal it
+        others = nearest != np.arange(len(rows))[:, None]
+        others[others.all(axis=1), -1] = False
+        nearest, distances = (values[others].reshape(len(rows), n_neighbors) for values in (nearest, distances))
 
-    def find(chunk: slice) -> tuple[np.ndarray, np.ndarray]:
-        with single_openmp_thread():
-            distances, nearest = search.kneighbors(points[chunk])
-        if new is None:  # without the row itself, which is not always the first if others equal it
-            others = nearest != np.arange(chunk.start, chunk.stop)[:, None]
-            others[others.all(axis=1), -1] = False
-            shape = len(nearest), n_neighbors
-            distances, nearest = distances[others].reshape(shape), nearest[others].reshape(shape)
-        weights = weight_neighbors(distances**2, min(perplexity, n_neighbors / 3))
-        return nearest.astype(np.int32), weights.astype(np.float32)
+    def weigh(chunk: slice) -> np.ndarray:
+        return weight_neighbors(distances[chunk] ** 2, min(perplexity, n_neighbors / 3)).astype(np.float32)
 
-    nearest, weights = (np.concatenate(parts) for parts in zip(*map_chunks(find, _split_points(points)), strict=True))
+    weights = np.concatenate(list(map_chunks(weigh, _split_points(nearest))))
     starts = np.arange(0, nearest.size + 1, n_neighbors)
-    return sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(len(points), len(rows)))
+    return sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(len(nearest), len(rows)))
 
 
 def _split_points(points: np.ndarray) -> list[slice]:

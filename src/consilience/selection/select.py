@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from .._numbers import is_integer
 from .._progress import open_task
+from ..affinities.graph import reuse_neighbors
 from ..arrays import Seed, make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
@@ -116,7 +117,7 @@ def select_n_clusters(
     if holds_views(X):
         X = Views(X)
     source = ViewSource(ModelData(X if hasattr(X, "shape") else np.asarray(X)), estimator)
-    with use_threads(getattr(clusterer, "n_jobs", None)):
+    with use_threads(getattr(clusterer, "n_jobs", None)), reuse_neighbors():
         if small_groups:
             views = source.read()
             links = resolve_constraints(check_constraints(constraints), views, views.ids, None)

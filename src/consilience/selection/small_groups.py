@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import to_numpy
+from ..arrays import find_nearest, to_numpy
 from ..data import Constraints, Table, Views
 from ..data.links import label_components
 from ..methods.agreement.inputs import find_similarity_columns, prepare_views
-from ..methods.agreement.predictors import search_neighbors
 from ..methods.common.similarities import restrict_columns
 from .selection import Selection
 
@@ -73,7 +72,7 @@ def find_mutual_neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of points that are near to each other, the smaller position first."""
     n = len(points)
     number = min(NEIGHBORS + 1, n)
-    nearest, _ = search_neighbors(points.astype(np.float32), points, number)
+    nearest, _ = find_nearest(points.astype(np.float32), number)
     distances = np.linalg.norm(points[:, None, :] - points[nearest], axis=2)  # the search rounds small distances
     distances[nearest == np.arange(n)[:, None]] = np.inf  # a point is no neighbor of itself
     order = np.argsort(distances, axis=1, kind="stable")

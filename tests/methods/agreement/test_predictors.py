@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from consilience.affinities.distances import find_nearest_rows
+from consilience.arrays import find_nearest
 from consilience.methods.agreement.ensemble import encode_labels
 from consilience.methods.agreement.inputs import drop_self
-from consilience.methods.agreement.predictors import (
-    MIN_BRUTE,
-    LeaveOneOutRidge,
-    NeighborVote,
-    append_constant,
-    search_neighbors,
-)
+from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote, append_constant
 
 
 def random_problem(n=40, p=6, k=3, open_labels=0, seed=0):
@@ -107,7 +101,7 @@ def vote_by_brute_force(points, members, number):
 @pytest.mark.parametrize("number", [1, 4, 39])
 def test_neighbor_vote_equals_brute_force(number):
     points, _, members = random_problem(open_labels=5)
-    nearest, _ = find_nearest_rows(points, number + 1)
+    nearest, _ = find_nearest(points, number + 1)
     vote = NeighborVote.fit(drop_self(nearest)).predict_left_out(members)
     np.testing.assert_allclose(vote, vote_by_brute_force(points, members, number), atol=1e-12)
 
@@ -117,7 +111,7 @@ def test_neighbors_of_duplicates_never_hold_the_entity(number):
     """Eight copies of each of five points: the search may return seven copies without the entity itself."""
     points, labels, _ = random_problem(5)
     points, labels = np.repeat(points, 8, axis=0), np.repeat(labels, 8)
-    nearest = drop_self(find_nearest_rows(points, number + 1)[0])
+    nearest = drop_self(find_nearest(points, number + 1).positions)
     assert nearest.shape == (40, number)
     assert not (nearest == np.arange(40)[:, None]).any()
     assert all(len(set(row)) == number for row in nearest.tolist())
@@ -129,13 +123,3 @@ def test_entity_without_neighbors_has_no_vote():
     nearest = drop_self(np.array([[0]]))
     assert nearest.shape == (1, 0)
     np.testing.assert_array_equal(NeighborVote.fit(nearest).predict_left_out(np.ones((1, 2))), np.zeros((1, 2)))
-
-
-@pytest.mark.parametrize("n_columns", [MIN_BRUTE - 1, MIN_BRUTE, 20])
-def test_neighbors_are_the_nearest(n_columns):
-    rng = np.random.default_rng(0)
-    points, others = rng.normal(size=(300, n_columns)).astype(np.float32), rng.normal(size=(50, n_columns))
-    positions, distances = search_neighbors(points, others, 7)
-    every = np.linalg.norm(others[:, None, :] - points, axis=2)
-    np.testing.assert_array_equal(positions, np.argsort(every, axis=1)[:, :7])
-    np.testing.assert_allclose(distances, np.sort(every, axis=1)[:, :7], rtol=1e-5)

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -335,17 +334,16 @@ def test_affinities_per_view():
     assert model.affinities_["view2"] == NearestNeighbors(14, "euclidean")
 
 
-def test_auto_warns_about_approximation(monkeypatch):
+def test_auto_uses_approximate_neighbors_of_many_entities(monkeypatch):
     views, _ = some_views()
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
-    with pytest.warns(
-        UserWarning, match=r"200 entities are too many .* affinity='auto' uses Landmarks\(n_landmarks=1000"
-    ):
-        model = fit_model(views)
-    assert all(isinstance(affinity, Landmarks) for affinity in model.affinities_.values())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit_model(views, affinity="landmarks")
+    model = fit_model(views)
+    assert all(affinity == NearestNeighbors(14, "euclidean", True) for affinity in model.affinities_.values())
+
+
+def test_small_clusters_have_few_neighbors():
+    views, _ = some_views()
+    assert fit_model(views, 20).affinities_["view0"].n_neighbors == 5
 
 
 def test_survives_pickling(tmp_path):

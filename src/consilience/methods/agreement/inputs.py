@@ -16,6 +16,7 @@ from ...arrays import (
     Array,
     all_rows_equal,
     asarray_like,
+    find_nearest,
     is_on_host,
     is_sparse,
     map_chunks,
@@ -30,14 +31,7 @@ from ..common.similarities import find_precomputed_columns, name_view_in_errors,
 from .ensemble import Ensemble, ViewPredictors
 from .geometry import Geometry, SimilarityGeometry, choose_geometries
 from .model import NeighborRule, RidgeRule
-from .predictors import (
-    GraphFeatures,
-    LeaveOneOutRidge,
-    NeighborGraph,
-    NeighborVote,
-    count_graph_features,
-    search_neighbors,
-)
+from .predictors import GraphFeatures, LeaveOneOutRidge, NeighborGraph, NeighborVote, count_graph_features
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -180,7 +174,7 @@ def build_predictor(
         return LeaveOneOutRidge.fit(asarray_like(space.features.values, space.points), penalty)
     points = space.graph.points
     number = min(len(points), count_voters(len(points), n_clusters) + 1)
-    return NeighborVote.fit(drop_self(search_neighbors(points, points, number)[0]))
+    return NeighborVote.fit(drop_self(find_nearest(points, number).positions))
 
 
 def build_rule(kind: str, predictor: Any, weight: float, space: PreparedSpace, members: Array) -> Any:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, asarray_like, namespace, normalize_rows, to_numpy
+from ...arrays import Array, asarray_like, find_nearest, namespace, normalize_rows, to_numpy
 from .ensemble import encode_labels
 from .geometry import Geometry, SimilarityGeometry
-from .predictors import NeighborGraph, append_constant, search_neighbors
+from .predictors import NeighborGraph, append_constant
 
 
 @save_as("agreement-ridge-rule")
@@ -50,7 +50,7 @@ class NeighborRule:
 
     def predict(self, points: Array) -> tuple[Array, None]:
         """Return the weighted scores of points per cluster; distances are not measured."""
-        nearest, _ = search_neighbors(self.points, to_numpy(points), self.number)
+        nearest, _ = find_nearest(self.points, self.number, to_numpy(points))
         members = encode_labels(self.labels, self.n_clusters, np.empty(0))
         return asarray_like(members[nearest].mean(axis=1) * self.weight, points), None
 

@@ -11,27 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn.neighbors
 from array_api_compat import device
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from ..._saving import save_as
-from ...arrays import (
-    Array,
-    asarray_like,
-    keep_where,
-    map_chunks,
-    namespace,
-    normalize_rows,
-    single_openmp_thread,
-    to_numpy,
-)
+from ...arrays import Array, asarray_like, find_nearest, keep_where, namespace, normalize_rows, to_numpy
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
 LEAST_EIGENVECTORS, MOST_EIGENVECTORS = 20, 300
-MIN_BRUTE = 8  # columns from which comparing all pairs is faster than a tree, among 20,000 points
-SEARCHED_ROWS = 2048  # rows whose neighbours one thread searches at a time
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
 
 
@@ -111,7 +99,7 @@ class NeighborGraph:
         An entry of the symmetric matrix is 1 if two points are nearest to each other, and 1/2 if only one of them is.
         """
         n = len(self.points)
-        nearest, distances = search_neighbors(self.points, self.points, min(self.number + 1, n))
+        nearest, distances = find_nearest(self.points, min(self.number + 1, n))
         joined = build_neighbor_matrix(nearest, n)
         matrix = sp.csr_array((joined + joined.T) * 0.5)
         matrix.setdiag(1.0)  # also of a point with so many duplicates that it is not among its own nearest
@@ -119,24 +107,8 @@ class NeighborGraph:
 
     def join(self, points: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """Return the nearest points of new points as a matrix of ones, (new, n), and their mean distance, (new,)."""
-        nearest, distances = search_neighbors(self.points, points, self.number)
+        nearest, distances = find_nearest(self.points, self.number, points)
         return build_neighbor_matrix(nearest, len(self.points)), distances.mean(axis=1)
-
-
-def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the nearest points of each of the others and their distances, (others, number) each."""
-    algorithm = "auto" if points.shape[1] < MIN_BRUTE else "brute"
-    search = sklearn.neighbors.NearestNeighbors(n_neighbors=number, algorithm=algorithm).fit(points)
-    others = np.asarray(others, dtype=points.dtype)
-    chunks = [slice(start, start + SEARCHED_ROWS) for start in range(0, len(others), SEARCHED_ROWS)]
-
-    def search_chunk(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        with single_openmp_thread():
-            return search.kneighbors(others[rows])
-
-    empty = np.empty((0, number)), np.empty((0, number), np.intp)
-    distances, positions = zip(empty, *map_chunks(search_chunk, chunks), strict=True)
-    return np.concatenate(positions), np.concatenate(distances)
 
 
 def build_neighbor_matrix(positions: np.ndarray, n: int) -> sp.csr_array:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
-from ...arrays import normalize_rows, single_openmp_thread, to_numpy
+from ...arrays import get_thread_controller, normalize_rows, to_numpy
 from ...data import Constraints, Views
 from ..kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
 from .inputs import PreparedView
@@ -78,7 +78,8 @@ def propose_starts(
 
 def run_kmeans(rows: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
     """Cluster rows by k-means, on one thread so that the result does not depend on the number of threads."""
-    with single_openmp_thread():
+    # one thread, because scikit-learn's k-means adds in the order in which threads end
+    with get_thread_controller().limit(limits=1, user_api="openmp"):
         return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(rows)
 
 

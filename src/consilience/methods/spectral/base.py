@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
-from ...affinities import AFFINITIES, Auto, Operator
+from ...affinities import AFFINITIES, Operator
 from ...affinities.base import compute_degrees
 from ...affinities.gaussian import BANDWIDTHS
 from ...arrays import (
@@ -76,7 +76,7 @@ n_init : int, default=10
 init : {'k-means++', 'random'}, labels or centers, default='k-means++'
     Where k-means starts from, in the embedding.
 random_state : int, Generator, RandomState or None, default=None
-    Seed of k-means, of the search for eigenvectors, and of landmarks if there are any.
+    Seed of k-means, of the search for eigenvectors, and of approximate neighbors or landmarks if there are any.
 n_jobs : int, default=None
     Number of threads; None and -1 use all cores. The result does not depend on it.
 verbose : bool, default=False
@@ -104,6 +104,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     """Base of spectral estimators, which differ in how similarities become an embedding."""
 
     _reference_temperature = 0.4
+    _fits_neighbors_to_clusters: ClassVar[bool] = True  # whether small clusters lower the default number of neighbors
     _stays_on_device: ClassVar[bool] = False  # whether embeddings are computed where the data is, or by NumPy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -165,7 +166,11 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         columns = find_precomputed_columns(views, affinities, source=X)
         with use_threads(self.n_jobs), explain_out_of_memory(f"spectral clustering of {len(views):,} entities", REMEDY):
             resolved, similarities = compute_similarities(
-                restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
+                restrict_columns(views, columns),
+                affinities,
+                rng,
+                n_clusters=self.n_clusters if self._fits_neighbors_to_clusters else None,
+                on_device=self._stays_on_device,
             )
             embedding = self._embed(views.names, similarities.operators, rng)
             E = self._combine(embedding.joint, similarities.present)
@@ -193,16 +198,6 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self._store_outliers(views, E)
         for name, affinity in resolved.items():
             announce(f"view {name!r}: {affinity}", bool(self.verbose))
-        for name, view in zip(views.names, similarities.views, strict=True):
-            if affinities[name] == Auto() and not view.exact:
-                warnings.warn(
-                    f"{len(views):,} entities are too many to compare each with each: affinity='auto' uses "
-                    f"{resolved[name]}, an approximation. Give affinity='landmarks' to use it without this warning, or "
-                    "'nearest-neighbors' to compare all entities",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                break
         self._warn(views.names, similarities.present, embedding)
         return self
 

@@ -48,7 +48,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     shows. In the end the embeddings, with rows scaled to unit length, are put side by side and clustered.
 
     Rounds are computed exactly without ever forming an n x n matrix, so that time and memory are those of products
-    with the similarities: a graph of nearest neighbors, or landmarks for millions of entities.
+    with the similarities: a graph of nearest neighbors, or landmarks.
 
     **Why the defaults are not the paper's.** On fourteen real data sets, with the same k-means, the graph of nearest
     neighbors was better than the Gaussian kernel of median bandwidth on most, and rounds helped only if the views'
@@ -60,10 +60,10 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     ----------
     %(n_clusters)s
     affinity : str or affinity, or one per view in a dict or list, default='auto'
-        How similar two entities are. 'auto': 'nearest-neighbors' up to 20,000 entities, 'landmarks' (an approximation,
-        announced by a warning) beyond. 'gaussian' is the paper's; 'nystroem' approximates it. 'cosine', 'linear',
-        'polynomial'; 'chi2' and 'intersection' for counts and histograms; 'precomputed': the view is a square matrix of
-        similarities, dense or sparse. Or an object of `consilience.affinities`, such as
+        How similar two entities are. 'auto': the graph of 'nearest-neighbors'; above 100,000 entities it has nearly all
+        of them (``NearestNeighbors(approximate=True)``). 'gaussian' is the paper's; 'nystroem' approximates it.
+        'cosine', 'linear', 'polynomial'; 'chi2' and 'intersection' for counts and histograms; 'precomputed': the view
+        is a square matrix of similarities, dense or sparse. Or an object of `consilience.affinities`, such as
         ``NearestNeighbors(n_neighbors=15)``.
     %(bandwidth)s
     n_iter : int, 'auto' or 'compactness', default='auto'
@@ -119,7 +119,8 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
 
     **The shift.** If projected similarities are negative, the smallest is subtracted from all. It is found exactly, in
     blocks, which takes time that grows with the square of the entities and hardly any memory. If the similarities are
-    approximate themselves ('landmarks', 'nystroem'), it is searched in a thousand rows drawn at random.
+    approximate themselves (nearly all neighbors, 'landmarks', 'nystroem'), it is searched in a thousand rows drawn at
+    random.
 
     **Memory.** Kernels are stored as a table of all pairs up to 1 GiB per view, or 16,000 entities in float64, and
     computed in blocks, again for each product, beyond; the numbers are the same. `nbytes` of an affinity tells the
@@ -127,9 +128,9 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
 
     **Devices.** Arrays of torch or cupy stay where they are: similarities, eigenvectors, rounds and k-means are
     computed there, and the labels are fetched at the end. A round fetches one number, the alignment. Kernels are stored
-    as a table if the device has the memory; so are 'landmarks', as a table of all rows with all landmarks. Graphs are
-    the exception: 'nearest-neighbors' are searched, and sparse similarities multiplied, by the processor, so thin
-    matrices are transferred.
+    as a table if the device has the memory; so are 'landmarks', as a table of all rows with all landmarks.
+    'nearest-neighbors' are searched on the device, always all of them, and the graph is built by the processor and
+    multiplied on the device. Only libraries without sparse matrices multiply it by the processor.
 
     **New entities** are placed by the Nyström extension of every round, which is ours and not the paper's.
 

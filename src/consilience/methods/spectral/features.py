@@ -39,7 +39,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Width of a Gaussian kernel, by default the median of all distances; the paper uses 1. An error with other
         affinities.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the search for eigenvectors, which do not depend on it, and of landmarks.
+        Seed of the search for eigenvectors, which do not depend on it, and of approximate neighbors.
     %(n_jobs)s
 
     Attributes

@@ -79,11 +79,17 @@ class SimilaritySum(CombinedSimilarities):
 
 
 def compute_similarities(
-    views: Views, affinities: Mapping[str, Affinity], rng: np.random.Generator, *, on_device: bool = False
+    views: Views,
+    affinities: Mapping[str, Affinity],
+    rng: np.random.Generator,
+    *,
+    n_clusters: int | None = None,
+    on_device: bool = False,
 ) -> tuple[dict[str, Affinity], Similarities]:
     """Compare the entities in each view that they have.
 
-    Also returns the affinities with everything they left open decided. Products with similarities of rows on a device
+    Also returns the affinities with everything they left open decided, by the number of clusters, too, if it is known.
+    Products with similarities of rows on a device
     stay there if `on_device`, and come as NumPy arrays otherwise.
     """
     resolved, operators, present = {}, [], {}
@@ -92,7 +98,7 @@ def compute_similarities(
         rows = select_rows(X, to_numpy(has_view))
         if rows.shape[0] > 1 and all_rows_equal(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        resolved[name] = affinity = affinities[name].resolve(rows)
+        resolved[name] = affinity = affinities[name].resolve(rows, n_clusters)
         if is_sparse(rows) and not affinity.accepts_sparse:
             raise NoAffinityError(
                 f"view {name!r}: {affinity} does not support sparse views: give a dense array (X.toarray()), or use "
