@@ -1,12 +1,11 @@
 """Cases for the fused kernels of numba and of Triton, compared with plain arithmetic.
 
-As a program, compare those of Triton on the CPU, where Triton interprets them: it reads the environment when imported.
+As a program, compare those of Triton: on a GPU, or on the CPU if TRITON_INTERPRET=1 makes Triton interpret them.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -146,7 +145,7 @@ def check_triton() -> None:
     from consilience.arrays.triton_kernels import TritonLoops
 
     def convert(values: np.ndarray) -> Any:
-        array = torch.asarray(values)
+        array = torch.asarray(values, device="cuda" if torch.cuda.is_available() else "cpu")
         return array.float() if array.is_floating_point() else array
 
     for case in ROW_CASES[:3]:
@@ -157,16 +156,22 @@ def check_triton() -> None:
     X, table, bias = draw(rng, 300, 5), draw(rng, 4, 5), draw(rng, 4)
     scores = X @ table.T - bias
     labels, best = triton_kernels.find_largest_scores(convert(X), convert(table), convert(bias))
-    assert np.array_equal(labels, scores.argmax(1))
+    assert np.array_equal(to_numpy(labels), scores.argmax(1))
     assert_near(best, scores.max(1), torch.float32, 10)
     ties = triton_kernels.find_largest_scores(convert(X * 0), convert(table * 0), None)[0]
     assert not ties.any(), "the first on ties"
     labels[:5] = -1
     sums = np.stack([X[to_numpy(labels) == cluster].sum(0) for cluster in range(4)])
     assert_near(triton_kernels.sum_by_label(convert(X), labels, 4), sums, torch.float32, 100)
+    assert np.array_equal(
+        to_numpy(triton_kernels.count_rows(labels, 4)), np.bincount(to_numpy(labels)[5:], minlength=4)
+    )
+    row_term, present = draw(rng, 300) ** 2, rng.random(300) < 0.5
+    cost = np.where(present, np.maximum(row_term - 2 * to_numpy(best), 0), 0).sum()
+    total = triton_kernels.sum_row_costs(best, torch.asarray(row_term, device=best.device), convert(present), 2.0)
+    assert_near(total, cost, torch.float64, 1e6)
     print("all kernels agree")
 
 
 if __name__ == "__main__":
-    assert os.environ.get("TRITON_INTERPRET") == "1", "set TRITON_INTERPRET=1"
     check_triton()

@@ -9,25 +9,35 @@ from __future__ import annotations
 
 from functools import cache, partial
 from math import factorial, inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from .compile import compile_kernel
-from .vectors import N_ROWS, add_row, choose_width, find_largest, multiply_rows
+from .vectors import N_ROWS, add_row, choose_width, label_rows, multiply_rows
 
+LINE = 64  # bytes of a cache line
 TILE = 256  # rows whose posteriors in all views are computed at a time
 SUMMED = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinity and NaN keep their meaning
 LOG2_E = 1.4426950408889634
+
+
+def align_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return zeros that begin with a cache line, so that no vector of them is in two lines."""
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    data = np.zeros(n_bytes + LINE, np.uint8)
+    start = -data.ctypes.data % LINE
+    return data[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 def pack_table(weights: np.ndarray, bias: np.ndarray | None, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """Lay out (clusters, columns) weights in panels (n_panels, columns, width), and their bias; padding never wins."""
     k, length = weights.shape
     n_panels, width = choose_width(k, np.dtype(dtype).itemsize)
-    table, padded_bias = np.zeros((n_panels, length, width), dtype), np.full((n_panels, width), np.inf, dtype)
+    table, padded_bias = align_zeros((n_panels, length, width), dtype), align_zeros((n_panels, width), dtype)
+    padded_bias += np.inf
     for panel in range(n_panels):
         clusters = slice(panel * width, (panel + 1) * width)
         n_clusters = len(weights[clusters])
@@ -44,18 +54,42 @@ def exp_fast(x):
     raise NotImplementedError("for compiled code only")
 
 
-@overload(exp_fast, jit_options={"fastmath": {"contract"}})
-def _(x):
-    # log 2 in two parts, of which the first has so few digits that its products with exponents are exact
+def log_fast(x):
+    """``log(x)`` for normal numbers x above 0, as arithmetic that LLVM computes for many x at once."""
+    raise NotImplementedError("for compiled code only")
+
+
+class FloatType(NamedTuple):
+    """What the logarithm and the exponential need to know of a type of numbers."""
+
+    number: Any
+    whole: Any  # integers of the same size
+    shift: Any  # bits of the mantissa
+    bias: Any  # of the exponent
+    high: Any  # log 2 in two parts, of which the first has so few digits that its products with exponents are exact
+    low: Any
+    n_terms: int  # of the series of the exponential
+    n_log_terms: int
+
+
+def describe_float(kind):
+    """Return the type of numbers of a type of numba."""
     number: Any
     whole: Any
-    if x == types.float32:
-        number, whole, n_terms, parts = np.float32, np.int32, 8, (0.693359375, -2.12194440e-4)
+    if kind == types.float32:
+        number, whole, parts, n_terms, n_log_terms = np.float32, np.int32, (0.693359375, -2.12194440e-4), 8, 5
     else:
-        number, whole, n_terms, parts = np.float64, np.int64, 14, (0.693145751953125, 1.42860682030941723212e-6)
-    high, low = number(parts[0]), number(parts[1])
+        number, whole, n_terms, n_log_terms = np.float64, np.int64, 14, 11
+        parts = 0.693145751953125, 1.42860682030941723212e-6
     limits = np.finfo(number)
-    shift, bias, least = whole(limits.nmant), whole(limits.maxexp - 1), number(limits.minexp * log(2))
+    shift, bias = whole(limits.nmant), whole(limits.maxexp - 1)
+    return FloatType(number, whole, shift, bias, number(parts[0]), number(parts[1]), n_terms, n_log_terms)
+
+
+@overload(exp_fast, jit_options={"fastmath": {"contract"}})
+def _(x):
+    number, whole, shift, bias, high, low, n_terms, _ = describe_float(x)
+    least = number(np.finfo(number).minexp * log(2))
     log2_e, half, zero, first = number(LOG2_E), number(0.5), number(0), number(1 / factorial(n_terms - 1))
     coefficients = tuple(number(1 / factorial(i)) for i in range(n_terms - 2, -1, -1))
 
@@ -70,6 +104,32 @@ def _(x):
         return total * power if x > least else zero
 
     return exp_impl
+
+
+@overload(log_fast, jit_options={"fastmath": {"contract"}})
+def _(x):
+    number, whole, shift, bias, high, low, _, n_terms = describe_float(x)
+    mask, half_bits = whole((1 << int(shift)) - 1), whole(int(bias) << int(shift))
+    root, half, unit, double = number(2**0.5), number(0.5), number(1), number(2)
+    first, coefficients = (
+        number(1 / (2 * n_terms - 1)),
+        tuple(number(1 / (2 * i + 1)) for i in range(n_terms - 2, -1, -1)),
+    )
+
+    def log_impl(x):
+        bits = number(x).view(whole)
+        mantissa = whole((bits & mask) | half_bits).view(number)  # from 1 up to 2
+        is_large = mantissa > root
+        exponent = number((bits >> shift) - bias) + (unit if is_large else unit - unit)
+        mantissa = mantissa * half if is_large else mantissa
+        ratio = (mantissa - unit) / (mantissa + unit)
+        square = ratio * ratio
+        total = first
+        for coefficient in coefficients:
+            total = total * square + coefficient
+        return exponent * high + (double * ratio * total + exponent * low)
+
+    return log_impl
 
 
 @compile_kernel
@@ -110,6 +170,17 @@ def copy_block_and_squares(X, origin, start, n_rows, out):
             out[i, d + c] = value * value
 
 
+@compile_kernel
+def copy_panel(X, origin, start, n_rows, column, values, squares):
+    """Write the columns of X[start + i] - origin from `column` on to values[i], and their squares to squares[i]."""
+    first, at = np.uintp(start), np.uintp(column)
+    for i in range(np.uintp(n_rows)):
+        for c in range(np.uintp(min(values.shape[1], X.shape[1] - column))):
+            value = X[first + i, at + c] - origin[at + c]
+            values[i, c] = value
+            squares[i, c] = value * value
+
+
 @cache
 def label_block_loop(width: int):
     """Compile the loop that labels a block of rows by the best of linear scores, `width` per panel of the table."""
@@ -118,19 +189,18 @@ def label_block_loop(width: int):
     def label_block(rows, table, bias, labels, best):
         """labels[i], best[i] = argmax, max of ``rows[i] @ table - bias`` (the first on ties)."""
         n, d = rows.shape
-        scores = np.empty((N_ROWS, width), rows.dtype)
+        winners, largest = np.empty(N_ROWS, np.int64), np.empty(N_ROWS, rows.dtype)
         for first in range(0, n, N_ROWS):
             m = min(N_ROWS, n - first)
             for panel in range(table.shape[0]):
                 if m == N_ROWS:
-                    multiply_rows(rows, first, d, table[panel], bias[panel], scores, N_ROWS, width)
+                    label_rows(rows, first, d, table[panel], bias[panel], winners, largest, N_ROWS, width)
                 else:
                     for i in range(m):
-                        multiply_rows(rows, first + i, d, table[panel], bias[panel], scores[i:], 1, width)
+                        label_rows(rows, first + i, d, table[panel], bias[panel], winners[i:], largest[i:], 1, width)
                 for i in range(m):
-                    winner = find_largest(scores, i, width)
-                    if panel == 0 or scores[i, winner] > best[first + i]:
-                        labels[first + i], best[first + i] = panel * width + winner, scores[i, winner]
+                    if panel == 0 or largest[i] > best[first + i]:
+                        labels[first + i], best[first + i] = panel * width + winners[i], largest[i]
 
     return label_block
 
@@ -159,8 +229,10 @@ def sweep_loop(width: int):
 
     @compile_kernel
     def sweep_rows(X, origin, table, bias, row_term, present, scale, size, turns, labels, start_labels, Y, next_present,
-                   sums, counts, with_agreement):  # fmt: skip
-        """Label the rows of one view, and add the rows of the next view to the sums of their newest labels.
+                   summed, sums, counts, with_agreement):  # fmt: skip
+        """Label the rows of one view, and update the sums of the next view's rows by their newest labels.
+
+        Only rows whose newest label is not the one that they were summed under are read.
 
         Parameters
         ----------
@@ -180,8 +252,10 @@ def sweep_loop(width: int):
             The labels of rows that have none of these views.
         Y, next_present : arrays
             The rows of the next view, and which are present.
+        summed : array of shape (n,)
+            The label that each row is summed under, -1 if none.
         sums, counts : arrays of shape (k, n_columns) and (k,)
-            Receive the sums and numbers of the rows of each label.
+            The sums and numbers of the rows of each label.
         with_agreement : bool
             Whether to count the rows with several labels.
 
@@ -198,16 +272,23 @@ def sweep_loop(width: int):
             label_block(load_block(X, origin, start, m, block), table, bias, winners[:m], best[:m])
             for i in range(m):
                 at = start + i
-                labels[last, at] = winners[i] if present[at] else -1
                 row_cost = row_term[at] - scale * np.float64(best[i])
                 cost += row_cost if row_cost > 0 and present[at] else 0.0
-            for i in range(start, start + m):
-                newest = start_labels[i]
-                for turn in turns[::-1]:
-                    newest = labels[turn, i] if labels[turn, i] >= 0 else newest
-                if newest >= 0 and next_present[i]:
-                    add_row(Y, i, d, sums, newest)
-                    counts[newest] += 1
+                newest = winners[i] if present[at] else -1
+                labels[last, at] = newest
+                if newest < 0:
+                    newest = start_labels[at]
+                    for turn in turns[:0:-1]:
+                        newest = labels[turn, at] if labels[turn, at] >= 0 else newest
+                newest, before = newest if next_present[at] else -1, summed[at]
+                if newest != before:
+                    summed[at] = newest
+                    if before >= 0:
+                        add_row(Y, at, d, -1.0, sums, before)
+                        counts[before] -= 1
+                    if newest >= 0:
+                        add_row(Y, at, d, 1.0, sums, newest)
+                        counts[newest] += 1
             if with_agreement:
                 for i in range(start, start + m):
                     lowest, highest, n_labels = len(counts), -1, 0
@@ -316,25 +397,25 @@ def moments_loop(width: int):
         `weights` has one row per cluster; their number is padded to a multiple of `N_ROWS`.
         """
         (n, d), n_padded, k = X.shape, weights.shape[0], out.shape[0]
-        n_panels = -(-2 * d // width)
-        rows, block = np.empty((size, 2 * d), X.dtype), np.zeros((n_padded, size), X.dtype)
-        panel, zeros = np.zeros((size, width), X.dtype), np.zeros(width, X.dtype)
-        sums = np.empty((N_ROWS, width), X.dtype)
+        n_panels = -(-d // width)
+        panels, zeros = np.zeros((2 * n_panels, size, width), X.dtype), np.zeros(width, X.dtype)
+        block, sums = np.zeros((n_padded, size), X.dtype), np.empty((N_ROWS, width), X.dtype)
         for start in range(0, n, size):
             m = min(size, n - start)
-            copy_block_and_squares(X, origin, start, m, rows)
+            for panel in range(n_panels):
+                copy_panel(X, origin, start, m, panel * width, panels[panel], panels[n_panels + panel])
             for j in range(k):
                 block[j, :m] = weights[j, start : start + m]
                 block[j, m:] = 0
-            for p in range(n_panels):
-                first, n_columns = p * width, min(width, 2 * d - p * width)
-                for i in range(m):
-                    panel[i, :n_columns] = rows[i, first : first + n_columns]
+            for panel in range(2 * n_panels):
+                first = (panel % n_panels) * width
+                n_columns = min(width, d - first)
+                at = first if panel < n_panels else d + first
                 for j in range(0, n_padded, N_ROWS):
-                    multiply_rows(block, j, size, panel, zeros, sums, N_ROWS, width)
+                    multiply_rows(block, j, size, panels[panel], zeros, sums, N_ROWS, width)
                     for r in range(min(N_ROWS, k - j)):
                         for c in range(n_columns):
-                            out[j + r, first + c] += sums[r, c]
+                            out[j + r, at + c] += sums[r, c]
 
     return sum_moments
 
@@ -417,7 +498,8 @@ def compute_tile_evidence(joint, prior, bottom, labels, m, top, total, evidence)
     Where it is minus infinity, `joint` receives the prior, so that it has the logarithms of the posteriors.
     """
     for i in range(m):
-        evidence[i] = np.float64(top[i]) + np.float64(np.log(total[i]))
+        evidence[i] = np.float64(top[i]) + np.float64(log_fast(total[i]))
+    for i in range(m):
         if top[i] <= bottom:
             evidence[i] = -inf
     for i in range(len(labels)):
@@ -446,20 +528,24 @@ def add_tile_logs(posteriors, joint, evidence, has_view, m, all_posteriors, all_
 
 
 @compile_sums
-def sum_tile_disagreement(all_posteriors, all_logs, certainty, n_present, labels, bottom, m, lowest, highest, quality):
+def sum_tile_disagreement(
+    all_posteriors, all_logs, certainty, n_present, labels, bottom, m, lowest, highest, crossed, contradicted, quality
+):  # fmt: skip
     """Add minus the entropy of a tile's posteriors, their disagreement, and the rows that count and that agree."""
+    crossed[:m], contradicted[:m] = 0.0, 0.0
+    for j in range(len(all_logs)):
+        powers, logs = all_posteriors[j], all_logs[j]
+        for i in range(m):
+            is_possible = logs[i] > bottom
+            product = powers[i] * logs[i]
+            crossed[i] += product if is_possible else 0.0
+            contradicted[i] += 0.0 if is_possible else powers[i]  # possible in one view, impossible in another
     for i in range(m):
-        crossed, is_contradicted = 0.0, False
-        for j in range(len(all_logs)):
-            if all_logs[j, i] > bottom:
-                crossed += all_posteriors[j, i] * all_logs[j, i]
-            else:
-                is_contradicted |= all_posteriors[j, i] > 0  # possible in one view, impossible in another
         quality[0] += certainty[i]
-        if is_contradicted:
+        if contradicted[i] > 0:
             quality[1] += inf
         if n_present[i] > 1:
-            quality[1] += (n_present[i] * certainty[i] - crossed) / (n_present[i] - 1)
+            quality[1] += (n_present[i] * certainty[i] - crossed[i]) / (n_present[i] - 1)
             if len(labels) == 0 or labels[i] < 0:
                 quality[2] += 1
                 quality[3] += lowest[i] == highest[i]
@@ -512,7 +598,7 @@ def blend_loop(
     best, factors = np.empty_like(top), np.empty_like(top)
     n_present, has_view, kept, shared = np.empty_like(top), np.ones_like(top), np.empty_like(top), np.empty_like(top)
     winner, lowest, highest = np.empty(TILE, np.int32), np.empty(TILE, np.int32), np.empty(TILE, np.int32)
-    evidence, certainty = np.empty(TILE), np.empty(TILE)
+    evidence, certainty, contradicted = np.empty(TILE), np.empty(TILE), np.empty(TILE)
     sums[:], quality[:], blended[:] = 0.0, 0.0, zero
     for first in range(0, blended.shape[1], TILE):
         m, at = min(TILE, blended.shape[1] - first), start + first
@@ -561,5 +647,16 @@ def blend_loop(
             sums[n_views, j] += blended[j, first : first + m].sum()
         if with_quality:
             sum_tile_disagreement(
-                all_posteriors, all_logs, certainty, n_present, labels, bottom, m, lowest, highest, quality[n_views:]
+                all_posteriors,
+                all_logs,
+                certainty,
+                n_present,
+                labels,
+                bottom,
+                m,
+                lowest,
+                highest,
+                evidence,
+                contradicted,
+                quality[n_views:],
             )

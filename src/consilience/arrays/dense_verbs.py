@@ -10,7 +10,8 @@ import numpy as np
 from . import verbs
 from .fused import WORTH_COMPILED, FusedLoops
 
-BLOCK_VALUES = 1 << 17  # numbers that a block of rows takes
+BLOCK_VALUES = 1 << 13  # numbers that a block of rows takes, which should stay in the nearest cache
+BLAS_VALUES = 1 << 18  # numbers of a block that is multiplied by BLAS
 MOST_ROWS = 1024  # rows of a block
 
 
@@ -21,9 +22,9 @@ def _loops() -> ModuleType:
     return dense_kernels
 
 
-def choose_n_rows(X: np.ndarray, values_per_row: int) -> int:
-    """Return how many rows to multiply at a time if each takes this many numbers."""
-    return max(1, min(len(X), MOST_ROWS, max(16, BLOCK_VALUES // max(1, values_per_row))))
+def choose_n_rows(X: np.ndarray, values_per_row: int, n_values: int = BLOCK_VALUES) -> int:
+    """Return how many rows to multiply at a time if each takes so many numbers, and a block `n_values`."""
+    return max(1, min(len(X), MOST_ROWS, max(32, n_values // max(1, values_per_row))))
 
 
 def fill_origin(origin: np.ndarray | None, X: np.ndarray) -> np.ndarray:
@@ -97,7 +98,7 @@ class CompiledLoops(FusedLoops):
         k, d = shift.shape
         table = np.ascontiguousarray(whitening.transpose(1, 0, 2).reshape(d, k * d), dtype=X.dtype)
         out = np.empty((k, len(X)), X.dtype)
-        size = choose_n_rows(X, (k + 1) * d)
+        size = choose_n_rows(X, (k + 1) * d, BLAS_VALUES)
         _loops().whitening_loop(X, fill_origin(origin, X), table, shift, constant, size, out)
         return out.T
 
@@ -107,7 +108,7 @@ class CompiledLoops(FusedLoops):
         sums, n_padded = np.zeros((k, 2 * d)), _loops().N_ROWS * -(-k // _loops().N_ROWS)
         by_cluster = np.zeros((n_padded, len(X)), X.dtype)
         by_cluster[:k] = weights.T
-        kernel = _loops().moments_loop(_loops().choose_width(2 * d, X.dtype.itemsize)[1])
+        kernel = _loops().moments_loop(_loops().choose_width(d, X.dtype.itemsize)[1])
         kernel(X, fill_origin(origin, X), by_cluster, choose_n_rows(X, 2 * d + k), sums)
         return sums[:, :d], sums[:, d:]
 
@@ -116,7 +117,7 @@ class CompiledLoops(FusedLoops):
         d, k = X.shape[1], weights.shape[1]
         products = np.zeros((d, k * d))
         by_cluster = np.ascontiguousarray(weights.T, dtype=X.dtype)
-        _loops().cross_products_loop(X, by_cluster, choose_n_rows(X, (k + 1) * d), products)
+        _loops().cross_products_loop(X, by_cluster, choose_n_rows(X, (k + 1) * d, BLAS_VALUES), products)
         products = products.reshape(d, k, d).transpose(1, 0, 2)
         return (products + products.transpose(0, 2, 1)) / 2  # symmetric to the last digit
 

@@ -76,9 +76,9 @@ def is_device_sparse(X: Any) -> bool:
     return type(X).__module__.startswith("cupyx.scipy.sparse")
 
 
-def can_use_triton(X: Array, n_clusters: int) -> bool:
-    """Whether rows and clusters suit the kernels of Triton: float32 on a GPU, or anywhere if Triton interprets them."""
-    if not array_api_compat.is_torch_array(X) or str(X.dtype) != "torch.float32" or n_clusters > MOST_CLUSTERS:
+def can_use_triton(X: Array, n_clusters: int, dtype: str = "float32") -> bool:
+    """Whether numbers of this type suit the kernels of Triton: on a GPU, or anywhere if Triton interprets them."""
+    if not array_api_compat.is_torch_array(X) or str(X.dtype) != f"torch.{dtype}" or n_clusters > MOST_CLUSTERS:
         return False
     return (X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1") and _has_triton()
 

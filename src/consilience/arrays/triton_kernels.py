@@ -19,6 +19,7 @@ from .fused import FusedLoops
 TILE = 2048  # scores or posteriors that a warp keeps in registers; more warps would have to exchange partial results
 N_PARTS = 1056  # parts of the rows with sums of their own: eight per multiprocessor of a large GPU
 MOST_SUMS = 1 << 26  # numbers that the sums of all parts may have
+PRECISION = tl.constexpr("tf32x3")  # products by the matrix units in three parts, as exact as those of float32
 COLUMNS = 32  # columns of rows that are multiplied at a time, where there may be many
 
 
@@ -41,7 +42,7 @@ def log_prob_kernel(
     x = load_rows(X, origin, rows, columns, n, stride, D)
     for j in range(N_CLUSTERS):
         table = tl.load(whitening + j * D * D + columns[:, None] * D + columns[None, :], is_entry, 0.0)
-        white = tl.dot(x, table, input_precision="ieee")
+        white = tl.dot(x, table, input_precision=PRECISION)
         white -= tl.load(shift + j * D + columns, is_column, 0.0)[None, :]
         tl.store(out + j * n + rows, tl.load(constant + j) - tl.sum(white * white, 1) / 2, rows < n)
 
@@ -59,7 +60,7 @@ def cross_products_kernel(
         rows = part * n_part + start + tl.arange(0, ROWS)
         x = load_rows(X, origin, rows, columns, n, stride, D)
         weight = tl.load(weights + rows * row_stride + j * cluster_stride, rows < n, 0.0)
-        products += tl.dot(tl.trans(x * weight[:, None]), x, input_precision="ieee")
+        products += tl.dot(tl.trans(x * weight[:, None]), x, input_precision=PRECISION)
     at = ((part * tl.num_programs(1) + j) * D + columns[:, None]) * D + columns[None, :]
     tl.store(out + at, products, is_column[:, None] & is_column[None, :])
 
@@ -76,9 +77,9 @@ def score_rows(
         x = load_rows(X, origin, rows, columns, n, stride, D)
         at = clusters[None, :] * D + columns[:, None]
         is_weight = (clusters < N_CLUSTERS)[None, :] & (columns < D)[:, None]
-        scores += tl.dot(x, tl.load(linear + at, is_weight, 0.0), input_precision="ieee")
+        scores += tl.dot(x, tl.load(linear + at, is_weight, 0.0), input_precision=PRECISION)
         if HAS_SQUARES:
-            scores += tl.dot(x * x, tl.load(quadratic + at, is_weight, 0.0), input_precision="ieee")
+            scores += tl.dot(x * x, tl.load(quadratic + at, is_weight, 0.0), input_precision=PRECISION)
     return scores - tl.load(bias + clusters, clusters < N_CLUSTERS, 0.0)[None, :]
 
 
@@ -133,9 +134,9 @@ def sum_rows_kernel(
         else:
             at = rows[None, :] * row_stride + clusters[:, None].to(tl.int64) * cluster_stride
             weight = tl.load(weights + at, is_cluster[:, None] & (rows < n)[None, :], 0.0)
-        total += tl.dot(weight, x, input_precision="ieee")
+        total += tl.dot(weight, x, input_precision=PRECISION)
         if HAS_SQUARES:
-            total_squares += tl.dot(weight, x * x, input_precision="ieee")
+            total_squares += tl.dot(weight, x * x, input_precision=PRECISION)
     at = (part * N_CLUSTERS + clusters[:, None]) * D + columns[None, :]
     is_sum = is_cluster[:, None] & (columns < D)[None, :]
     tl.store(sums + at, total, is_sum)
@@ -199,6 +200,44 @@ def sum_rows(
         n_clusters, d, has_squares, is_labels, width, n_rows, COLUMNS, num_warps=n_warps,
     )  # fmt: skip
     return sums.sum(0, dtype=torch.float64), squares.sum(0, dtype=torch.float64)
+
+
+@triton.jit
+def sum_costs_kernel(score, row_term, present, out, n, scale, ROWS: tl.constexpr):
+    """Sum ``row_term - scale * score`` over a block of the rows that are present, where it is positive."""
+    block = tl.program_id(0).to(tl.int64)
+    rows = block * ROWS + tl.arange(0, ROWS)
+    is_row = rows < n
+    cost = tl.load(row_term + rows, is_row, 0.0) - scale * tl.load(score + rows, is_row, 0.0).to(tl.float64)
+    counts = (tl.load(present + rows, is_row, 0) != 0) & (cost > 0)
+    tl.store(out + block, tl.sum(tl.where(counts, cost, 0.0), 0))
+
+
+@triton.jit
+def count_labels_kernel(labels, out, n, N_CLUSTERS: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr):
+    """Count the labels of a block of rows."""
+    block, clusters = tl.program_id(0).to(tl.int64), tl.arange(0, WIDTH)
+    rows = block * ROWS + tl.arange(0, ROWS)
+    values = tl.load(labels + rows, rows < n, -1)
+    counts = tl.sum((values[None, :] == clusters[:, None]).to(tl.int32), 1)
+    tl.store(out + block * N_CLUSTERS + clusters, counts, clusters < N_CLUSTERS)
+
+
+def sum_row_costs(score: Any, row_term: Any, present: Any, scale: float) -> Any:
+    """Return the sum of ``row_term - scale * score`` over the rows that are present, where it is positive."""
+    n_rows = 1024
+    out = torch.empty(triton.cdiv(len(score), n_rows), dtype=torch.float64, device=score.device)
+    sum_costs_kernel[(len(out),)](score, row_term, present, out, len(score), scale, n_rows)
+    return out.sum()
+
+
+def count_rows(labels: Any, n_clusters: int) -> Any:
+    """Return the number of rows with each label, as float64; negative labels are not counted."""
+    width = triton.next_power_of_2(n_clusters)
+    n_rows = max(64, 8192 // width)
+    out = torch.empty((triton.cdiv(len(labels), n_rows), n_clusters), dtype=torch.int32, device=labels.device)
+    count_labels_kernel[(len(out),)](labels, out, len(labels), n_clusters, width, n_rows)
+    return out.sum(0).double()
 
 
 @triton.jit

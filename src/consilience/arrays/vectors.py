@@ -71,6 +71,52 @@ def require_constants(*values):
         raise RequireLiteralValue("numbers of rows and columns must be constants of the compiled code")
 
 
+def generate_products(v, length, n_rows, n_columns):
+    """Generate the loop for ``rows[first + r, :length] @ table - bias``; return the vectors of each of the rows."""
+    builder, X, table_data, bias_data = v.builder, v.pointer(0), v.pointer(3), v.pointer(4)
+    begin = builder.mul(v.integer(1), length)
+    starts = [v.constant(j) for j in range(0, n_columns, v.lanes)]
+    zero = ir.Constant(v.vector, [0.0] * v.lanes)
+    sums = [
+        [cgutils.alloca_once_value(builder, builder.fsub(zero, v.load(bias_data, j)[0])) for j in starts]
+        for _ in range(n_rows)
+    ]
+    with cgutils.for_range(builder, length) as loop:
+        at = builder.mul(loop.index, v.constant(n_columns))
+        columns = [v.load(table_data, builder.add(at, j))[0] for j in starts]
+        for r, row_sums in enumerate(sums):
+            offset = builder.add(begin, builder.mul(v.constant(r), length))
+            x = v.repeat(builder.load(builder.gep(X, [builder.add(offset, loop.index)])))
+            for column, total in zip(columns, row_sums, strict=True):
+                product = builder.fmul(x, column, flags=["contract"])
+                builder.store(builder.fadd(product, builder.load(total), flags=["contract"]), total)
+    return [[builder.load(total) for total in row_sums] for row_sums in sums]
+
+
+def generate_largest(v, parts):
+    """Generate the search for the largest number of vectors; return its position, the first on ties, and the number."""
+    builder = v.builder
+
+    def take_larger(a, b):
+        return builder.select(builder.fcmp_ordered(">", b, a), b, a)
+
+    top = parts[0]
+    for part in parts[1:]:
+        top = take_larger(top, part)
+    half = v.lanes // 2
+    while half:  # the larger of each lane and the one `half` lanes on
+        order = [(lane + half) % v.lanes for lane in range(v.lanes)]
+        top = take_larger(top, builder.shuffle_vector(top, top, v.lane_numbers(order)))
+        half //= 2
+    whole = ir.IntType(64)
+    bits = ir.Constant(whole, 0)
+    for i, part in enumerate(parts):
+        equal = builder.bitcast(builder.fcmp_ordered("==", part, top), ir.IntType(v.lanes))
+        bits = builder.or_(bits, builder.shl(builder.zext(equal, whole), ir.Constant(whole, i * v.lanes)))
+    largest = builder.extract_element(top, ir.Constant(ir.IntType(32), 0))
+    return builder.cttz(bits, ir.Constant(ir.IntType(1), 0)), largest
+
+
 @intrinsic
 def multiply_rows(_, rows, first, length, table, bias, out, n_rows, width):
     """out[r, :width] = ``rows[first + r, :length] @ table - bias`` for r below `n_rows`; all arrays are contiguous."""
@@ -79,74 +125,44 @@ def multiply_rows(_, rows, first, length, table, bias, out, n_rows, width):
     def generate(context, builder, signature, args):
         v = _Vectors(context, builder, signature, args, 3)
         n_columns = width.literal_value
-        X, table_data, bias_data, out_data = (v.pointer(i) for i in (0, 3, 4, 5))
-        length = v.integer(2)
-        begin = builder.mul(v.integer(1), length)
-        starts = [v.constant(j) for j in range(0, n_columns, v.lanes)]
-        zero = ir.Constant(v.vector, [0.0] * v.lanes)
-        sums = [
-            [cgutils.alloca_once_value(builder, builder.fsub(zero, v.load(bias_data, j)[0])) for j in starts]
-            for _ in range(n_rows.literal_value)
-        ]
-        with cgutils.for_range(builder, length) as loop:
-            at = builder.mul(loop.index, v.constant(n_columns))
-            columns = [v.load(table_data, builder.add(at, j))[0] for j in starts]
-            for r, row_sums in enumerate(sums):
-                offset = builder.add(begin, builder.mul(v.constant(r), length))
-                x = v.repeat(builder.load(builder.gep(X, [builder.add(offset, loop.index)])))
-                for column, total in zip(columns, row_sums, strict=True):
-                    product = builder.fmul(x, column, flags=["contract"])
-                    builder.store(builder.fadd(product, builder.load(total), flags=["contract"]), total)
-        for r, row_sums in enumerate(sums):
-            for j, total in enumerate(row_sums):
-                at = v.constant(r * n_columns + j * v.lanes)
-                v.store(builder.load(total), v.load(out_data, at)[1])
+        for r, parts in enumerate(generate_products(v, v.integer(2), n_rows.literal_value, n_columns)):
+            for j, part in enumerate(parts):
+                v.store(part, v.load(v.pointer(5), v.constant(r * n_columns + j * v.lanes))[1])
         return context.get_dummy_value()
 
     return types.void(rows, first, length, table, bias, out, n_rows, width), generate
 
 
 @intrinsic
-def find_largest(_, scores, row, width):
-    """Return the position of the largest of ``scores[row, :width]``, the first on ties; the array is contiguous."""
-    require_constants(width)
+def label_rows(_, rows, first, length, table, bias, winners, best, n_rows, width):
+    """winners[r], best[r] = argmax, max of ``rows[first + r, :length] @ table - bias`` for r below `n_rows`.
 
-    def generate(context, builder, signature, args):
-        v = _Vectors(context, builder, signature, args, 0)
-        at = builder.mul(v.integer(1), v.constant(width.literal_value))
-        data = v.pointer(0)
-        parts = [v.load(data, builder.add(at, v.constant(j)))[0] for j in range(0, width.literal_value, v.lanes)]
-
-        def take_larger(a, b):
-            return builder.select(builder.fcmp_ordered(">", b, a), b, a)
-
-        top = parts[0]
-        for part in parts[1:]:
-            top = take_larger(top, part)
-        half = v.lanes // 2
-        while half:  # the largest of each lane and the one `half` lanes on
-            order = [(lane + half) % v.lanes for lane in range(v.lanes)]
-            top = take_larger(top, builder.shuffle_vector(top, top, v.lane_numbers(order)))
-            half //= 2
-        whole = ir.IntType(64)
-        bits = ir.Constant(whole, 0)
-        for i, part in enumerate(parts):
-            equal = builder.bitcast(builder.fcmp_ordered("==", part, top), ir.IntType(v.lanes))
-            bits = builder.or_(bits, builder.shl(builder.zext(equal, whole), ir.Constant(whole, i * v.lanes)))
-        return builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(scores, row, width), generate
-
-
-@intrinsic
-def add_row(_, X, row, n_columns, sums, label):
-    """sums[label] += X[row], in float64; both arrays are contiguous."""
+    The first of equal scores wins. All arrays are contiguous, and the scores never leave the registers.
+    """
+    require_constants(n_rows, width)
 
     def generate(context, builder, signature, args):
         v = _Vectors(context, builder, signature, args, 3)
+        products = generate_products(v, v.integer(2), n_rows.literal_value, width.literal_value)
+        for r, (winner, largest) in enumerate([generate_largest(v, parts) for parts in products]):
+            builder.store(winner, builder.gep(v.pointer(5), [v.constant(r)]))
+            builder.store(largest, builder.gep(v.pointer(6), [v.constant(r)]))
+        return context.get_dummy_value()
+
+    return types.void(rows, first, length, table, bias, winners, best, n_rows, width), generate
+
+
+@intrinsic
+def add_row(_, X, row, n_columns, factor, sums, label):
+    """sums[label] += factor * X[row], in float64; both arrays are contiguous."""
+
+    def generate(context, builder, signature, args):
+        v = _Vectors(context, builder, signature, args, 4)
         itemsize, n_columns = signature.args[0].dtype.bitwidth // 8, v.integer(2)
         source = builder.gep(v.pointer(0), [builder.mul(v.integer(1), n_columns)])
-        target = builder.gep(v.pointer(3), [builder.mul(v.integer(4), n_columns)])
+        target = builder.gep(v.pointer(4), [builder.mul(v.integer(5), n_columns)])
+        factor = context.cast(builder, args[3], signature.args[3], types.float64)
+        factors = v.repeat(factor)
         narrow = ir.VectorType(context.get_value_type(signature.args[0].dtype), v.lanes)
 
         def widen(value, kind):
@@ -156,11 +172,11 @@ def add_row(_, X, row, n_columns, sums, label):
         with cgutils.for_range_slice(builder, v.constant(0), n_whole, v.constant(v.lanes)) as (c, _):
             value = widen(v.load(source, c, narrow, itemsize)[0], v.vector)
             total, pointer = v.load(target, c)
-            v.store(builder.fadd(total, value), pointer)
+            v.store(builder.fadd(total, builder.fmul(value, factors)), pointer)
         with cgutils.for_range_slice(builder, n_whole, n_columns, v.constant(1)) as (c, _):
             pointer = builder.gep(target, [c])
             value = widen(builder.load(builder.gep(source, [c])), v.vector.element)
-            builder.store(builder.fadd(builder.load(pointer), value), pointer)
+            builder.store(builder.fadd(builder.load(pointer), builder.fmul(value, factor)), pointer)
         return context.get_dummy_value()
 
-    return types.void(X, row, n_columns, sums, label), generate
+    return types.void(X, row, n_columns, factor, sums, label), generate

@@ -100,6 +100,10 @@ def argmax_rows(scores: Array) -> tuple[Array, Array]:
 @singledispatch
 def sum_costs(score: Array, row_term: Array, present: Array, scale: float) -> Array:
     """Sum of ``row_term - scale * score`` over the rows that are present, where it is positive, in float64."""
+    if can_use_triton(score, 1):
+        from . import triton_kernels
+
+        return triton_kernels.sum_row_costs(score, row_term, present, scale)
     xp = namespace(score)
     cost = row_term - scale * xp.astype(score, xp.float64)
     return xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
@@ -145,6 +149,10 @@ def add_indicated_rows(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> n
 @singledispatch
 def count_labels(labels: Array, n_clusters: int) -> Array:
     """Number of rows with each label, as float64; negative labels are not counted."""
+    if can_use_triton(labels, n_clusters, "int64"):
+        from . import triton_kernels
+
+        return triton_kernels.count_rows(labels, n_clusters)
     xp = namespace(labels)
     clusters = xp.arange(n_clusters, dtype=labels.dtype, device=device(labels))
     return xp.astype(xp.count_nonzero(labels[None, :] == clusters[:, None], axis=1), xp.float64)

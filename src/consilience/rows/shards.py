@@ -84,6 +84,7 @@ class ShardCache:
         self.spills = spills  # whether arrays are stored in a temporary file
         self.lock = Lock()  # one task at a time: a canceled one may still be running
         self.arrays: dict[str, Array] = {}
+        self.objects: dict[str, Any] = {}  # what an algorithm keeps beside arrays
         self._versions: dict[str, int] = {}
 
     @contextmanager
@@ -110,6 +111,7 @@ class ShardCache:
 
     def clear(self) -> None:
         self.arrays.clear()
+        self.objects.clear()
         self._versions.clear()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from ...rows import Shard, Shards, ViewRows, new_version
 from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
 
+MOST_UPDATES = 10  # of running sums, whose rounding errors would add up
 LABELS = "labels"  # under which a shard caches the labels of all views
 
 
@@ -108,6 +109,15 @@ class Sweep:
 
     def __add__(self, other: Sweep) -> Sweep:
         return Sweep(*(getattr(self, term.name) + getattr(other, term.name) for term in fields(self)))
+
+
+@dataclass(eq=False)
+class RunningSums:
+    """Sums of a view that are updated from sweep to sweep by the rows whose label changes."""
+
+    sums: ClusterSums
+    labels: np.ndarray  # (n,) that each row is summed under
+    n_updates: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +230,7 @@ def sweep_at_once(
     from ...arrays import dense_kernels
 
     view, next_view, name = shard.views[turns[0]], shard.views[following], turns[0]
-    scorer, sums = centers.scorer(name, view), ClusterSums.zeros(next_view, n_clusters)
+    scorer, running = centers.scorer(name, view), get_running_sums(shard, following, n_clusters)
     table, bias = centers.packed(name, view)
     positions = list(shard.views)
     assert shard.start_labels is not None, "k-means starts from labels"
@@ -239,11 +249,22 @@ def sweep_at_once(
             shard.start_labels,
             next_view.X,
             next_view.present,
-            sums.sums,
-            sums.counts,
+            running.labels,
+            running.sums.sums,
+            running.sums.counts,
             with_agreement,
         )
-    return Sweep(sums, *np.array(totals))
+    return Sweep(ClusterSums(running.sums.sums.copy(), running.sums.counts.copy()), *np.array(totals))
+
+
+def get_running_sums(shard: Shard, name: str, n_clusters: int) -> RunningSums:
+    """Return the sums of a view for another update; now and then they begin anew, so that rounding does not add up."""
+    running = shard.cache.objects.get(name)
+    if running is None or running.n_updates == MOST_UPDATES:
+        sums = ClusterSums.zeros(shard.views[name], n_clusters)
+        running = shard.cache.objects[name] = RunningSums(sums, np.full(len(shard), NO_LABEL))
+    running.n_updates += 1
+    return running
 
 
 def iterate_labels(
