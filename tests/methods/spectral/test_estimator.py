@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, p
 from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
-from consilience.affinities import Gaussian, KernelAffinity, Landmarks, NearestNeighbors
+from consilience.affinities import Affinity, Gaussian, KernelAffinity, Landmarks, NearestNeighbors
 from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
 
@@ -339,6 +339,42 @@ def test_auto_uses_approximate_neighbors_of_many_entities(monkeypatch):
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
     model = fit_model(views)
     assert all(affinity == NearestNeighbors(14, "euclidean", True) for affinity in model.affinities_.values())
+
+
+def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch):
+    views, _ = some_views()
+    stored = {}
+    for name, X in views.items():
+        np.save(tmp_path / f"{name}.npy", X)
+        stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    assert fit_model(stored).affinities_ == fit_model(views).affinities_
+    monkeypatch.setattr("consilience.affinities.choose.READ_UP_TO", 100)
+    monkeypatch.setattr("consilience.methods.common.input_checks.read_whole", None)
+    message = r"view 'view0' is not in memory: affinity='auto' leaves its 200 rows where they are and uses Landmarks\("
+    with pytest.warns(UserWarning, match=message):
+        model = fit_model(stored)
+    expected = fit_model(stored, affinity="landmarks")
+    assert model.affinities_ == expected.affinities_
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+class NeighborsByRows(Affinity):
+    """An affinity that the rows alone decide."""
+
+    def resolve(self, X):
+        return NearestNeighbors(len(X) // 20, "euclidean")
+
+    def build_operator(self, X, rng):
+        return self.resolve(X).build_operator(X, rng)
+
+    def nbytes(self, X):
+        return self.resolve(X).nbytes(X)
+
+
+def test_affinity_of_users_may_be_resolved_by_rows_alone():
+    views, _ = some_views()
+    model = fit_model(views, affinity=NeighborsByRows())
+    assert set(model.affinities_.values()) == {NearestNeighbors(10, "euclidean")}
 
 
 def test_small_clusters_have_few_neighbors():
