@@ -11,7 +11,19 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, p
 from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
-from consilience.affinities import Affinity, Gaussian, KernelAffinity, Landmarks, NearestNeighbors
+from consilience.affinities import (
+    Affinity,
+    ChiSquared,
+    Cosine,
+    Gaussian,
+    HistogramIntersection,
+    KernelAffinity,
+    Landmarks,
+    Linear,
+    NearestNeighbors,
+    Nystroem,
+    Polynomial,
+)
 from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
 
@@ -356,6 +368,25 @@ def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch):
     expected = fit_model(stored, affinity="landmarks")
     assert model.affinities_ == expected.affinities_
     np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+KERNELS = Gaussian(), Gaussian("local"), Linear(), Polynomial(), Cosine(), ChiSquared(0.01), HistogramIntersection()
+
+
+@pytest.mark.parametrize("affinity", ["landmarks", *(Nystroem(kernel, 50) for kernel in KERNELS)])
+@pytest.mark.parametrize("parts", [("data", "indices", "indptr"), ("dense",)])
+def test_approximations_read_rows_on_disk(tmp_path, affinity, parts):
+    views, _ = make_text_views(n_samples=200, n_clusters=4, random_state=0)
+    stored = {}
+    for name, X in views.items():
+        arrays = []
+        for part in parts:
+            path = tmp_path / f"{name}-{part}.npy"
+            np.save(path, X.toarray() if part == "dense" else getattr(X, part))
+            arrays.append(np.load(path, mmap_mode="r"))
+        stored[name] = arrays[0] if parts == ("dense",) else sp.csr_array(tuple(arrays), shape=X.shape)
+    model, expected = (fit_model(rows, affinity=affinity) for rows in (stored, views))
+    assert same_clusters(model.labels_, expected.labels_)
 
 
 class NeighborsByRows(Affinity):
