@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from math import log
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -397,6 +398,8 @@ def add_exponents(line: dict[str, Any], before: dict[str, Any] | None) -> dict[s
     shown = {"n": f"{line['n']:,}"}
     for name in ("CoEM", "MultiViewKMeans"):
         shown[f"{name} ms per round"] = f"{1e3 * line[name]:.1f}"
-        slope = "" if before is None else np.log(line[name] / before[name]) / np.log(line["n"] / before["n"])
-        shown[f"{name} exponent"] = slope if isinstance(slope, str) else f"{slope:.2f}"
+        has_exponent = before is not None and min(line[name], before[name]) > 0  # few rows may take no measurable time
+        shown[f"{name} exponent"] = (
+            f"{log(line[name] / before[name], line['n'] / before['n']):.2f}" if has_exponent else ""
+        )
     return shown

@@ -27,6 +27,7 @@ from consilience.affinities import (
 from consilience.affinities.base import compute_degrees, find_components
 from consilience.affinities.graph import reuse_neighbors
 from consilience.arrays import CSR, as_rows, to_numpy, use_threads
+from consilience.rows import as_source
 
 
 def rows(n=120, d=6, seed=0, dtype=np.float64):
@@ -323,14 +324,23 @@ def test_auto_searches_all_neighbors_of_few_rows_and_nearly_all_of_many(monkeypa
     assert auto.resolve(X) == NearestNeighbors(approximate=True).resolve(X)
 
 
+def test_auto_compares_rows_that_are_not_in_memory_through_landmarks(tmp_path):
+    np.save(tmp_path / "rows.npy", rows(60))
+    stored = as_source(np.load(tmp_path / "rows.npy", mmap_mode="r"), "rows")
+    auto = make_affinity("auto")
+    assert auto.resolve(stored) == Landmarks().resolve(stored)
+    assert not auto.out_of_core(20_000)
+    assert auto.out_of_core(20_001)
+
+
 @pytest.mark.parametrize(
     ("n_rows", "n_clusters", "expected"),
     [(2000, None, 30), (100, None, 10), (2000, 10, 30), (400, 40, 5), (1600, 100, 8), (3, 2, 2), (3, 1, 2)],
 )
 def test_default_number_of_neighbors_depends_on_the_size_of_clusters(n_rows, n_clusters, expected):
     X = np.random.default_rng(0).standard_normal((n_rows, 2))
-    assert NearestNeighbors(metric="euclidean").resolve(X, n_clusters).n_neighbors == expected
-    assert NearestNeighbors(4, "euclidean").resolve(X, n_clusters).n_neighbors == 4
+    assert NearestNeighbors(metric="euclidean").resolve_for_clusters(X, n_clusters).n_neighbors == expected
+    assert NearestNeighbors(4, "euclidean").resolve_for_clusters(X, n_clusters).n_neighbors == 4
 
 
 def test_approximate_neighbors_find_nearly_all():

@@ -71,12 +71,16 @@ class Affinity(ABC):
         """Whether rows that are stored on disk may stay there."""
         return False
 
-    def resolve(self, X: Array, n_clusters: int | None = None) -> Affinity:  # noqa: ARG002
-        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows.
-
-        `n_clusters` is the number of clusters that the entities will be put into, if it is known.
-        """
+    def resolve(self, X: Array) -> Affinity:  # noqa: ARG002
+        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows."""
         return self
+
+    def resolve_for_clusters(self, X: Array, n_clusters: int | None) -> Affinity:  # noqa: ARG002
+        """Return the affinity decided by these rows and the number of their clusters, None if it is not known.
+
+        Most affinities do not depend on the number of clusters.
+        """
+        return self.resolve(X)
 
     def comparable_rows(self, X: Array) -> Array:
         """Return a mask of the rows that can be compared; the others count as missing."""

@@ -8,25 +8,36 @@ from typing import Any
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array
+from ..arrays import Array, is_in_memory
 from .base import Affinity, NoAffinityError, ViewOperator
 from .gaussian import Gaussian
 from .graph import NearestNeighbors, Precomputed
 from .kernels import ChiSquared, Cosine, HistogramIntersection, Linear, Polynomial
 from .landmarks import Landmarks, Nystroem
 
-EXACT_UP_TO = 100_000  # rows: beyond, "auto" searches nearly all nearest neighbors
+EXACT_UP_TO = 100_000  # rows in memory: beyond, "auto" searches nearly all nearest neighbors
+READ_UP_TO = 20_000  # rows on disk: beyond, "auto" leaves them there and takes landmarks
 
 
 @save_as("affinity-auto")
 @dataclass(frozen=True)
 class Auto(Affinity):
-    """Nearest neighbors: all of them up to 100,000 rows, and nearly all beyond, because the search takes too long."""
+    """Nearest neighbors: all of them up to 100,000 rows, and nearly all beyond, because the search takes too long.
+
+    More than 20,000 rows that are not in memory are compared through landmarks, which are read in blocks.
+    """
 
     accepts_sparse = True
 
-    def resolve(self, X: Array, n_clusters: int | None = None) -> Affinity:
-        return NearestNeighbors(approximate=X.shape[0] > EXACT_UP_TO).resolve(X, n_clusters)
+    def out_of_core(self, n_rows: int) -> bool:
+        return n_rows > READ_UP_TO
+
+    def resolve(self, X: Array) -> Affinity:
+        return self.resolve_for_clusters(X, None)
+
+    def resolve_for_clusters(self, X: Array, n_clusters: int | None) -> Affinity:
+        affinity = NearestNeighbors(approximate=X.shape[0] > EXACT_UP_TO) if is_in_memory(X) else Landmarks()
+        return affinity.resolve_for_clusters(X, n_clusters)
 
     def comparable_rows(self, X: Array) -> Array:
         return self.resolve(X).comparable_rows(X)

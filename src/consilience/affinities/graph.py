@@ -229,7 +229,10 @@ class NearestNeighbors(Affinity):
         if self.approximate not in (True, False):
             raise NoAffinityError(f"approximate={self.approximate!r} must be True or False")
 
-    def resolve(self, X: Array, n_clusters: int | None = None) -> NearestNeighbors:
+    def resolve(self, X: Array) -> NearestNeighbors:
+        return self.resolve_for_clusters(X, None)
+
+    def resolve_for_clusters(self, X: Array, n_clusters: int | None) -> NearestNeighbors:
         metric = choose_metric(self.metric, X)
         n_comparable = int(np.count_nonzero(to_numpy(find_comparable_rows(metric, X))))
         n_neighbors = self.n_neighbors or default_n_neighbors(max(n_comparable, 1), n_clusters)

@@ -26,6 +26,8 @@ from ..arrays import (
     keep_where,
     list_upper_tiles,
     namespace,
+    plan_reads,
+    read_blocks,
     row_sums,
     squared_norms,
     stored_values,
@@ -88,8 +90,8 @@ def computes_half(X: Array) -> bool:
 
 def has_negative(X: Array) -> bool:
     """Whether any number is negative."""
-    values = stored_values(X)
-    return bool(namespace(values).any(values < 0))
+    parts = map(stored_values, read_blocks(X, plan_reads(X)))
+    return any(bool(namespace(values).any(values < 0)) for values in parts)
 
 
 @save_as("affinity-linear")
@@ -206,11 +208,12 @@ class HistogramAffinity(KernelAffinity):
         return squared_norms(X) > 0
 
     def points(self, X: Array) -> KernelRows:
-        X = as_csr(X) if is_on_host(X) else X
+        X = as_csr(X) if is_on_host(X) and is_in_memory(X) else X
         return KernelRows(X, namespace(X).astype(row_sums(X), X.dtype))
 
     def sum_histograms(self, X: Array, Y: Array, *, harmonic: bool) -> Array:
         """Sum ``x y / (x + y)``, or ``min(x, y)``, over the columns that two rows share: (rows of X, rows of Y)."""
+        X = as_csr(X) if is_on_host(X) else X  # blocks that were read from disk may be dense
         if is_sparse(X):
             return sum_shared_columns(X, Y, harmonic=harmonic)
         xp = namespace(X)

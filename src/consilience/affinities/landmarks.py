@@ -109,7 +109,7 @@ class Landmarks(Affinity):
         check_positive("n_landmarks", self.n_landmarks, whole=True)
         check_positive("n_neighbors", self.n_neighbors, whole=True)
 
-    def resolve(self, X: Array, n_clusters: int | None = None) -> Landmarks:  # noqa: ARG002
+    def resolve(self, X: Array) -> Landmarks:
         return replace(self, metric=choose_metric(self.metric, X))
 
     def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from .verbs import is_sparse
+from .verbs import is_on_host, is_sparse
 
 OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # class name in torch and cupy
 
@@ -42,6 +42,8 @@ def _number_after(word: str, path: Path) -> str:
 
 def available_device_memory(array: Any) -> int | None:
     """Bytes that are free on the device of an array; None if unknown, as for arrays in host memory."""
+    if is_on_host(array):
+        return None
     array = array.data if is_sparse(array) else array
     if is_torch_array(array) and array.device.type == "cuda":
         return _free_in_torch(array.device)

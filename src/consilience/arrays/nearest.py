@@ -13,7 +13,6 @@ import numpy as np
 from array_api_compat import device, is_torch_array
 from scipy.spatial import KDTree
 
-from .csr import CSR
 from .namespace import Array, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks, split_slice
 from .verbs import find_origin, inner_products, is_on_host, is_sparse, map_values, shift_rows, squared_norms, take_rows
@@ -191,7 +190,7 @@ def is_certain(last: np.ndarray, farthest: np.ndarray, norms: np.ndarray, points
 
 def rank_by_differences(queries: Array, points: Array, candidates: Array, n_kept: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest of the candidates of each query, and their squared distances, from differences in float64."""
-    if isinstance(candidates, np.ndarray) and candidates.dtype == np.int32:
+    if is_on_host(candidates) and candidates.dtype == np.int32:
         from . import nearest_kernels
 
         positions, squares = np.empty((len(queries), n_kept), np.int32), np.empty((len(queries), n_kept))
@@ -217,7 +216,7 @@ def select_smallest(table: Array, number: int) -> tuple[Array, Array]:
     if is_torch_array(table):
         smallest = table.topk(number, dim=1, largest=False, sorted=True)
         return smallest.indices, smallest.values
-    if isinstance(table, np.ndarray) and number < table.shape[1]:
+    if is_on_host(table) and number < table.shape[1]:
         positions = np.argpartition(table, number - 1, axis=1)[:, :number]
         order = np.argsort(np.take_along_axis(table, positions, axis=1), axis=1, kind="stable")
         positions = np.take_along_axis(positions, order, axis=1)
@@ -233,10 +232,8 @@ def use_compiled_code(points: Array, queries: Array) -> bool:
 
 def cast_rows(X: Array, dtype: Any) -> Array:
     """Convert the numbers of dense or sparse rows; rows of numpy are contiguous afterwards."""
-    if isinstance(X, np.ndarray):
+    if is_on_host(X) and not is_sparse(X):
         return np.ascontiguousarray(X, dtype=dtype)
-    if X.dtype == dtype and not isinstance(X, CSR):
-        return X
     return map_values(X, lambda values: namespace(values).astype(values, dtype, copy=False))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from math import hypot, isqrt
 from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -137,7 +137,11 @@ class KernelMatrix:
         reads = plan_reads(X)
         for read, block in zip(reads, read_blocks(X, reads), strict=True):
             block_rows = KernelRows(block, *(None if values is None else values[read] for values in per_row))
-            yield from replace(self, left=block_rows).map_tiles(partial(_call_shifted, function, read.start))
+
+            def call_shifted(rows: slice, tile: Array, start: int = read.start) -> T:
+                return function(slice(start + rows.start, start + rows.stop), tile)
+
+            yield from replace(self, left=block_rows).map_tiles(call_shifted)
 
     def __matmul__(self, U: Array) -> Array:
         thin = self.convert(U)
@@ -306,11 +310,6 @@ def compute_tile(kernel: RowKernel, left: KernelRows, right: KernelRows) -> Arra
         name = type(kernel).__name__
         raise ValueError(f"{name}.tile returned shape {tile.shape}, but must return (left, right), here {expected}")
     return tile
-
-
-def _call_shifted(function: Callable[[slice, Array], T], start: int, rows: slice, tile: Array) -> T:
-    """Call a function with the rows counted from `start`."""
-    return function(slice(start + rows.start, start + rows.stop), tile)
 
 
 @dataclass(frozen=True, eq=False)

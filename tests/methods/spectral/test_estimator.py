@@ -11,7 +11,19 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, p
 from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
-from consilience.affinities import Gaussian, KernelAffinity, Landmarks, NearestNeighbors
+from consilience.affinities import (
+    Affinity,
+    ChiSquared,
+    Cosine,
+    Gaussian,
+    HistogramIntersection,
+    KernelAffinity,
+    Landmarks,
+    Linear,
+    NearestNeighbors,
+    Nystroem,
+    Polynomial,
+)
 from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
 
@@ -339,6 +351,61 @@ def test_auto_uses_approximate_neighbors_of_many_entities(monkeypatch):
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
     model = fit_model(views)
     assert all(affinity == NearestNeighbors(14, "euclidean", True) for affinity in model.affinities_.values())
+
+
+def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch):
+    views, _ = some_views()
+    stored = {}
+    for name, X in views.items():
+        np.save(tmp_path / f"{name}.npy", X)
+        stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    assert fit_model(stored).affinities_ == fit_model(views).affinities_
+    monkeypatch.setattr("consilience.affinities.choose.READ_UP_TO", 100)
+    monkeypatch.setattr("consilience.methods.common.input_checks.read_whole", None)
+    message = r"view 'view0' is not in memory: affinity='auto' leaves its 200 rows where they are and uses Landmarks\("
+    with pytest.warns(UserWarning, match=message):
+        model = fit_model(stored)
+    expected = fit_model(stored, affinity="landmarks")
+    assert model.affinities_ == expected.affinities_
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+KERNELS = Gaussian(), Gaussian("local"), Linear(), Polynomial(), Cosine(), ChiSquared(0.01), HistogramIntersection()
+
+
+@pytest.mark.parametrize("affinity", ["landmarks", *(Nystroem(kernel, 50) for kernel in KERNELS)])
+@pytest.mark.parametrize("parts", [("data", "indices", "indptr"), ("dense",)])
+def test_approximations_read_rows_on_disk(tmp_path, affinity, parts):
+    views, _ = make_text_views(n_samples=200, n_clusters=4, random_state=0)
+    stored = {}
+    for name, X in views.items():
+        arrays = []
+        for part in parts:
+            path = tmp_path / f"{name}-{part}.npy"
+            np.save(path, X.toarray() if part == "dense" else getattr(X, part))
+            arrays.append(np.load(path, mmap_mode="r"))
+        stored[name] = arrays[0] if parts == ("dense",) else sp.csr_array(tuple(arrays), shape=X.shape)
+    model, expected = (fit_model(rows, affinity=affinity) for rows in (stored, views))
+    assert same_clusters(model.labels_, expected.labels_)
+
+
+class NeighborsByRows(Affinity):
+    """An affinity that the rows alone decide."""
+
+    def resolve(self, X):
+        return NearestNeighbors(len(X) // 20, "euclidean")
+
+    def build_operator(self, X, rng):
+        return self.resolve(X).build_operator(X, rng)
+
+    def nbytes(self, X):
+        return self.resolve(X).nbytes(X)
+
+
+def test_affinity_of_users_may_be_resolved_by_rows_alone():
+    views, _ = some_views()
+    model = fit_model(views, affinity=NeighborsByRows())
+    assert set(model.affinities_.values()) == {NearestNeighbors(10, "euclidean")}
 
 
 def test_small_clusters_have_few_neighbors():

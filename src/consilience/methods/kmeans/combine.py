@@ -88,14 +88,14 @@ def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> 
     """
     labels, costs = [], []
     for rows, divergences in iterate_divergences(shard, divergence, centers):
-        nearest = find_nearest(reduce(add, map(divergence.distance, divergences)))
+        nearest = find_nearest_cluster(reduce(add, map(divergence.distance, divergences)))
         xp = namespace(nearest)
         labels.append(clamp_labels(nearest, shard.fixed(rows)))
         costs += [xp.sum(xp.take_along_axis(values, labels[-1][:, None], axis=1)) for values in divergences]
     return join_blocks(labels), reduce(add, costs)
 
 
-def find_nearest(distances: Array) -> Array:
+def find_nearest_cluster(distances: Array) -> Array:
     """Return the cluster of the smallest distance per row, the first on ties."""
     if is_on_host(distances) and distances.size >= WORTH_COMPILED:
         from ..common.divergence_kernels import find_smallest

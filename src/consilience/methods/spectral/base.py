@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
-from ...affinities import AFFINITIES, Operator
+from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
 from ...affinities.gaussian import BANDWIDTHS
 from ...arrays import (
@@ -198,6 +198,15 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self._store_outliers(views, E)
         for name, affinity in resolved.items():
             announce(f"view {name!r}: {affinity}", bool(self.verbose))
+        stored = [name for name in resolved if affinities[name] == Auto() and resolved[name].out_of_core(len(views))]
+        if stored:
+            warnings.warn(
+                f"view {stored[0]!r} is not in memory: affinity='auto' leaves its {len(views):,} rows where they are "
+                f"and uses {resolved[stored[0]]}, an approximation. Give affinity='landmarks' to use it without this "
+                "warning, or 'nearest-neighbors' to read all rows into memory",
+                UserWarning,
+                stacklevel=2,
+            )
         self._warn(views.names, similarities.present, embedding)
         return self
 

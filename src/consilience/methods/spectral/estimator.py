@@ -61,10 +61,11 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     %(n_clusters)s
     affinity : str or affinity, or one per view in a dict or list, default='auto'
         How similar two entities are. 'auto': the graph of 'nearest-neighbors'; above 100,000 entities it has nearly all
-        of them (``NearestNeighbors(approximate=True)``). 'gaussian' is the paper's; 'nystroem' approximates it.
-        'cosine', 'linear', 'polynomial'; 'chi2' and 'intersection' for counts and histograms; 'precomputed': the view
-        is a square matrix of similarities, dense or sparse. Or an object of `consilience.affinities`, such as
-        ``NearestNeighbors(n_neighbors=15)``.
+        of them (``NearestNeighbors(approximate=True)``). More than 20,000 rows that are not in memory stay there, and
+        'landmarks' are used (an approximation, announced by a warning). 'gaussian' is the paper's; 'nystroem'
+        approximates it. 'cosine', 'linear', 'polynomial'; 'chi2' and 'intersection' for counts and histograms;
+        'precomputed': the view is a square matrix of similarities, dense or sparse. Or an object of
+        `consilience.affinities`, such as ``NearestNeighbors(n_neighbors=15)``.
     %(bandwidth)s
     n_iter : int, 'auto' or 'compactness', default='auto'
         Number of rounds; 0 puts the views' initial embeddings side by side; 'auto': one round if the embeddings have

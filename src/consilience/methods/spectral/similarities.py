@@ -98,7 +98,7 @@ def compute_similarities(
         rows = select_rows(X, to_numpy(has_view))
         if rows.shape[0] > 1 and all_rows_equal(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        resolved[name] = affinity = affinities[name].resolve(rows, n_clusters)
+        resolved[name] = affinity = affinities[name].resolve_for_clusters(rows, n_clusters)
         if is_sparse(rows) and not affinity.accepts_sparse:
             raise NoAffinityError(
                 f"view {name!r}: {affinity} does not support sparse views: give a dense array (X.toarray()), or use "
