@@ -9,7 +9,7 @@ import numpy as np
 
 from .namespace import Array, can_use_triton
 
-WORTH_COMPILED = 1 << 15  # values from which on compiled code is faster, which also lets other threads work meanwhile
+WORTH_COMPILED = 1 << 13  # values from which on compiled code is faster, which also lets other threads work meanwhile
 WIDEST = 128  # columns of rows in Triton's kernels for covariances, which must fit the registers
 
 

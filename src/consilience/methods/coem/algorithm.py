@@ -40,7 +40,7 @@ PIECE = 1 << 17  # posteriors that a thread computes at a time
 LOAD = 1 << 22  # stored numbers that are read at a time
 ROOMY = 4  # factor on both in large shards
 LOG_PROB = "log_prob"  # under which a shard caches log-densities
-WORTH_BLENDED = 1 << 13  # posteriors of a view from which on compiled code is faster
+WORTH_BLENDED = 1 << 10  # posteriors of a view from which on compiled code is faster
 QUALITY = ("certainty", "delta", "counted", "agreed")  # terms of a round's quality beside log-likelihoods
 Weights = dict[str, Array]  # the prior of each cluster, per view
 
@@ -62,7 +62,8 @@ class Model:
     def update(self, name: str, params: Params, weights: Weights) -> Model:
         """Return the model with new parameters of one view, and new priors."""
         versions = {**self.versions, name: new_version()}
-        return Model(self.families, {**self.params, name: params}, weights, versions)
+        densities = {other: density for other, density in self._densities.items() if other != name}
+        return Model(self.families, {**self.params, name: params}, weights, versions, densities)
 
     def density(self, name: str, X: Array) -> Density:
         """Return a view's log-densities as a function of rows of the kind of X, built once."""

@@ -22,7 +22,6 @@ from ...arrays import (
     choose_block_size,
     compute_scores,
     count_stored,
-    find_fused_loops,
     include_labels,
     keep_where,
     namespace,
@@ -30,7 +29,8 @@ from ...arrays import (
     take_dense_rows,
     to_numpy,
 )
-from ...arrays.dense_verbs import CompiledLoops, choose_n_rows
+from ...arrays.dense_verbs import choose_n_rows
+from ...arrays.fused import WORTH_COMPILED
 from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
@@ -72,8 +72,8 @@ class Centers:
 
         key = name, id(view.origin)
         if key not in self._packed:
-            scorer = self.scorer(name, view)
-            self._packed[key] = pack_table(scorer.weights.T, scorer.bias, view.X.dtype)
+            weights, bias, _ = self.divergence.affine(self.values[name], view.origin)
+            self._packed[key] = pack_table(weights, bias, view.X.dtype)
         return self._packed[key]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -207,9 +207,10 @@ def can_sweep_at_once(shard: Shard, centers: Centers, turns: Sequence[str], foll
     """Whether a sweep computes labels of the last turn only, and all it needs are large dense arrays in main memory."""
     if not turns or shard.fixed_labels is not None:
         return False
-    rows = [shard.views[name].X for name in (turns[0], following)]
-    if not all(find_fused_loops(X, 1) is CompiledLoops and X.flags.c_contiguous for X in rows):
-        return False
+    for name in (turns[0], following):
+        X = shard.views[name].X
+        if type(X) is not np.ndarray or X.size < WORTH_COMPILED or not X.flags.c_contiguous:
+            return False
     return shard.cache.list_outdated({name: centers.versions[name] for name in turns}) == [turns[0]]
 
 
@@ -220,14 +221,14 @@ def sweep_at_once(
     from ...arrays import dense_kernels
 
     view, next_view, name = shard.views[turns[0]], shard.views[following], turns[0]
-    scorer, sums = centers.scorer(name, view), ClusterSums.zeros(next_view, n_clusters)
+    sums, origin = ClusterSums.zeros(next_view, n_clusters), view.origin
     table, bias = centers.packed(name, view)
     positions = list(shard.views)
     assert shard.start_labels is not None, "k-means starts from labels"
     with shard.cache.refresh({name: centers.versions[name]}):
         totals = dense_kernels.sweep_loop(table.shape[-1])(
             view.X,
-            scorer.origin,
+            None if origin is None else origin.astype(view.X.dtype),
             table,
             bias,
             view.row_term,
@@ -243,7 +244,7 @@ def sweep_at_once(
             sums.counts,
             with_agreement,
         )
-    return Sweep(sums, *np.array(totals))
+    return Sweep(sums, *totals)
 
 
 def iterate_labels(
@@ -270,6 +271,8 @@ def iterate_labels(
 
 def allocate_labels(shard: Shard, like: Array) -> Array:
     """Return the array for the labels of all views, (n_views, n), whose parts the shard caches by view."""
+    if LABELS in shard.cache.arrays:
+        return shard.cache.arrays[LABELS]
     labels = shard.cache.get(LABELS, (len(shard.views), len(shard)), like.dtype, like)
     for i, name in enumerate(shard.views):
         shard.cache.arrays.setdefault(name, labels[i, ...])
@@ -316,9 +319,10 @@ def find_label_range(shard: Shard, names: Sequence[str], rows: slice) -> tuple[A
 def compute_centers(shards: Shards, centers: Centers, turns: Sequence[str], name: str, sums: ClusterSums) -> Array:
     """Compute the centers of a view; an empty cluster moves to the row that is farthest from its center."""
     values = centers.divergence.centers(sums.sums, sums.counts)
-    empty = np.flatnonzero(to_numpy(sums.counts) == 0)
-    if not len(empty):
+    counts = to_numpy(sums.counts)
+    if counts.all():
         return values
+    empty = np.flatnonzero(counts == 0)
     candidates = list(shards.map(find_farthest, centers, turns, name, values, len(empty)))
     costs, rows = (np.concatenate(blocks) for blocks in zip(*candidates, strict=True))
     farthest = np.argsort(-costs, kind="stable")[: len(empty)]
