@@ -23,6 +23,7 @@ from ...arrays import (
     compute_scores,
     count_stored,
     include_labels,
+    is_on_host,
     keep_where,
     namespace,
     sum_costs,
@@ -186,7 +187,7 @@ def sweep_shard(
         return sweep_at_once(shard, centers, turns, following, n_clusters, with_agreement)
     view = shard.views[following]
     xp, sums = namespace(view.row_term), ClusterSums.zeros(view, n_clusters)
-    zero = xp.sum(view.row_term[:0])
+    zero = 0.0 if is_on_host(view.row_term) else xp.sum(view.row_term[:0])
     sweep = Sweep(sums, zero, zero, zero)
     for rows, X, cost in iterate_labels(shard, centers, turns, [following]):
         labels = get_newest_labels(shard, turns, rows)
@@ -235,7 +236,7 @@ def sweep_at_once(
             view.present,
             centers.divergence.scale,
             choose_n_rows(view.X, view.X.shape[1] + n_clusters),
-            np.array([positions.index(turn) for turn in turns]),
+            np.array([positions.index(turn) for turn in turns], np.int64),
             allocate_labels(shard, shard.start_labels),
             shard.start_labels,
             next_view.X,
