@@ -13,6 +13,7 @@ from .fused import WORTH_COMPILED, FusedLoops
 BLOCK_VALUES = 1 << 13  # numbers that a block of rows takes, which should stay in the nearest cache
 BLAS_VALUES = 1 << 18  # numbers of a block that is multiplied by BLAS
 MOST_ROWS = 1024  # rows of a block
+LEAST_LABELS = 256  # labels that are worth a compiled loop
 
 
 def _loops() -> ModuleType:
@@ -56,14 +57,14 @@ def _(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
 
 @verbs.sum_costs.register
 def _(score: np.ndarray, row_term: np.ndarray, present: np.ndarray, scale: float) -> float:
-    if len(score) < MOST_ROWS:
+    if len(score) < LEAST_LABELS:
         return verbs.sum_costs.dispatch(object)(score, row_term, present, scale)
     return _loops().cost_loop(row_term, score, present, scale)
 
 
 @verbs.count_labels.register
 def _(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    if len(labels) < MOST_ROWS:
+    if len(labels) < LEAST_LABELS:
         return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
     counts = np.zeros(n_clusters)
     _loops().count_loop(labels, counts)
@@ -72,7 +73,7 @@ def _(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 
 @verbs.include_labels.register
 def _(labels: np.ndarray, lowest: np.ndarray, highest: np.ndarray, n_labels: np.ndarray) -> None:
-    if len(labels) < MOST_ROWS:
+    if len(labels) < LEAST_LABELS:
         verbs.include_labels.dispatch(object)(labels, lowest, highest, n_labels)
     else:
         _loops().label_range_loop(labels, lowest, highest, n_labels)

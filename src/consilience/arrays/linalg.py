@@ -6,7 +6,7 @@ from functools import singledispatch
 
 import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_lapack_funcs
 
 from .fused import find_fused_loops
 from .namespace import Array, keep_where, namespace
@@ -29,9 +29,11 @@ def inverse_cholesky(matrices: Array) -> Array:
 
 @inverse_cholesky.register
 def _(matrices: np.ndarray) -> np.ndarray:
-    d = matrices.shape[-1]
-    roots = np.linalg.cholesky(matrices).reshape(-1, d, d)
-    return np.stack([solve_triangular(root, np.eye(d), lower=True) for root in roots]).reshape(matrices.shape)
+    inverses = np.linalg.cholesky(matrices)
+    (invert,) = get_lapack_funcs(("trtri",), (inverses,))
+    for root in inverses.reshape(-1, *matrices.shape[-2:]):
+        root[...] = invert(root.T, lower=0)[0].T  # LAPACK stores columns one after the other, which are our rows
+    return inverses
 
 
 @singledispatch
@@ -56,6 +58,13 @@ def _(matrices: np.ndarray) -> bool:
     except np.linalg.LinAlgError:
         return False
     return True
+
+
+def find_indefinite(matrices: np.ndarray) -> np.ndarray:
+    """Return which of the matrices (..., d, d) of numpy are not positive definite."""
+    (factorize,) = get_lapack_funcs(("potrf",), (matrices,))
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    return np.array([factorize(matrix.T, clean=False)[1] != 0 for matrix in flat]).reshape(matrices.shape[:-2])
 
 
 def compute_cross_products(X: Array, weights: Array) -> Array:

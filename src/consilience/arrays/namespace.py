@@ -104,6 +104,8 @@ def concat_blocks(parts: Iterable[Array]) -> Array:
 def fetch_numbers(numbers: Iterable[Array]) -> list[float]:
     """Fetch single numbers of one library from their device, all at once."""
     arrays = list(numbers)
+    if type(arrays[0]) in (float, np.float64):
+        return [float(number) for number in arrays]
     xp = namespace(arrays[0])
     return to_numpy(xp.stack([xp.asarray(number) for number in arrays])).tolist()
 

@@ -32,7 +32,7 @@ from ..arrays import (
     true_unless_known_false,
     weighted_sums,
 )
-from ..arrays.linalg import compute_cross_products, inverse_cholesky, is_positive_definite
+from ..arrays.linalg import compute_cross_products, find_indefinite, inverse_cholesky, is_positive_definite
 from .base import (
     Density,
     DensityFamily,
@@ -268,11 +268,14 @@ class BaseCovariance(BaseGaussian):
         scale = xp.sqrt(floor)
         scales = scale[..., :, None] * scale[..., None, :]
         scaled = covariances / scales
-        if is_positive_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
+        excess = scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))
+        if is_positive_definite(excess):
             return covariances
-        values, directions = xp.linalg.eigh(scaled)
-        stretched = directions * xp.clip(values, 1.0, None)[..., None, :]
-        return xp.where(xp.any(values < 1), stretched @ xp.matrix_transpose(directions) * scales, covariances)
+        if is_on_host(covariances):  # eigenvalues take most of the time of an M-step
+            below, raised = find_indefinite(excess), covariances.copy()
+            raised[below] = raise_eigenvalues(scaled[below]) * scales[below]
+            return raised
+        return raise_eigenvalues(scaled) * scales
 
 
 @save_as("family-gaussian-full")
@@ -400,6 +403,14 @@ class GaussianTied(BaseCovariance):
 def compute_whitening(covariances: Array) -> Array:
     """Upper triangular matrices W such that ``|(x - m) W|`` is the Mahalanobis length of x - m: (..., d, d)."""
     return namespace(covariances).matrix_transpose(inverse_cholesky(covariances))
+
+
+def raise_eigenvalues(matrices: Array) -> Array:
+    """Replace the eigenvalues of symmetric matrices that are below 1 by 1."""
+    xp = namespace(matrices)
+    values, directions = xp.linalg.eigh(matrices)
+    stretched = directions * xp.clip(values, 1.0, None)[..., None, :]
+    return xp.where(xp.any(values < 1), stretched @ xp.matrix_transpose(directions), matrices)
 
 
 def interpolate_quartiles(ordered: np.ndarray) -> np.ndarray:

@@ -29,10 +29,9 @@ from ...divergences import Cosine
 
 LINKAGES = ("single", "complete", "average")  # in the order of their numbers in the kernels
 MERGES_PER_STATE = 1000  # between checks for Ctrl-C and progress reports
-BLOCK = 1 << 20  # distances that a thread computes at a time
+BLOCK = 1 << 18  # distances that a thread computes at a time, which fit the cache
+LEAST_BLOCKS = 4  # of which each has distances to the entities of later blocks only
 LEAST_ROWS = 32  # a product of fewer rows is slow
-
-SumDistances = Callable[[slice], np.ndarray]  # rows -> (rows, clusters)
 
 
 class ViewDistances(ABC):
@@ -49,22 +48,20 @@ class ViewDistances(ABC):
     def compute_block(self, rows: slice, first: int = 0) -> np.ndarray:
         """Distances of rows to all entities from `first` on; infinity where one of the two lacks the view."""
 
-    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> SumDistances:
-        """Build a function for the sums of distances to the members of each cluster; label -1 is in no cluster."""
+    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+        """Sum the distances of each entity to the members of each cluster, (n, n_clusters); -1 is in no cluster."""
         from .kernels import add_to_clusters
 
-        def sum_distances(rows: slice) -> np.ndarray:
-            block = self.compute_block(rows)
-            sums = np.zeros((len(block), n_clusters))
-            add_to_clusters(block, labels, sums)
-            return sums
-
-        return sum_distances
+        parts, sums = self.split_rows(), np.zeros((n_clusters, len(labels)))
+        blocks = map_chunks(lambda rows: self.compute_block(rows, rows.start), parts)
+        for rows, block in zip(parts, blocks, strict=True):
+            add_to_clusters(block, rows.start, labels, sums)
+        return sums.T
 
     def split_rows(self) -> list[slice]:
         """Split the entities so that neither a block of distances nor its dense rows take much memory."""
         n, n_columns = self.matrix.shape
-        n_rows = max(LEAST_ROWS, BLOCK // max(n, n_columns))
+        n_rows = max(LEAST_ROWS, min(BLOCK // max(n, n_columns), n // LEAST_BLOCKS))
         return split_slice(slice(0, n), -(-n // n_rows))
 
 
@@ -99,7 +96,7 @@ class RowDistances(ViewDistances):
         measure_dense(products, rows.start, first, self.squares, (X,), near, self.is_euclidean, products)
         return products
 
-    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> SumDistances:
+    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
         if self.is_euclidean:
             return super().sum_by_cluster(labels, n_clusters)
         squares = np.where(self.present, self.squares, 0)
@@ -108,7 +105,8 @@ class RowDistances(ViewDistances):
         cluster_squares = np.bincount(labels[members], squares[members], minlength=n_clusters)
         sums = add_label_sums(self.X, labels, np.zeros((n_clusters, self.X.shape[1])))
         score = build_scorer(self.X, sums, cluster_squares / 2)
-        return lambda rows: counts * squares[rows, None] / 2 - compute_scores(self.X[rows], score)
+        blocks = list(map_chunks(lambda rows: compute_scores(self.X[rows], score), self.split_rows()))
+        return counts * squares[:, None] / 2 - np.concatenate(blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,14 +229,9 @@ def find_nearest_clusters(view: ViewDistances, labels: np.ndarray) -> np.ndarray
     """
     view_labels = np.where(view.present, labels, -1)
     counts = np.bincount(view_labels[view.present], minlength=labels.max() + 1)
-    sum_distances = view.sum_by_cluster(view_labels, len(counts))
-
-    def find_nearest(rows: slice) -> np.ndarray:
-        current = labels[rows]
-        n_others = np.tile(counts, (len(current), 1))
-        n_others[np.arange(len(current)), current] -= 1
-        means = np.divide(sum_distances(rows), n_others, out=np.full(n_others.shape, np.inf), where=n_others > 0)
-        best = np.where((n_others > 0).any(axis=1), means.argmin(axis=1), current)
-        return np.where(view.present[rows], best, -1)
-
-    return np.concatenate(list(map_chunks(find_nearest, view.split_rows())))
+    n_others = np.tile(counts, (len(labels), 1))
+    n_others[np.arange(len(labels)), labels] -= 1
+    sums = view.sum_by_cluster(view_labels, len(counts))
+    means = np.divide(sums, n_others, out=np.full(n_others.shape, np.inf), where=n_others > 0)
+    best = np.where((n_others > 0).any(axis=1), means.argmin(axis=1), labels)
+    return np.where(view.present, best, -1)

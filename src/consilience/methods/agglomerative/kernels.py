@@ -231,14 +231,24 @@ def enter_block(block: np.ndarray, first: int, table: np.ndarray, bounds: np.nda
 
 
 @compile_kernel
-def add_to_clusters(block: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> None:
-    """Compute sums[r, labels[m]] += block[r, m]; negative labels are skipped."""
-    for start in range(0, block.shape[0], 8):  # several rows at a time, so that sums do not wait for each other
-        stop = min(start + 8, block.shape[0])
-        for m in range(block.shape[1]):
-            if labels[m] >= 0:
+def add_to_clusters(block: np.ndarray, first: int, labels: np.ndarray, sums: np.ndarray) -> None:
+    """Compute ``sums[labels[b], a] += distance`` for all pairs of a block, of entities from `first` on, in both orders.
+
+    Negative labels are skipped.
+    """
+    n_rows, n_columns = block.shape
+    for start in range(0, n_rows, 8):  # several rows at a time, so that sums do not wait for each other
+        stop = min(start + 8, n_rows)
+        for m in range(n_columns):
+            if labels[first + m] >= 0:
+                target = sums[labels[first + m], first:]
                 for r in range(start, stop):
-                    sums[r, labels[m]] += block[r, m]
+                    target[r] += block[r, m]
+    for r in range(n_rows):
+        if labels[first + r] >= 0:
+            target, row = sums[labels[first + r], first + n_rows :], block[r, n_rows:]
+            for m in range(len(row)):
+                target[m] += row[m]
 
 
 def build_measure_kernel(square: Callable[..., float]) -> Callable[..., None]:

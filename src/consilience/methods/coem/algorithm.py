@@ -27,6 +27,7 @@ from ...arrays import (
     to_numpy,
     true_unless_known_false,
 )
+from ...arrays.fused import WORTH_SCORES
 from ...families import Family
 from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log, sum_responsibilities
 from ...rows import Shard, Shards, ViewRows, new_version
@@ -40,7 +41,6 @@ PIECE = 1 << 17  # posteriors that a thread computes at a time
 LOAD = 1 << 22  # stored numbers that are read at a time
 ROOMY = 4  # factor on both in large shards
 LOG_PROB = "log_prob"  # under which a shard caches log-densities
-WORTH_BLENDED = 1 << 13  # posteriors of a view from which on compiled code is faster
 QUALITY = ("certainty", "delta", "counted", "agreed")  # terms of a round's quality beside log-likelihoods
 Weights = dict[str, Array]  # the prior of each cluster, per view
 
@@ -62,7 +62,8 @@ class Model:
     def update(self, name: str, params: Params, weights: Weights) -> Model:
         """Return the model with new parameters of one view, and new priors."""
         versions = {**self.versions, name: new_version()}
-        return Model(self.families, {**self.params, name: params}, weights, versions)
+        densities = {other: density for other, density in self._densities.items() if other != name}
+        return Model(self.families, {**self.params, name: params}, weights, versions, densities)
 
     def density(self, name: str, X: Array) -> Density:
         """Return a view's log-densities as a function of rows of the kind of X, built once."""
@@ -98,6 +99,8 @@ class Sums:
     @classmethod
     def add_up(cls, parts: Sequence[Sums]) -> Sums:
         """Return the sums of several sets of entities, added in their order."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(*(add_statistics([getattr(part, term.name) for part in parts]) for term in fields(cls)))
 
     def __add__(self, other: Sums) -> Sums:
@@ -106,9 +109,11 @@ class Sums:
 
 def add_statistics(parts: Sequence[Any]) -> Any:
     """Add arrays, or mappings of arrays key by key."""
+    if len(parts) == 1:
+        return parts[0]
     if isinstance(parts[0], dict):
         return {name: add_statistics([part[name] for part in parts]) for name in parts[0]}
-    return parts[0] if len(parts) == 1 else add_arrays(parts)
+    return add_arrays(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +224,7 @@ def blend_span(
         The log-likelihood of each view without row terms, and the numbers that `QUALITY` names.
     """
     names, log_probs, view = list_fitted_views(shard, model), shard.cache.arrays[LOG_PROB], shard.views[target]
-    loops = find_fused_loops(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_BLENDED)
+    loops = find_fused_loops(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_SCORES)
     if loops is None:
         return blend_by_steps(shard, model, target, eta, rows, with_quality)
     xp, dtype, views = namespace(log_probs), log_probs.dtype, [shard.views[name] for name in names]

@@ -6,11 +6,80 @@ are fast only if their length is constant.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...arrays.compile import compile_kernel
 
 WIDTH = 4
+SUMMED = {"reassoc", "contract", "nsz"}  # sums in any order, which vector registers need
+
+
+def draw_seeds(Y: np.ndarray, first: int, uniforms: np.ndarray) -> np.ndarray:
+    """Draw seeds by greedy k-means++ with squared Euclidean distances, and return the nearest seed of each row.
+
+    Parameters
+    ----------
+    Y : array of shape (n, n_columns)
+    first : int
+        The row of the first seed.
+    uniforms : array of shape (n_seeds - 1, n_draws)
+        Random numbers from 0 to 1, by which the candidates of each further seed are drawn. Once all rows coincide with
+        a seed, no more are drawn.
+    """
+    squares = np.vecdot(Y, Y, dtype=np.float64) if Y.dtype == np.float64 else (Y.astype(np.float64) ** 2).sum(axis=1)
+    closest, nearest = np.full(len(Y), np.inf), np.zeros(len(Y), np.int64)
+    lower_by_candidates(Y, squares, np.array([first]), closest, nearest, 0)
+    draw_further_seeds(Y, squares, uniforms, closest, nearest)
+    return nearest
+
+
+@compile_kernel
+def draw_further_seeds(
+    Y: np.ndarray, squares: np.ndarray, uniforms: np.ndarray, closest: np.ndarray, nearest: np.ndarray
+) -> None:
+    """Draw the seeds after the first in proportion to `closest`, the squared distance from the nearest seed so far."""
+    n, (n_further, n_draws) = len(Y), uniforms.shape
+    cumulated, candidates = np.empty(n), np.empty(n_draws, np.int64)
+    for seed in range(n_further):
+        total = 0.0
+        for i in range(n):
+            total += closest[i]
+            cumulated[i] = total
+        if not total > 0:
+            return
+        for draw in range(n_draws):
+            value = min(uniforms[seed, draw] * total, np.nextafter(total, 0.0))
+            candidates[draw] = np.searchsorted(cumulated, value, side="right")
+        lower_by_candidates(Y, squares, candidates, closest, nearest, seed + 1)
+
+
+@partial(compile_kernel, fastmath=SUMMED)
+def lower_by_candidates(
+    Y: np.ndarray, squares: np.ndarray, candidates: np.ndarray, closest: np.ndarray, nearest: np.ndarray, label: int
+) -> None:
+    """Make the candidate that lowers the sum of `closest` most the seed `label`."""
+    n, d = Y.shape
+    rows = np.empty((len(candidates), d), Y.dtype)
+    for j in range(len(candidates)):
+        rows[j] = Y[candidates[j]]
+    products = np.dot(rows, Y.T)
+    best, lowest = 0, np.inf
+    for j in range(len(candidates)):
+        row, square, total = products[j], squares[candidates[j]], 0.0
+        for i in range(n):
+            value = squares[i] + square - 2.0 * row[i]
+            value = value if value > 0 else 0.0
+            total += value if value < closest[i] else closest[i]
+        if total < lowest:
+            best, lowest = j, total
+    row, square = products[best], squares[candidates[best]]
+    for i in range(n):
+        value = squares[i] + square - 2.0 * row[i]
+        value = value if value > 0 else 0.0
+        if value < closest[i]:
+            closest[i], nearest[i] = value, label
 
 
 @compile_kernel

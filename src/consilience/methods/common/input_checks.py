@@ -20,6 +20,7 @@ from ...arrays import (
     as_rows,
     asarray_like,
     available_memory,
+    is_in_memory,
     map_chunks,
     mask_rows,
     max_abs,
@@ -154,7 +155,11 @@ def validate_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) 
     blocks = {}
     for name, block in views.items():
         is_left = stored[name] if isinstance(stored, Mapping) else stored
-        blocks[name] = as_rows(as_source(block, name) if is_left else read_whole(name, block, available_memory()))
+        if is_left:
+            block = as_source(block, name)
+        elif not is_in_memory(block):
+            block = read_whole(name, block, available_memory())
+        blocks[name] = as_rows(block)
         if stored is not True and isinstance(blocks[name], DeviceCSR):
             raise TypeError(
                 f"view {name!r} is a sparse matrix on a device, which only CoEM and k-means accept: make it dense, "

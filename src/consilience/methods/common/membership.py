@@ -375,9 +375,17 @@ def measure_scales(quantities: Sequence[np.ndarray], least: Sequence[float]) -> 
         if not len(finite):
             scales.append((0.0, 1.0))
             continue
-        median, upper = np.quantile(finite, [0.5, UPPER], overwrite_input=True)
+        median, upper = compute_quantiles(finite, np.array([0.5, UPPER]))
         scales.append((float(median), max(least_deviation, float(upper - median) / UPPER_DEVIATIONS)))
     return np.array(scales)
+
+
+def compute_quantiles(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return quantiles of finite numbers, interpolated as by np.quantile, which is slow on few numbers."""
+    positions = shares * (len(values) - 1)
+    below, above = np.floor(positions).astype(np.intp), np.ceil(positions).astype(np.intp)
+    ordered = np.partition(values, [*below, *above])
+    return ordered[below] + (positions - below) * (ordered[above] - ordered[below])
 
 
 def summarize(scores: np.ndarray) -> np.ndarray:

@@ -220,11 +220,13 @@ class RoundCounter:
         self._count()
 
     def _count(self) -> None:
-        n_finished = sum(self.is_finished)
-        total = sum(n for n, is_finished in zip(self.rounds, self.is_finished, strict=True) if is_finished)
-        expected = self.n_rounds or (total / n_finished if n_finished else inf)
-        running = [n for n, is_finished in zip(self.rounds, self.is_finished, strict=True) if not is_finished]
-        self.task.set_done(n_finished + sum(n / max(expected, n + 1) for n in running))
+        lengths = [n for n, is_finished in zip(self.rounds, self.is_finished, strict=True) if is_finished]
+        expected = self.n_rounds or (sum(lengths) / len(lengths) if lengths else inf)
+        n_done = float(len(lengths))
+        for n, is_finished in zip(self.rounds, self.is_finished, strict=True):
+            if n and not is_finished:
+                n_done += n / max(expected, n + 1)
+        self.task.set_done(n_done)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
-from math import inf, log
+from math import inf, log, sqrt
 from operator import add
 from typing import Any, NamedTuple
 
@@ -18,7 +18,9 @@ from ...arrays import (
     compute_scores,
     count_stored,
     float64_zeros,
+    is_in_memory,
     is_on_host,
+    is_sparse,
     keep_where,
     map_chunks,
     namespace,
@@ -64,10 +66,15 @@ def make_seeder(
         if (has_any & (fixed_labels < 0)).sum() >= n_drawn:
             has_any &= fixed_labels < 0
     may_draw = has_any if has_any.sum() >= n_drawn else np.ones(len(has_any), bool)
+    joint = measure.join_views() if strategy == "k-means++" and fixed_labels is None else None
 
     def draw_partition(rng: np.random.Generator) -> Array:
         if not n_drawn:
             return nearest_class
+        if joint is not None:
+            from .divergence_kernels import draw_seeds
+
+            return draw_seeds(joint, rng.choice(len(joint)), rng.random((n_drawn - 1, count_draws(n_drawn))))
         if strategy == "k-means++":
             search = SeedSearch(measure, may_draw, nearest_class, from_class)
             search.draw_seeds(n_drawn, rng, n_clusters - n_drawn)
@@ -113,6 +120,25 @@ class SeedMeasure:
 
     def __call__(self, seeds: np.ndarray) -> Array:
         return self.compute_from(self.take_entities(seeds))
+
+    def join_views(self) -> np.ndarray | None:
+        """Return rows of all views together whose squared distances are the divergences; None unless that is cheap.
+
+        Both divergences are ``scale / 2`` times the squared distance of prepared rows, if these are complete.
+        """
+        views = self.views.values()
+        if not views or not self.is_compiled or len(self.chunks) > 1:
+            return None
+        if any(is_sparse(view.X) or not is_in_memory(view.X) or not view.complete for view in views):
+            return None
+        joint = np.empty((len(self), sum(view.X.shape[1] for view in views)), np.result_type(*(v.X for v in views)))
+        first = 0
+        for name, view in self.views.items():
+            factor = sqrt(self.divergences[name].scale / (2 * self.scales[name] * len(views)))
+            X = view.X if view.origin is None else view.X - view.origin
+            np.multiply(X, factor, out=joint[:, first : first + X.shape[1]], casting="same_kind")
+            first += X.shape[1]
+        return joint
 
     def take_entities(self, seeds: np.ndarray) -> dict[str, tuple[Array, Array]]:
         """Return the rows of entities in each view, and which of the entities have the view."""
@@ -203,7 +229,7 @@ class SeedSearch:
     ) -> list[int]:
         """Draw seeds besides the first `n_centers` centers; `taken` are the entities among these."""
         seeds, taken = list[int](), list(taken)
-        n_draws = 2 + int(log(max(1, n_seeds + len(taken))))
+        n_draws = count_draws(n_seeds + len(taken))
         while len(seeds) < n_seeds:
             if self.sums is None:
                 draws = rng.choice(self.entities, 1)
@@ -268,6 +294,11 @@ class SeedSearch:
 
     def _sum_closest(self, rows: slice) -> float:
         return float(namespace(self.closest).sum(self._weigh_entities(rows)))
+
+
+def count_draws(n_seeds: int) -> int:
+    """Return the number of candidates for each of so many seeds, as in scikit-learn."""
+    return 2 + int(log(max(1, n_seeds)))
 
 
 def find_first_above(ascending: Array, values: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from ...arrays import (
     namespace,
     split_into_chunks,
 )
-from ...arrays.fused import WORTH_COMPILED
+from ...arrays.fused import WORTH_SCORES
 from ...divergences import Divergence
 from ...rows import ViewRows, join_blocks
 
@@ -52,6 +52,8 @@ class ClusterSums:
 
     def differs(self, other: ClusterSums) -> Array:
         """Return 1.0 if any number differs in any bit, else 0.0, on the device of the sums."""
+        if is_on_host(self.sums):
+            return float((self.sums != other.sums).any() or (self.counts != other.counts).any())
         xp = namespace(self.sums)
         differs = xp.logical_or(xp.any(self.sums != other.sums), xp.any(self.counts != other.counts))
         return xp.astype(differs, xp.float64)
@@ -114,7 +116,7 @@ def make_divergence(view: ViewRows, divergence: Divergence, centers: Array) -> C
     def measure(rows: slice, X: Array | None = None) -> Array:
         X = view.X[rows, ...] if X is None else X
         scores, row_term = compute_scores(X, score), view.row_term[rows]
-        if is_on_host(scores) and scores.size >= WORTH_COMPILED:
+        if is_on_host(scores) and scores.size >= WORTH_SCORES:
             from .divergence_kernels import subtract_scores
 
             return subtract_scores(scores, row_term, divergence.scale)

@@ -22,15 +22,16 @@ from ...arrays import (
     choose_block_size,
     compute_scores,
     count_stored,
-    find_fused_loops,
     include_labels,
+    is_on_host,
     keep_where,
     namespace,
     sum_costs,
     take_dense_rows,
     to_numpy,
 )
-from ...arrays.dense_verbs import CompiledLoops, choose_n_rows
+from ...arrays.dense_verbs import choose_n_rows
+from ...arrays.fused import WORTH_COMPILED
 from ...arrays.namespace import fetch_numbers
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
@@ -73,8 +74,8 @@ class Centers:
 
         key = name, id(view.origin)
         if key not in self._packed:
-            scorer = self.scorer(name, view)
-            self._packed[key] = pack_table(scorer.weights.T, scorer.bias, view.X.dtype)
+            weights, bias, _ = self.divergence.affine(self.values[name], view.origin)
+            self._packed[key] = pack_table(weights, bias, view.X.dtype)
         return self._packed[key]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def sweep_shard(
         return sweep_at_once(shard, centers, turns, following, n_clusters, with_agreement)
     view = shard.views[following]
     xp, sums = namespace(view.row_term), ClusterSums.zeros(view, n_clusters)
-    zero = xp.sum(view.row_term[:0])
+    zero = 0.0 if is_on_host(view.row_term) else xp.sum(view.row_term[:0])
     sweep = Sweep(sums, zero, zero, zero)
     for rows, X, cost in iterate_labels(shard, centers, turns, [following]):
         labels = get_newest_labels(shard, turns, rows)
@@ -217,9 +218,10 @@ def can_sweep_at_once(shard: Shard, centers: Centers, turns: Sequence[str], foll
     """Whether a sweep computes labels of the last turn only, and all it needs are large dense arrays in main memory."""
     if not turns or shard.fixed_labels is not None:
         return False
-    rows = [shard.views[name].X for name in (turns[0], following)]
-    if not all(find_fused_loops(X, 1) is CompiledLoops and X.flags.c_contiguous for X in rows):
-        return False
+    for name in (turns[0], following):
+        X = shard.views[name].X
+        if type(X) is not np.ndarray or X.size < WORTH_COMPILED or not X.flags.c_contiguous:
+            return False
     return shard.cache.list_outdated({name: centers.versions[name] for name in turns}) == [turns[0]]
 
 
@@ -230,21 +232,21 @@ def sweep_at_once(
     from ...arrays import dense_kernels
 
     view, next_view, name = shard.views[turns[0]], shard.views[following], turns[0]
-    scorer, running = centers.scorer(name, view), get_running_sums(shard, following, n_clusters)
+    running, origin = get_running_sums(shard, following, n_clusters), view.origin
     table, bias = centers.packed(name, view)
     positions = list(shard.views)
     assert shard.start_labels is not None, "k-means starts from labels"
     with shard.cache.refresh({name: centers.versions[name]}):
         totals = dense_kernels.sweep_loop(table.shape[-1])(
             view.X,
-            scorer.origin,
+            None if origin is None else origin.astype(view.X.dtype),
             table,
             bias,
             view.row_term,
             view.present,
             centers.divergence.scale,
             choose_n_rows(view.X, view.X.shape[1] + n_clusters),
-            np.array([positions.index(turn) for turn in turns]),
+            np.array([positions.index(turn) for turn in turns], np.int64),
             allocate_labels(shard, shard.start_labels),
             shard.start_labels,
             next_view.X,
@@ -254,7 +256,7 @@ def sweep_at_once(
             running.sums.counts,
             with_agreement,
         )
-    return Sweep(ClusterSums(running.sums.sums.copy(), running.sums.counts.copy()), *np.array(totals))
+    return Sweep(ClusterSums(running.sums.sums.copy(), running.sums.counts.copy()), *totals)
 
 
 def get_running_sums(shard: Shard, name: str, n_clusters: int) -> RunningSums:
@@ -291,6 +293,8 @@ def iterate_labels(
 
 def allocate_labels(shard: Shard, like: Array) -> Array:
     """Return the array for the labels of all views, (n_views, n), whose parts the shard caches by view."""
+    if LABELS in shard.cache.arrays:
+        return shard.cache.arrays[LABELS]
     labels = shard.cache.get(LABELS, (len(shard.views), len(shard)), like.dtype, like)
     for i, name in enumerate(shard.views):
         shard.cache.arrays.setdefault(name, labels[i, ...])
@@ -337,9 +341,10 @@ def find_label_range(shard: Shard, names: Sequence[str], rows: slice) -> tuple[A
 def compute_centers(shards: Shards, centers: Centers, turns: Sequence[str], name: str, sums: ClusterSums) -> Array:
     """Compute the centers of a view; an empty cluster moves to the row that is farthest from its center."""
     values = centers.divergence.centers(sums.sums, sums.counts)
-    empty = np.flatnonzero(to_numpy(sums.counts) == 0)
-    if not len(empty):
+    counts = to_numpy(sums.counts)
+    if counts.all():
         return values
+    empty = np.flatnonzero(counts == 0)
     candidates = list(shards.map(find_farthest, centers, turns, name, values, len(empty)))
     costs, rows = (np.concatenate(blocks) for blocks in zip(*candidates, strict=True))
     farthest = np.argsort(-costs, kind="stable")[: len(empty)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, asarray_like, is_on_host, keep_where, make_generator, namespace, to_numpy
-from ...arrays.fused import WORTH_COMPILED
+from ...arrays.fused import WORTH_SCORES
 from ...divergences import Divergence
 from ...rows import Shard, Shards, join_blocks
 from ..common.known_classes import clamp_labels
@@ -97,7 +97,7 @@ def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> 
 
 def find_nearest_cluster(distances: Array) -> Array:
     """Return the cluster of the smallest distance per row, the first on ties."""
-    if is_on_host(distances) and distances.size >= WORTH_COMPILED:
+    if is_on_host(distances) and distances.size >= WORTH_SCORES:
         from ..common.divergence_kernels import find_smallest
 
         return find_smallest(distances)
