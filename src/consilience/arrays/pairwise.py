@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 TILE = 1 << 20  # entries that a thread computes at a time; a device computes more
 LEAST_ROWS = 16  # products of fewer rows are slow
+COLUMNS_PER_SKETCH = 8
 VECTORS_AT_ONCE = 3  # that a compiled product with a symmetric tile multiplies
 SYMMETRIC_TILE = 1 << 17  # entries of a tile of a symmetric matrix, which stay in the cache of a core
 MAX_CACHED_BYTES = 1 << 30  # larger tables are computed again for every product
@@ -246,7 +247,7 @@ class SymmetricKernelMatrix:
         return map_chunks(call, self._bands)
 
     def __matmul__(self, U: Array) -> Array:
-        from .pairwise_kernels import multiply_symmetric_tile
+        from .pairwise_kernels import multiply_diagonal_tile, multiply_symmetric_tile
 
         thin = to_numpy(U)
         n_vectors = thin.shape[1]
@@ -258,7 +259,7 @@ class SymmetricKernelMatrix:
             sums = np.zeros((vectors.shape[0], self.shape[0] - rows.start), self.dtype)
             for columns, tile in zip(band.columns, tiles, strict=True):
                 if columns == rows:
-                    sums[:, : rows.stop - rows.start] = vectors[:, rows] @ tile
+                    multiply_diagonal_tile(tile, vectors, sums, rows.start)
                 else:
                     multiply_symmetric_tile(tile, vectors, sums, rows.start, columns.start)
             return sums
@@ -270,6 +271,11 @@ class SymmetricKernelMatrix:
 
     def columns(self, entities: Array) -> Array:
         return self.kernel.tile(self.points, self.points.take(entities)) - self.shift
+
+    def sketch(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        """Return weighted sums of a few random columns: vectors near the first eigenvectors, for little work."""
+        entities = rng.choice(self.shape[0], min(self.shape[0], COLUMNS_PER_SKETCH * number), replace=False)
+        return self.columns(entities) @ rng.standard_normal((len(entities), number)).astype(self.dtype)
 
     def norm(self) -> float:
         return self._norm

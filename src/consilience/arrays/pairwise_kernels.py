@@ -65,6 +65,40 @@ def multiply_symmetric_tile(tile, vectors, sums, first_row, first_column):
                 sums[p + 2, i3] += c3
 
 
+@partial(compile_kernel, fastmath=True)
+def multiply_diagonal_tile(tile, vectors, sums, first_row):
+    """Write the products of vectors with a tile on the diagonal, which is stored whole, to the first sums.
+
+    The sums are those of `multiply_symmetric_tile`, which adds to them.
+    """
+    n = tile.shape[0]
+    zero = tile.dtype.type(0)
+    for i in range(0, n, 4):
+        i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+        t0, t1, t2, t3 = tile[i], tile[i1], tile[i2], tile[i3]
+        for p in range(0, vectors.shape[0], 3):
+            x, y, z = vectors[p, first_row:], vectors[p + 1, first_row:], vectors[p + 2, first_row:]
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = zero
+            for j in range(n):
+                a0 += t0[j] * x[j]
+                a1 += t1[j] * x[j]
+                a2 += t2[j] * x[j]
+                a3 += t3[j] * x[j]
+                b0 += t0[j] * y[j]
+                b1 += t1[j] * y[j]
+                b2 += t2[j] * y[j]
+                b3 += t3[j] * y[j]
+                c0 += t0[j] * z[j]
+                c1 += t1[j] * z[j]
+                c2 += t2[j] * z[j]
+                c3 += t3[j] * z[j]
+            # the row in place of a missing one has the same sums, written twice
+            sums[p, i3], sums[p + 1, i3], sums[p + 2, i3] = a3, b3, c3
+            sums[p, i2], sums[p + 1, i2], sums[p + 2, i2] = a2, b2, c2
+            sums[p, i1], sums[p + 1, i1], sums[p + 2, i1] = a1, b1, c1
+            sums[p, i], sums[p + 1, i], sums[p + 2, i] = a0, b0, c0
+
+
 @compile_kernel
 def add_terms_and_clip(tile, row_terms, column_terms, lower, upper):
     """Add a term per row and per column to a tile, and clip it to bounds, in place."""

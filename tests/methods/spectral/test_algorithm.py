@@ -158,6 +158,9 @@ def test_isolated_entity_stays_at_zero():
         def __matmul__(self, U):
             return lonely @ U
 
+        def columns(self, entities):
+            return lonely[:, entities]
+
     first, last = rounds_of([Given(), operator], 3, 1)
     assert not first[0].U[7].any()
     assert all(np.isfinite(view.U).all() for view in [*first, *last])
