@@ -40,6 +40,7 @@ from .eigen import MAX_DENSE, N_GUARD_VECTORS, decompose_dense, descending_eigh,
 
 SEARCH_BLOCK = 1 << 18  # entries of S that a thread searches at a time; a device searches more
 SHIFT_SAMPLE = 1000  # rows of S that are searched for the smallest entry if the similarities are approximate
+RANDOM_SHARE = 1e-3  # of the vectors that eigenvectors are searched from, if they are sums of similarities
 NULL_SHARE = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps) counts as zero
 
 
@@ -152,20 +153,28 @@ def draw_start(K: Operator, degree: Array, root: Array, n_vectors: int, rng: np.
     """Return vectors to start the search for eigenvectors from, some more than wanted.
 
     The eigenvectors of the eigenvalue 1 are known: each connected component has one. The others are random, or sums of
-    random similarities if these are cheap, which saves the first products.
+    random similarities if these are cheap, which saves the first products. Even those are a little random, so that
+    they are as many as wanted if the similarities have fewer dimensions.
     """
     xp, n = namespace(degree), degree.shape[0]
     width = min(n, n_vectors + N_GUARD_VECTORS)
+    start = asarray_like(rng.standard_normal((n, width)), degree)
     if hasattr(K, "sketch"):
-        start = cast_to(root * K.sketch(width, rng), np.dtype(np.float64))
-    else:
-        start = asarray_like(rng.standard_normal((n, width)), degree)
+        start = RANDOM_SHARE * n**-0.5 * start + normalize_columns(root * K.sketch(width, rng))
     components = find_components(K)
     largest = np.argsort(-np.bincount(components), kind="stable")[:width]
     for i, component in enumerate(largest):
         members = asarray_like((components == component).astype(np.float64), degree)
         start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * members
     return start
+
+
+def normalize_columns(matrix: Array) -> Array:
+    """Scale columns to unit length, in float64; columns of zeros stay."""
+    xp = namespace(matrix)
+    matrix = xp.astype(matrix, xp.float64)
+    lengths = xp.sqrt(xp.sum(matrix**2, axis=0))
+    return matrix / keep_where(lengths > 0, lengths, 1.0)
 
 
 def project_view(K: Operator, A: Array, n_vectors: int, rng: np.random.Generator) -> ProjectedEmbedding:
