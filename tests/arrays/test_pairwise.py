@@ -5,15 +5,18 @@ import pytest
 from array_api_compat import device
 from scipy.spatial.distance import cdist
 
+from consilience.affinities import Linear
 from consilience.arrays import (
     KernelMatrix,
     SymmetricKernelMatrix,
+    add_terms,
     fits_in_memory,
     list_upper_tiles,
     namespace,
     to_numpy,
     use_threads,
 )
+from consilience.arrays.pairwise_kernels import keep_between
 from consilience.divergences import Likelihood, SquaredEuclidean
 from transfers import count_transfers, put_on_device
 
@@ -111,3 +114,32 @@ def test_upper_tiles_cover_each_pair_once(n, monkeypatch):
             covered[band.rows, columns] += 1
             covered[columns, band.rows] += columns != band.rows
     assert (covered == 1).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_add_terms_clips_to_bounds(dtype):
+    rng = np.random.default_rng(0)
+    tile, row_terms, column_terms = (rng.standard_normal(shape).astype(dtype) for shape in ((5, 7), 5, 7))
+    expected = tile + row_terms[:, None] + column_terms
+    assert np.array_equal(add_terms(tile.copy(), row_terms, column_terms), expected)
+    assert np.array_equal(add_terms(tile.copy(), row_terms, column_terms, lower=0.0), np.maximum(expected, 0))
+    clipped = add_terms(tile.copy(), row_terms, column_terms, upper=0.0)
+    assert clipped.dtype == dtype
+    assert np.array_equal(clipped, np.minimum(expected, 0))
+
+
+def test_entries_between_limits_are_kept():
+    tile = np.random.default_rng(0).integers(0, 10, size=(6, 9)).astype(float)
+    kept = np.empty(tile.size)
+    n_kept, n_below = keep_between(tile, 3.0, 7.0, kept)
+    assert n_below == np.count_nonzero(tile < 3)
+    assert np.array_equal(kept[:n_kept], tile[(tile >= 3) & (tile < 7)])
+    assert keep_between(tile, 3.0, np.inf, kept)[0] == np.count_nonzero(tile >= 3)
+
+
+def test_sketch_lies_in_the_span_of_columns():
+    X = rows()[:, :2]
+    matrix = SymmetricKernelMatrix(Linear(), Linear().points(X), True)
+    sketch = matrix.sketch(5, np.random.default_rng(0))
+    assert sketch.shape == (70, 5)
+    assert np.linalg.matrix_rank(np.hstack([X, sketch])) == 2

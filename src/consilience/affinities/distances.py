@@ -14,6 +14,7 @@ from ..arrays import (
     Array,
     KernelMatrix,
     KernelRows,
+    add_terms,
     asarray_like,
     find_nearest,
     find_origin,
@@ -59,9 +60,7 @@ class SquaredDistances:
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         squared = inner_products(left.X, right.X)
         squared *= -2.0
-        squared += left.row_term[:, None]
-        squared += right.row_term[None, :]
-        return keep_where(squared > 0, squared, 0.0)
+        return add_terms(squared, left.row_term, right.row_term, lower=0.0)
 
     def map_pairs(self, X: Array, function: Callable[[Array], T]) -> Iterator[T]:
         """Apply a function to the squared distances of all pairs of different rows, one tile after the other.

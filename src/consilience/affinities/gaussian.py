@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -16,11 +16,13 @@ from ..arrays import (
     KernelMatrix,
     KernelRows,
     RowKernel,
+    add_terms,
     asarray_like,
     exp_nonpositive,
     find_origin,
     inner_products,
     is_on_host,
+    is_sparse,
     itemsize,
     keep_where,
     list_upper_tiles,
@@ -102,9 +104,8 @@ class GaussianKernel:
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         exponents = inner_products(left.X, right.X)
-        exponents += left.row_term[:, None]
-        exponents += right.row_term[None, :]
-        return exp_nonpositive(exponents)
+        exponents = add_terms(exponents, left.row_term, right.row_term, upper=0.0)
+        return np.exp(exponents, out=exponents) if is_on_host(exponents) else namespace(exponents).exp(exponents)
 
 
 @save_as("kernel-gaussian-local")
@@ -165,8 +166,9 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
         first, last = bounds[at - 1 : at + 1]
         below, end = ranks[at - 1 : at + 1]
         if kept is not None and edges[0] <= first and last <= edges[-1]:
-            places = [lower - counts[0], min(upper, counts[-1] - 1) - counts[0]]
-            middle = np.partition(kept, places)[places].tolist()
+            place = lower - counts[0]
+            ordered = np.partition(kept, place)  # by several places it would take many times as long
+            middle = [ordered[place], ordered[place + 1 :].min() if lower < upper < counts[-1] else ordered[place]]
             break
         if np.nextafter(first, last) >= last:
             middle = [first, first]  # all that are left are equal
@@ -201,18 +203,18 @@ class RowPairs:
 
         None instead if they are more than a share of all distances, in a part of the pairs.
         """
-        limits = [float(edge) for edge in edges]
+        limits, dtype, on_host = [float(edge) for edge in edges], edges.dtype, is_on_host(self.points.X)
 
         def tally_band(band: TileBand) -> tuple[Array, list[Array] | None]:
             counts, kept, n_kept = [], [], 0
-            most = share * (band.rows.stop - band.rows.start) * (self.points.X.shape[0] - band.rows.start)
+            height, widths = band.rows.stop - band.rows.start, [part.stop - part.start for part in band.columns]
+            most = share * height * sum(widths)
+            scratch = np.empty(height * max(widths), dtype) if on_host else None
             for tile in self._compute(band):
-                xp = namespace(tile)
-                below = [tile < limit for limit in limits]
-                counts.append(xp.stack([xp.asarray(xp.count_nonzero(mask)) for mask in below]))
-                if n_kept <= most and share:
-                    kept.append(tile[below[0] ^ below[-1]])
-                    n_kept += kept[-1].shape[0]
+                tile_counts, entries = tally_tile(tile, limits, scratch, keep=n_kept <= most and share > 0)
+                counts.append(tile_counts)
+                kept.append(entries)
+                n_kept += entries.shape[0]
             return reduce(add, counts), kept if n_kept <= most and share else None
 
         counts, kept = zip(*self._map(tally_band), strict=True)
@@ -236,25 +238,53 @@ class RowPairs:
     def sample(self) -> np.ndarray:
         """Return the distances between some evenly spread rows."""
         n = self.points.X.shape[0]
-        rows = np.arange(0, n, -(-n // min(n // 4, MEDIAN_SAMPLE)))
+        rows = np.arange(0, n, -(-n // min(n // 8 + 2, MEDIAN_SAMPLE)))
         points = self.points.take(rows)
-        return to_numpy(self.distances.tile(points, points))[np.triu_indices(len(rows), 1)]
+        return to_numpy(self.distances.tile(points, points))[mask_upper_triangle(len(rows))]
 
     def _map(self, function: Callable[[TileBand], T]) -> Iterator[T]:
         X = self.points.X
         return (map_chunks if is_on_host(X) else map)(function, list_upper_tiles(X))
 
     def _compute(self, band: TileBand) -> Iterator[Array]:
-        """Yield the tiles of a band; entries that are not a pair of different rows, or repeat one, are infinite."""
+        """Yield the tiles of a band, each of which may overwrite the one before.
+
+        Entries that are not a pair of different rows, or repeat one, are infinite.
+        """
         X, norms, _ = self.points.slice_rows(band.rows)
         factors = scale_rows(X, namespace(norms).full_like(norms, -2.0))
+        height, width = X.shape[0], max(columns.stop - columns.start for columns in band.columns)
+        # new memory for every tile would take longer than the product
+        memory = np.empty(height * width, X.dtype) if is_on_host(X) and not is_sparse(X) else None
         for columns in band.columns:
             right = self.points.slice_rows(columns)
-            tile = inner_products(factors, right.X)
-            tile += norms[:, None]
-            tile += right.row_term[None, :]
-            tile = np.maximum(tile, 0, out=tile) if is_on_host(tile) else keep_where(tile > 0, tile, 0.0)
+            if memory is None:
+                tile = inner_products(factors, right.X)
+            else:
+                tile = memory[: height * right.X.shape[0]].reshape(height, -1)
+                np.matmul(factors, right.X.T, out=tile)
+            tile = add_terms(tile, norms, right.row_term, lower=0.0)
             if columns == band.rows:
-                above = asarray_like(np.triu(np.ones(tile.shape, bool), 1), tile)
-                tile = keep_where(above, tile, np.inf)
+                tile = keep_where(asarray_like(mask_upper_triangle(tile.shape[0]), tile), tile, np.inf)
             yield tile
+
+
+def tally_tile(tile: Array, limits: Sequence[float], scratch: np.ndarray | None, *, keep: bool) -> tuple[Array, Array]:
+    """Count the entries below each limit, and return those from the first limit on and below the last if `keep`.
+
+    `scratch` is memory for as many numbers as a tile on the host has.
+    """
+    xp = namespace(tile)
+    if keep and scratch is not None and len(limits) == 2:
+        from ..arrays.pairwise_kernels import keep_between
+
+        n_kept, n_below = keep_between(tile, *map(tile.dtype.type, limits), scratch)
+        return np.array([n_below, n_below + n_kept]), scratch[:n_kept].copy()
+    below = [tile < limit for limit in limits]
+    counts = xp.stack([xp.asarray(xp.count_nonzero(mask)) for mask in below])
+    return counts, tile[below[0] ^ below[-1]] if keep else tile[:0, 0]
+
+
+def mask_upper_triangle(n: int) -> np.ndarray:
+    """Return a mask of the entries above the diagonal of a square matrix."""
+    return np.arange(n)[:, None] < np.arange(n)

@@ -22,7 +22,15 @@ from .namespace import (
     to_numpy,
 )
 from .nearest import Nearest, find_nearest
-from .pairwise import KernelMatrix, KernelRows, RowKernel, SymmetricKernelMatrix, fits_in_memory, list_upper_tiles
+from .pairwise import (
+    KernelMatrix,
+    KernelRows,
+    RowKernel,
+    SymmetricKernelMatrix,
+    add_terms,
+    fits_in_memory,
+    list_upper_tiles,
+)
 from .parallel import (
     add_arrays,
     choose_block_size,
@@ -82,8 +90,8 @@ from .verbs import (
 
 __all__ = [
     "CSR", "Array", "DeviceCSR", "KernelMatrix", "KernelRows", "Nearest", "RowKernel", "Scorer", "Seed",
-    "SymmetricKernelMatrix", "add_arrays", "add_label_sums", "all_rows_equal", "argmax_scores", "as_csr", "as_rows",
-    "as_rows_like", "asarray_like", "available_device_memory", "available_memory", "build_scorer",
+    "SymmetricKernelMatrix", "add_arrays", "add_label_sums", "add_terms", "all_rows_equal", "argmax_scores", "as_csr",
+    "as_rows", "as_rows_like", "asarray_like", "available_device_memory", "available_memory", "build_scorer",
     "choose_block_size", "compute_origin", "compute_scores", "count_labels", "count_stored", "create_scratch_array",
     "exp_nonpositive", "explain_out_of_memory", "find_fused_loops", "find_nearest", "find_nearly_nearest",
     "find_origin", "fits_in_memory", "float64_zeros", "get_thread_controller", "include_labels", "inner_products",

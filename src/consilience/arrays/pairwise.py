@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 TILE = 1 << 20  # entries that a thread computes at a time; a device computes more
 LEAST_ROWS = 16  # products of fewer rows are slow
+COLUMNS_PER_SKETCH = 8
+VECTORS_AT_ONCE = 3  # that a compiled product with a symmetric tile multiplies
 SYMMETRIC_TILE = 1 << 17  # entries of a tile of a symmetric matrix, which stay in the cache of a core
 MAX_CACHED_BYTES = 1 << 30  # larger tables are computed again for every product
 DEVICE_SHARE = 0.8  # share of the free memory of a device that tables may take
@@ -216,7 +218,21 @@ class SymmetricKernelMatrix:
     @cached_property
     def _table(self) -> dict[int, list[Array]]:
         """The tiles of each band, by its first row."""
-        tiles = map_chunks(lambda band: list(self._compute(band)), self._bands)
+        heights = [band.rows.stop - band.rows.start for band in self._bands]
+        sizes = [height * (self.shape[0] - band.rows.start) for height, band in zip(heights, self._bands, strict=True)]
+        numbers = np.empty(sum(sizes), self.dtype)  # in one piece, for which the system gives large pages
+        bands = np.split(numbers, np.cumsum(sizes)[:-1])
+
+        def fill(part: tuple[TileBand, np.ndarray]) -> list[np.ndarray]:
+            band, memory = part
+            height = band.rows.stop - band.rows.start
+            ends = height * (np.array([columns.stop for columns in band.columns]) - band.rows.start)
+            tiles = [tile.reshape(height, -1) for tile in np.split(memory, ends[:-1])]
+            for tile, values in zip(tiles, self._compute(band), strict=True):
+                tile[...] = values
+            return tiles
+
+        tiles = map_chunks(fill, list(zip(self._bands, bands, strict=True)))
         return {band.rows.start: row for band, row in zip(self._bands, tiles, strict=True)}
 
     def _compute(self, band: TileBand) -> Iterator[Array]:
@@ -235,11 +251,11 @@ class SymmetricKernelMatrix:
         return map_chunks(call, self._bands)
 
     def __matmul__(self, U: Array) -> Array:
-        from .pairwise_kernels import multiply_symmetric_tile
+        from .pairwise_kernels import multiply_diagonal_tile, multiply_symmetric_tile
 
         thin = to_numpy(U)
         n_vectors = thin.shape[1]
-        vectors = np.zeros((n_vectors + n_vectors % 2, self.shape[0]), self.dtype)
+        vectors = np.zeros((n_vectors + -n_vectors % VECTORS_AT_ONCE, self.shape[0]), self.dtype)
         vectors[:n_vectors] = thin.T
 
         def multiply(band: TileBand, tiles: Iterable[Array]) -> np.ndarray:
@@ -247,7 +263,7 @@ class SymmetricKernelMatrix:
             sums = np.zeros((vectors.shape[0], self.shape[0] - rows.start), self.dtype)
             for columns, tile in zip(band.columns, tiles, strict=True):
                 if columns == rows:
-                    sums[:, : rows.stop - rows.start] = vectors[:, rows] @ tile
+                    multiply_diagonal_tile(tile, vectors, sums, rows.start)
                 else:
                     multiply_symmetric_tile(tile, vectors, sums, rows.start, columns.start)
             return sums
@@ -259,6 +275,11 @@ class SymmetricKernelMatrix:
 
     def columns(self, entities: Array) -> Array:
         return self.kernel.tile(self.points, self.points.take(entities)) - self.shift
+
+    def sketch(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        """Return weighted sums of a few random columns: vectors near the first eigenvectors, for little work."""
+        entities = rng.choice(self.shape[0], min(self.shape[0], COLUMNS_PER_SKETCH * number), replace=False)
+        return self.columns(entities) @ rng.standard_normal((len(entities), number)).astype(self.dtype)
 
     def norm(self) -> float:
         return self._norm
@@ -310,6 +331,21 @@ def compute_tile(kernel: RowKernel, left: KernelRows, right: KernelRows) -> Arra
         name = type(kernel).__name__
         raise ValueError(f"{name}.tile returned shape {tile.shape}, but must return (left, right), here {expected}")
     return tile
+
+
+def add_terms(
+    tile: Array, row_terms: Array, column_terms: Array, *, lower: float = -np.inf, upper: float = np.inf
+) -> Array:
+    """Add a term per row and per column to a tile, and clip it to bounds. May overwrite the tile."""
+    if is_on_host(tile):
+        from .pairwise_kernels import add_terms_and_clip
+
+        kind = tile.dtype.type
+        add_terms_and_clip(tile, row_terms, column_terms, kind(lower), kind(upper))
+        return tile
+    tile += row_terms[:, None]
+    tile += column_terms[None, :]
+    return namespace(tile).clip(tile, lower, upper)
 
 
 @dataclass(frozen=True, eq=False)

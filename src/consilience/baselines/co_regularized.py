@@ -35,6 +35,8 @@ from ..methods.spectral.algorithm import (
 from ..methods.spectral.base import BaseSpectral, select_embedding_views, share_spectral_docs, warn_embedding_problems
 from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
+PULL_TOLERANCE = 1e-8  # residuals of eigenvectors that suffice in a round, relative to the largest eigenvalue
+
 
 @save_as("co-regularized-spectral")
 @share_spectral_docs
@@ -354,7 +356,9 @@ def pull_view(
         return sum((weight * (other.U @ (other.U.T @ X)) for weight, other in others), L[v] @ X)
 
     guard = rng.standard_normal((n, min(N_GUARD_VECTORS, n - k))).astype(vectors.U.dtype)
-    top = top_eigenvectors(multiply, np.hstack([vectors.U, guard]), k)
+    # the next round moves them much farther
+    tolerance = max(PULL_TOLERANCE, float(np.finfo(guard.dtype).eps) ** 0.75)
+    top = top_eigenvectors(multiply, np.hstack([vectors.U, guard]), k, tolerance=tolerance)
     values, U = zero_null_eigenvectors(top.values, top.vectors)
     turns = [(weight * (other.U.T @ U), other) for weight, other in others]
     recipe = [

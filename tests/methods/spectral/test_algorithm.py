@@ -13,6 +13,7 @@ from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.methods.spectral.algorithm import (
     compute_alignment,
     compute_compactness,
+    embed_view,
     find_smallest_entry,
     place_entities,
     project_view,
@@ -158,9 +159,37 @@ def test_isolated_entity_stays_at_zero():
         def __matmul__(self, U):
             return lonely @ U
 
+        def columns(self, entities):
+            return lonely[:, entities]
+
     first, last = rounds_of([Given(), operator], 3, 1)
     assert not first[0].U[7].any()
     assert all(np.isfinite(view.U).all() for view in [*first, *last])
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(), Gaussian(0.5), NearestNeighbors(15, "euclidean"), Linear()])
+def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, monkeypatch):
+    X = blocks_of(1)[0]
+    operator = affinity.build_operator(X, np.random.default_rng(0))
+    dense = embed_view(operator, 4, np.random.default_rng(0))
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.MAX_DENSE", 0)
+    iterative = embed_view(operator, 4, np.random.default_rng(0))
+    assert dense.converged
+    assert iterative.converged
+    np.testing.assert_allclose(dense.values, iterative.values, atol=1e-10)
+    assert sine(dense.U, iterative.U) < 1e-7
+    assert iterative.next_eigenvalue <= dense.next_eigenvalue + 1e-10
+
+
+@pytest.mark.parametrize("max_dense", [0, 400])
+def test_similarities_of_few_dimensions_leave_columns_of_zeros(max_dense, monkeypatch):
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.MAX_DENSE", max_dense)
+    operator = Linear().build_operator(np.abs(blocks_of(1)[0][:, :2]), np.random.default_rng(0))
+    embedding = embed_view(operator, 6, np.random.default_rng(0))
+    assert embedding.U.shape == (150, 6)
+    assert not embedding.U[:, 2:].any()
+    assert not embedding.values[2:].any()
+    assert embedding.values[:2].all()
 
 
 def test_compute_alignment():

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 
 from consilience.arrays import to_numpy
-from consilience.methods.spectral.eigen import N_GUARD_VECTORS, extend_basis, top_eigenvectors
+from consilience.methods.spectral.eigen import N_GUARD_VECTORS, decompose_dense, extend_basis, top_eigenvectors
 from transfers import count_transfers, put_on_device
 
 
@@ -185,3 +185,32 @@ def test_tolerance_ends_the_search_early():
         assert (residuals <= (tolerance or 1e-9) * 1.01 * np.linalg.norm(A, 2)).all()
         n_products.append(len(products))
     assert n_products[1] < n_products[0]
+
+
+@pytest.mark.parametrize("k", [1, 2, 6, 9, 10])
+@pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
+def test_decompose_dense(A, k):
+    top = decompose_dense(A, k)
+    expected = np.linalg.eigvalsh(A)[::-1]
+    np.testing.assert_allclose(top.values, expected[:k], atol=1e-12)
+    np.testing.assert_allclose(top.vectors.T @ top.vectors, np.eye(k), atol=1e-10)
+    np.testing.assert_allclose(A @ top.vectors, top.vectors * top.values, atol=1e-10)
+    assert top.converged
+    assert top.next_eigenvalue == pytest.approx(expected[k] if k < len(A) else -np.inf, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_wanted", [1, 2, 4, 8])
+def test_dense_eigenvalues_that_coincide(n_wanted):
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # graphs of many small components
+        order = rng.permutation(200)
+        A = np.eye(200)
+        pairs = order[:180].reshape(-1, 2)
+        A[pairs[:, 0], pairs[:, 1]] = A[pairs[:, 1], pairs[:, 0]] = rng.random(len(pairs)) > 0.2
+        root = A.sum(axis=1) ** -0.5
+        A = root[:, None] * A * root
+        top = decompose_dense(A, n_wanted)
+        np.testing.assert_allclose(top.values, 1, atol=1e-12)
+        np.testing.assert_allclose(A @ top.vectors, top.vectors, atol=1e-12)
+        np.testing.assert_allclose(top.vectors.T @ top.vectors, np.eye(n_wanted), atol=1e-12)
+        assert top.next_eigenvalue == pytest.approx(1)

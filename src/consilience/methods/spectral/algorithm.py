@@ -36,10 +36,11 @@ from ...arrays import (
     take_rows,
     to_numpy,
 )
-from .eigen import N_GUARD_VECTORS, descending_eigh, thin_qr, top_eigenvectors
+from .eigen import MAX_DENSE, N_GUARD_VECTORS, decompose_dense, descending_eigh, thin_qr, top_eigenvectors
 
 SEARCH_BLOCK = 1 << 18  # entries of S that a thread searches at a time; a device searches more
 SHIFT_SAMPLE = 1000  # rows of S that are searched for the smallest entry if the similarities are approximate
+RANDOM_SHARE = 1e-3  # of the vectors that eigenvectors are searched from, if they are sums of similarities
 NULL_SHARE = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps) counts as zero
 
 
@@ -132,22 +133,48 @@ def embed_view(
     With a tolerance, in float32, which takes half of the time.
     """
     degree = compute_degrees(K)
-    xp, n = namespace(degree), degree.shape[0]
+    n = degree.shape[0]
     min_degree = isolated_below(degree)
     dtype = K.dtype if tolerance is None else np.dtype(np.float32)
     root = cast_to(invert_sqrt_degrees(degree, min_degree), dtype)[:, None]
-    start = asarray_like(rng.standard_normal((n, min(n, n_vectors + N_GUARD_VECTORS))), degree)
-    components = find_components(K)
-    largest = np.argsort(-np.bincount(components), kind="stable")[: start.shape[1]]
-    for i, component in enumerate(largest):
-        # each component has an eigenvector of the eigenvalue 1
-        members = asarray_like((components == component).astype(np.float64), degree)
-        start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * members
-    top = top_eigenvectors(
-        lambda X: root * cast_to(K @ (root * X), dtype), cast_to(start, dtype), min(n, n_vectors), tolerance=tolerance
-    )
+    if n <= MAX_DENSE and is_on_host(degree):
+        matrix = root * cast_to(K.columns(np.arange(n)), dtype) * root.T
+        top = decompose_dense(matrix, min(n, n_vectors))
+    else:
+        start = cast_to(draw_start(K, degree, root, n_vectors, rng), dtype)
+        top = top_eigenvectors(
+            lambda X: root * cast_to(K @ (root * X), dtype), start, min(n, n_vectors), tolerance=tolerance
+        )
     values, U = zero_null_eigenvectors(top.values, keep_where(root > 0, top.vectors, 0.0))
     return InitialEmbedding(U, values, min_degree, root[:, 0] == 0, top.next_eigenvalue, top.converged, root * U)
+
+
+def draw_start(K: Operator, degree: Array, root: Array, n_vectors: int, rng: np.random.Generator) -> Array:
+    """Return vectors to start the search for eigenvectors from, some more than wanted.
+
+    The eigenvectors of the eigenvalue 1 are known: each connected component has one. The others are random, or sums of
+    random similarities if these are cheap, which saves the first products. Even those are a little random, so that
+    they are as many as wanted if the similarities have fewer dimensions.
+    """
+    xp, n = namespace(degree), degree.shape[0]
+    width = min(n, n_vectors + N_GUARD_VECTORS)
+    start = asarray_like(rng.standard_normal((n, width)), degree)
+    if hasattr(K, "sketch"):
+        start = RANDOM_SHARE * n**-0.5 * start + normalize_columns(root * K.sketch(width, rng))
+    components = find_components(K)
+    largest = np.argsort(-np.bincount(components), kind="stable")[:width]
+    for i, component in enumerate(largest):
+        members = asarray_like((components == component).astype(np.float64), degree)
+        start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * members
+    return start
+
+
+def normalize_columns(matrix: Array) -> Array:
+    """Scale columns to unit length, in float64; columns of zeros stay."""
+    xp = namespace(matrix)
+    matrix = xp.astype(matrix, xp.float64)
+    lengths = xp.sqrt(xp.sum(matrix**2, axis=0))
+    return matrix / keep_where(lengths > 0, lengths, 1.0)
 
 
 def project_view(K: Operator, A: Array, n_vectors: int, rng: np.random.Generator) -> ProjectedEmbedding:

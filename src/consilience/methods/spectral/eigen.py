@@ -16,6 +16,7 @@ Product = Callable[[Array], Array]  # (n, width) -> (n, width)
 N_GUARD_VECTORS = 4  # vectors beyond the wanted ones, which speed up convergence
 MAX_WIDTH_FACTOR = 4  # the space may become this many times as wide as the start before it shrinks
 MAX_PRODUCTS = 1000
+MAX_DENSE = 400  # a matrix of at most this many rows is decomposed as a whole, which takes less time there
 PATIENCE = 50  # products after which small residuals that do not halve are taken for rounding errors of the product
 
 
@@ -90,6 +91,18 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int, *, tolerance
         space.add(fresh)
     next_eigenvalue = float(host_values[n_wanted]) if kept > n_wanted else -np.inf
     return EigenPairs(values[:n_wanted], vectors[:, :n_wanted], next_eigenvalue, converged or not fresh.shape[1])
+
+
+def decompose_dense(matrix: np.ndarray, n_wanted: int) -> EigenPairs:
+    """Compute the algebraically largest eigenvalues and their vectors of a small matrix."""
+    n = len(matrix)
+    n_computed = min(n, n_wanted + 1)
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[n - n_computed, n - 1], check_finite=False)
+    if len(values) < n_computed:  # LAPACK may lose some if many eigenvalues are equal, unless it computes all
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    next_eigenvalue = float(values[n_wanted]) if n > n_wanted else -np.inf
+    return EigenPairs(values[:n_wanted], vectors[:, :n_wanted], next_eigenvalue, True)
 
 
 class KrylovSpace:

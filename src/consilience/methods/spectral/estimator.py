@@ -261,36 +261,40 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         labels = np.asarray(self.labels_)
         names = [name for name in views.names if name not in self._columns]  # similarities have no means
         self._cluster_means = ClusterMeans.fit(views[names], labels, int(self.n_clusters)) if names else None
-        misfit = self._combine_misfit(views, E, labels, of_fit=True)
+        quantities = [self._compare_distances(E, labels)]
+        deviations: dict[str, np.ndarray] = {}
+        if self._cluster_means is not None:
+            means = self._cluster_means
+            deviations = {name: means.measure(views[[name]], labels, of_fit=True) for name in names}
+            n_views = views[names].present.sum(axis=1)
+            quantities.append(sum(deviations.values()) / np.maximum(n_views, 1))
         by_view = {}
-        for name, has_view in zip(views.names, misfit.present.T, strict=True):
-            quantities = list(misfit.quantities)
-            if name in names and self._cluster_means is not None:
-                quantities[1] = self._cluster_means.measure(views[[name]], labels, of_fit=True)
-            by_view[name] = [values[has_view] for values in quantities]
+        for name, has_view in zip(views.names, views.present.T, strict=True):
+            of_view = [*quantities[:1], deviations.get(name, quantities[-1])][: len(quantities)]
+            by_view[name] = [values[has_view] for values in of_view]
+        misfit = Misfit(quantities, views.present, views.names)
         self._mark_outliers(misfit, by_view, (LEAST_CLOSENESS, LEAST_DEVIATION))
 
-    def _combine_misfit(self, views: Views, E: Array, labels: np.ndarray, of_fit: bool = False) -> Misfit:
-        """Return how far entities are from their cluster in the embedding, relative to the next, and in the views.
+    def _compare_distances(self, E: Array, labels: np.ndarray) -> np.ndarray:
+        """Return how far entities are from their cluster in the embedding, relative to the next, at most 1.
 
-        The first is near 1 for entities whose views belong to different clusters. The second is large for entities that
-        are far away, which the embedding does not show: a graph joins every entity to its nearest.
+        It is near 1 for entities whose views belong to different clusters.
         """
         others = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
         rows = np.arange(len(labels))
         distances, others[rows, labels] = others[rows, labels], np.inf
         nearest = others.min(axis=1)  # inf with one cluster
         ratio = np.where(nearest > 0, distances / np.where(nearest > 0, nearest, 1), 1.0)
-        quantities = [np.minimum(ratio, 1.0)]
-        if self._cluster_means is not None:
-            quantities.append(self._cluster_means.measure(views, labels, of_fit))
-        return Misfit(quantities, views.present, views.names)
+        return np.minimum(ratio, 1.0)
 
     def _measure_misfit(self, views: Views) -> Misfit:
         E, has_view = self._place(views)
-        misfit = self._combine_misfit(views, E, self._assigner.predict(E))
-        quantities = [np.where(has_view, values, np.inf) for values in misfit.quantities]
-        return Misfit(quantities, misfit.present, misfit.names)
+        labels = self._assigner.predict(E)
+        quantities = [self._compare_distances(E, labels)]
+        if self._cluster_means is not None:
+            # large for entities that are far away, which a graph does not show: it joins each to its nearest
+            quantities.append(self._cluster_means.measure(views, labels))
+        return Misfit([np.where(has_view, values, np.inf) for values in quantities], views.present, views.names)
 
 
 @save_as("co-trained-embedding")
