@@ -49,7 +49,7 @@ def _(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
     if X.size < WORTH_COMPILED:
         return verbs.add_indicated_rows(X, labels, sums)
     block_sums = np.zeros_like(sums)
-    _loops().label_sums_loop(X, labels, block_sums)
+    _loops().label_sums_loop(np.ascontiguousarray(X), labels, block_sums)
     sums += block_sums
     return sums
 
