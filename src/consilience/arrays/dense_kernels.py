@@ -327,8 +327,9 @@ def moments_loop(width: int):
                 block[j, m:] = 0
             for p in range(n_panels):
                 first, n_columns = p * width, min(width, 2 * d - p * width)
-                for i in range(m):
-                    panel[i, :n_columns] = rows[i, first : first + n_columns]
+                for i in range(np.uintp(m)):  # unsigned, because numba checks whether signed indices count from the end
+                    for c in range(np.uintp(n_columns)):
+                        panel[i, c] = rows[i, np.uintp(first) + c]
                 for j in range(0, n_padded, N_ROWS):
                     multiply_rows(block, j, size, panel, zeros, sums, N_ROWS, width)
                     for r in range(min(N_ROWS, k - j)):

@@ -77,7 +77,8 @@ def test_seeds_are_those_of_the_definition(case, n_seeds):
 
 
 @pytest.mark.parametrize(
-    "case", [{"n": 300}, {"n": 300, "divergence": Cosine()}, {"n": 2000, "dtype": np.float32}, {"n": 300, "missing": 0.4}]
+    "case",
+    [{"n": 300}, {"n": 300, "divergence": Cosine()}, {"n": 2000, "dtype": np.float32}, {"n": 300, "missing": 0.4}],
 )
 def test_starts_drawn_together_are_those_of_the_definition(case):
     rows, divergence = make_seed_rows(**case), case.get("divergence", SquaredEuclidean())
@@ -95,7 +96,8 @@ def test_equal_rows_are_nearest_to_one_seed():
     rows = {"a": SquaredEuclidean().prepare(np.repeat(np.eye(3, 100), 100, axis=0), np.ones(300, bool))}
     (partition,) = make_seeder(rows, {"a": SquaredEuclidean()}, 5, "k-means++")([np.random.default_rng(0)])
     labels = partition.reshape(3, 100)
-    assert (labels == labels[:, :1]).all() and len(set(labels[:, 0])) == 3
+    assert (labels == labels[:, :1]).all()
+    assert len(set(labels[:, 0])) == 3
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
