@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -15,6 +16,7 @@ MOST_ROWS = 1024  # rows of a block
 LEAST_LABELS = 256  # labels that are worth a compiled loop
 
 
+@cache
 def _loops() -> ModuleType:
     """The compiled loops, imported when first needed."""
     from . import dense_kernels
