@@ -315,12 +315,11 @@ def cost_loop(row_term, best, present, scale):
 
 @compile_kernel
 def label_sums_loop(X, labels, sums):
-    """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
+    """sums[j] += the contiguous rows labeled j, in their order; rows with a negative label are left out."""
     n, d = X.shape
     for i in range(n):
         if labels[i] >= 0:
-            for c in range(d):
-                sums[labels[i], c] += X[i, c]
+            add_row(X, i, d, sums, labels[i])
 
 
 @compile_kernel

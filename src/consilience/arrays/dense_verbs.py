@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +17,7 @@ MOST_ROWS = 1024  # rows of a block
 LEAST_LABELS = 256  # labels that are worth a compiled loop
 
 
+@cache
 def _loops() -> ModuleType:
     """The compiled loops, imported when first needed."""
     from . import dense_kernels
@@ -50,7 +52,7 @@ def _(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
     if X.size < WORTH_COMPILED:
         return verbs.add_indicated_rows(X, labels, sums)
     block_sums = np.zeros_like(sums)
-    _loops().label_sums_loop(X, labels, block_sums)
+    _loops().label_sums_loop(np.ascontiguousarray(X), labels, block_sums)
     sums += block_sums
     return sums
 

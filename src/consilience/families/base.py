@@ -31,6 +31,7 @@ from ..arrays import (
     weighted_sums,
 )
 
+FLOAT64 = np.dtype(np.float64)  # to recognize it quickly
 Statistics = dict[str, Array]
 Params = dict[str, Array]
 Density = Callable[[Array], Array]  # rows -> (rows, clusters) log-densities
@@ -185,7 +186,7 @@ def first_where(values: Array, mask: Array) -> float | None:
 
 def log_zero(dtype: Any) -> float:
     """A finite stand-in for the logarithm of zero, so that a count of 0 times it is 0."""
-    return -1e300 if "64" in str(dtype) else -1e30
+    return -1e300 if dtype is FLOAT64 or "64" in str(dtype) else -1e30
 
 
 def is_possible(log_prob: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cache
 from math import log, pi
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from .._numbers import is_real
 from .._saving import save_as
 from ..arrays import (
     Array,
+    Scorer,
     as_rows,
     asarray_like,
     build_scorer,
@@ -174,13 +176,19 @@ class Gaussian(BaseGaussian):
         shifted = subtract_origin(means, origin)
         bias = xp.sum(xp.log(variances) + shifted * shifted / variances, axis=1) / 2 + X.shape[1] / 2 * log(2 * pi)
         tables = shifted / variances, -0.5 / variances, bias
-        linear = build_scorer(X, tables[0], bias)
-        quadratic = build_scorer(X, tables[1])
+
+        @cache
+        def build_scorers() -> tuple[Scorer, Scorer]:
+            return build_scorer(X, tables[0], bias), build_scorer(X, tables[1])
+
+        if find_fused_loops(X, means.shape[0]) is None:
+            build_scorers()  # once, not by each of the threads
 
         def log_prob(rows: Array) -> Array:
             loops = find_fused_loops(rows, means.shape[0])
             if loops is not None:
                 return loops.compute_quadratic_scores(rows, *tables, origin)
+            linear, quadratic = build_scorers()
             rows = subtract_origin(rows, origin)
             scores = compute_scores(rows, linear)
             scores += compute_scores(map_values(rows, lambda x: x * x), quadratic)

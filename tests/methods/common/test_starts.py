@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from consilience.arrays import as_rows, use_threads
 from consilience.divergences import Cosine, SquaredEuclidean
-from consilience.methods.common.starts import SeedMeasure, SeedSearch, make_seeder
+from consilience.methods.common.starts import SeedMeasure, SeedSearch, compute_mean_divergence, make_seeder
 
 N_LARGE = 40_000  # entities for which compiled code is used, in several chunks
 
@@ -76,6 +76,30 @@ def test_seeds_are_those_of_the_definition(case, n_seeds):
     assert (search.nearest == nearest).mean() > 0.999
 
 
+@pytest.mark.parametrize(
+    "case",
+    [{"n": 300}, {"n": 300, "divergence": Cosine()}, {"n": 2000, "dtype": np.float32}, {"n": 300, "missing": 0.4}],
+)
+def test_starts_drawn_together_are_those_of_the_definition(case):
+    rows, divergence = make_seed_rows(**case), case.get("divergence", SquaredEuclidean())
+    scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
+    seed = make_seeder(rows, dict.fromkeys(rows, divergence), 8, "k-means++")
+    has_any = np.any([view.present for view in rows.values()], axis=0)
+    for s, partition in enumerate(seed([np.random.default_rng(s) for s in range(5)])):
+        _, nearest, _ = draw_literally(
+            lambda at: compute_literally(rows, scales, divergence, at), has_any, 8, np.random.default_rng(s)
+        )
+        assert (partition == nearest).mean() > 0.999
+
+
+def test_equal_rows_are_nearest_to_one_seed():
+    rows = {"a": SquaredEuclidean().prepare(np.repeat(np.eye(3, 100), 100, axis=0), np.ones(300, bool))}
+    (partition,) = make_seeder(rows, {"a": SquaredEuclidean()}, 5, "k-means++")([np.random.default_rng(0)])
+    labels = partition.reshape(3, 100)
+    assert (labels == labels[:, :1]).all()
+    assert len(set(labels[:, 0])) == 3
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_partition_does_not_depend_on_threads(case):
     rows, divergence = make_seed_rows(**case), case.get("divergence", SquaredEuclidean())
@@ -83,7 +107,7 @@ def test_partition_does_not_depend_on_threads(case):
     for n_threads in (1, 2, 5):
         with use_threads(n_threads):
             seed = make_seeder(rows, dict.fromkeys(rows, divergence), 8, "k-means++")
-            partitions.append(seed(np.random.default_rng(2)))
+            partitions.append(next(seed([np.random.default_rng(2)])))
     assert len(np.unique(partitions[0])) == 8
     assert all(np.array_equal(partition, partitions[0]) for partition in partitions)
 
@@ -93,8 +117,9 @@ def test_class_means_are_the_first_centers(n):
     rows = make_seed_rows(n, missing=0.2)
     divergences, fixed_labels = dict.fromkeys(rows, SquaredEuclidean()), np.full(n, -1)
     fixed_labels[:60] = np.arange(60) % 3
-    by_means = make_seeder(rows, divergences, 3, "k-means++", fixed_labels)(np.random.default_rng(0))
-    partition = make_seeder(rows, divergences, 7, "k-means++", fixed_labels)(np.random.default_rng(0))
+    by_means, partition = (
+        next(make_seeder(rows, divergences, k, "k-means++", fixed_labels)([np.random.default_rng(0)])) for k in (3, 7)
+    )
     assert set(np.unique(partition)) == set(range(7))
     assert np.array_equal(partition[partition < 3], by_means[partition < 3])  # the others are nearer to a drawn entity
 

@@ -53,7 +53,7 @@ def start_from_seeds(
         divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
         rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
         seed = make_seeder(rows, divergences, n_clusters, strategy, fixed_labels)
-        draws = [to_numpy(seed(rng)) for rng in generators]
+        draws = [to_numpy(partition) for partition in seed(generators)]
         del rows, seed
     for start in draws:
         params, totals = {}, {}

@@ -16,21 +16,25 @@ WIDTH = 4
 SUMMED = {"reassoc", "contract", "nsz"}  # sums in any order, which vector registers need
 
 
-def draw_seeds(Y: np.ndarray, first: int, uniforms: np.ndarray) -> np.ndarray:
-    """Draw seeds by greedy k-means++ with squared Euclidean distances, and return the nearest seed of each row.
+def draw_seeds(Y: np.ndarray, first: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Draw seeds by greedy k-means++ with squared Euclidean distances, for several starts at a time.
 
     Parameters
     ----------
     Y : array of shape (n, n_columns)
-    first : int
-        The row of the first seed.
-    uniforms : array of shape (n_seeds - 1, n_draws)
-        Random numbers from 0 to 1, by which the candidates of each further seed are drawn. Once all rows coincide with
-        a seed, no more are drawn.
+    first : array of shape (n_starts,)
+        The row of the first seed of each start.
+    uniforms : array of shape (n_starts, n_seeds - 1, n_draws)
+        Random numbers from 0 to 1, by which the candidates of each further seed are drawn.
+
+    Returns
+    -------
+    nearest : array of shape (n_starts, n)
+        The nearest seed of each row. If all rows coincide with some of the seeds, the others are nearest to none.
     """
-    squares = np.vecdot(Y, Y, dtype=np.float64) if Y.dtype == np.float64 else (Y.astype(np.float64) ** 2).sum(axis=1)
-    closest, nearest = np.full(len(Y), np.inf), np.zeros(len(Y), np.int64)
-    lower_by_candidates(Y, squares, np.array([first]), closest, nearest, 0)
+    squares = np.vecdot(Y.astype(np.float64, copy=False), Y.astype(np.float64, copy=False))
+    closest, nearest = np.full((len(first), len(Y)), np.inf), np.zeros((len(first), len(Y)), np.int64)
+    lower_by_candidates(Y, squares, first[:, None], closest, nearest, 0)
     draw_further_seeds(Y, squares, uniforms, closest, nearest)
     return nearest
 
@@ -40,18 +44,17 @@ def draw_further_seeds(
     Y: np.ndarray, squares: np.ndarray, uniforms: np.ndarray, closest: np.ndarray, nearest: np.ndarray
 ) -> None:
     """Draw the seeds after the first in proportion to `closest`, the squared distance from the nearest seed so far."""
-    n, (n_further, n_draws) = len(Y), uniforms.shape
-    cumulated, candidates = np.empty(n), np.empty(n_draws, np.int64)
+    n, (n_starts, n_further, n_draws) = len(Y), uniforms.shape
+    cumulated, candidates = np.empty(n), np.zeros((n_starts, n_draws), np.int64)
     for seed in range(n_further):
-        total = 0.0
-        for i in range(n):
-            total += closest[i]
-            cumulated[i] = total
-        if not total > 0:
-            return
-        for draw in range(n_draws):
-            value = min(uniforms[seed, draw] * total, np.nextafter(total, 0.0))
-            candidates[draw] = np.searchsorted(cumulated, value, side="right")
+        for start in range(n_starts):
+            total = 0.0
+            for i in range(n):
+                total += closest[start, i]
+                cumulated[i] = total
+            for draw in range(n_draws if total > 0 else 0):
+                value = min(uniforms[start, seed, draw] * total, np.nextafter(total, 0.0))
+                candidates[start, draw] = np.searchsorted(cumulated, value, side="right")
         lower_by_candidates(Y, squares, candidates, closest, nearest, seed + 1)
 
 
@@ -59,27 +62,29 @@ def draw_further_seeds(
 def lower_by_candidates(
     Y: np.ndarray, squares: np.ndarray, candidates: np.ndarray, closest: np.ndarray, nearest: np.ndarray, label: int
 ) -> None:
-    """Make the candidate that lowers the sum of `closest` most the seed `label`."""
-    n, d = Y.shape
-    rows = np.empty((len(candidates), d), Y.dtype)
-    for j in range(len(candidates)):
-        rows[j] = Y[candidates[j]]
+    """Make the candidate of each start that lowers the sum of its `closest` most the seed `label`."""
+    n, (n_starts, n_draws) = len(Y), candidates.shape
+    rows = np.empty((n_starts * n_draws, Y.shape[1]), Y.dtype)
+    for start in range(n_starts):
+        for draw in range(n_draws):
+            rows[start * n_draws + draw] = Y[candidates[start, draw]]
     products = np.dot(rows, Y.T)
-    best, lowest = 0, np.inf
-    for j in range(len(candidates)):
-        row, square, total = products[j], squares[candidates[j]], 0.0
+    for start in range(n_starts):
+        best, lowest, distances = 0, np.inf, closest[start]
+        for draw in range(n_draws):
+            row, square, total = products[start * n_draws + draw], squares[candidates[start, draw]], 0.0
+            for i in range(n):
+                value = squares[i] + square - 2.0 * row[i]
+                value = value if value > 0 else 0.0
+                total += value if value < distances[i] else distances[i]
+            if total < lowest:
+                best, lowest = draw, total
+        row, square = products[start * n_draws + best], squares[candidates[start, best]]
         for i in range(n):
             value = squares[i] + square - 2.0 * row[i]
             value = value if value > 0 else 0.0
-            total += value if value < closest[i] else closest[i]
-        if total < lowest:
-            best, lowest = j, total
-    row, square = products[best], squares[candidates[best]]
-    for i in range(n):
-        value = squares[i] + square - 2.0 * row[i]
-        value = value if value > 0 else 0.0
-        if value < closest[i]:
-            closest[i], nearest[i] = value, label
+            if value < distances[i]:
+                distances[i], nearest[start, i] = value, label
 
 
 @compile_kernel

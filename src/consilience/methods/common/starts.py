@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from math import inf, log, sqrt
 from operator import add
@@ -38,6 +38,7 @@ from .statistics import NO_LABEL, ClusterSumCollector, ClusterSums, compute_dive
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and each seed takes a pass over them
 MOST_VALUES = 1 << 27  # numbers that the rows of these entities may have
 LEAST_SAMPLED = 10  # entities per cluster, however many values they have
+MOST_PRODUCTS = 1 << 20  # of entities and candidates that are compared at a time if several starts are drawn together
 N_SEEDS = 8  # seeds that entities are compared with at a time
 Measure = Callable[[np.ndarray], Array]  # positions of seeds -> divergence of all entities from each seed
 
@@ -48,8 +49,8 @@ def make_seeder(
     n_clusters: int,
     strategy: str,
     fixed_labels: np.ndarray | None = None,
-) -> Callable[[np.random.Generator], Array]:
-    """Return a function that draws k seeds and assigns every entity to the nearest of them by all its views.
+) -> Callable[[Sequence[np.random.Generator]], Iterator[Array]]:
+    """Return a function that draws k seeds per generator and assigns every entity to the nearest by all its views.
 
     The means of classes that are known (`fixed_labels`) are the first seeds, and the others are drawn from the entities
     of unknown class.
@@ -71,10 +72,6 @@ def make_seeder(
     def draw_partition(rng: np.random.Generator) -> Array:
         if not n_drawn:
             return nearest_class
-        if joint is not None:
-            from .divergence_kernels import draw_seeds
-
-            return draw_seeds(joint, rng.choice(len(joint)), rng.random((n_drawn - 1, count_draws(n_drawn))))
         if strategy == "k-means++":
             search = SeedSearch(measure, may_draw, nearest_class, from_class)
             search.draw_seeds(n_drawn, rng, n_clusters - n_drawn)
@@ -84,7 +81,19 @@ def make_seeder(
             return partition
         return namespace(partition).where(divergence < from_class, partition + n_clusters - n_drawn, nearest_class)
 
-    return draw_partition
+    def draw_partitions(generators: Sequence[np.random.Generator]) -> Iterator[Array]:
+        if joint is None:
+            yield from map(draw_partition, generators)
+            return
+        from .divergence_kernels import draw_seeds
+
+        n_draws = count_draws(n_clusters)
+        size = max(1, MOST_PRODUCTS // (n_draws * len(joint)))
+        for group in (generators[i : i + size] for i in range(0, len(generators), size)):
+            draws = [(rng.choice(len(joint)), rng.random((n_clusters - 1, n_draws))) for rng in group]
+            yield from draw_seeds(joint, *(np.array(values) for values in zip(*draws, strict=True)))
+
+    return draw_partitions
 
 
 class CenterLines(NamedTuple):

@@ -132,8 +132,8 @@ def fit_shards(
         views, rows = sample_seed_entities(shards, n_clusters, sample_rng, fixed_labels)
         fixed_sample = fixed_labels if fixed_labels is None or rows is None else fixed_labels[rows]
         seed = make_seeder(views, dict.fromkeys(views, divergence), n_clusters, options.init, fixed_sample)
-        for generator in generators:
-            yield expand_labels(to_numpy(seed(generator)), rows, len(shards))
+        for partition in seed(generators):
+            yield expand_labels(to_numpy(partition), rows, len(shards))
 
     def finish(started: Shards, state: KMeansState) -> tuple[Any, float]:
         agreed = started.total(collect_consensus, state.centers, list(shards.views)).by_view
