@@ -13,7 +13,7 @@ from .fused import WORTH_COMPILED, FusedLoops
 
 BLOCK_VALUES = 1 << 17  # numbers that a block of rows takes
 MOST_ROWS = 1024  # rows of a block
-LEAST_LABELS = 256  # labels that are worth a compiled loop
+LEAST_LABELS = 1024  # labels that are worth a compiled loop
 
 
 @cache
