@@ -14,7 +14,7 @@ from .fused import WORTH_COMPILED, FusedLoops
 BLOCK_VALUES = 1 << 13  # numbers that a block of rows takes, which should stay in the nearest cache
 BLAS_VALUES = 1 << 18  # numbers of a block that is multiplied by BLAS
 MOST_ROWS = 1024  # rows of a block
-LEAST_LABELS = 256  # labels that are worth a compiled loop
+LEAST_LABELS = 1024  # labels that are worth a compiled loop
 
 
 @cache

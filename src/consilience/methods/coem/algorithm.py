@@ -27,7 +27,7 @@ from ...arrays import (
     to_numpy,
     true_unless_known_false,
 )
-from ...arrays.fused import WORTH_SCORES
+from ...arrays.fused import WORTH_COMPILED, WORTH_SCORES
 from ...families import Family
 from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log, sum_responsibilities
 from ...rows import Shard, Shards, ViewRows, new_version
@@ -224,7 +224,8 @@ def blend_span(
         The log-likelihood of each view without row terms, and the numbers that `QUALITY` names.
     """
     names, log_probs, view = list_fitted_views(shard, model), shard.cache.arrays[LOG_PROB], shard.views[target]
-    loops = find_fused_loops(log_probs[0, :, rows], log_probs.shape[1], worth=WORTH_SCORES)
+    worth = 0 if count_stored(view.X) >= WORTH_COMPILED else WORTH_SCORES  # numba is loaded for large views anyway
+    loops = find_fused_loops(log_probs[0, :, rows], log_probs.shape[1], worth=worth)
     if loops is None:
         return blend_by_steps(shard, model, target, eta, rows, with_quality)
     xp, dtype, views = namespace(log_probs), log_probs.dtype, [shard.views[name] for name in names]
