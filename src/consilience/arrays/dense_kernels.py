@@ -319,7 +319,7 @@ def label_sums_loop(X, labels, sums):
     n, d = X.shape
     for i in range(n):
         if labels[i] >= 0:
-            add_row(X, i, d, sums, labels[i])
+            add_row(X, i, d, 1.0, sums, labels[i])
 
 
 @compile_kernel

@@ -11,8 +11,8 @@ from .namespace import Array, can_use_triton
 
 # Compiled loops are faster from a few hundred numbers on, and let other threads work meanwhile. But numba takes most of
 # a second to load, which data that numpy clusters in a few milliseconds should not cost.
-WORTH_COMPILED = 1 << 13  # values of a view that are worth loading numba
-WORTH_SCORES = 1 << 11  # scores of rows and clusters that are worth it
+WORTH_COMPILED = 1 << 15  # values of a view that are worth loading numba
+WORTH_SCORES = 1 << 13  # scores of rows and clusters that are worth it
 WIDEST = 128  # columns of rows in Triton's kernels for covariances, which must fit the registers
 
 
