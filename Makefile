@@ -30,7 +30,7 @@ $(ENV)/ready: pyproject.toml
 	touch $@
 
 test: $(ENV)/ready check ## run the checks and the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 fuzz: $(ENV)/ready ## run the fuzzers on all cores (FITS=20000 FILES=2000 CASES=1000 FIRST=0)
 	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)

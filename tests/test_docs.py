@@ -48,7 +48,8 @@ def run_page(tmp_path_factory):
     return run_once
 
 
-@pytest.mark.parametrize("page", PAGES)
+# the tests of one page share one run of it, so they belong to one process of pytest-xdist
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in PAGES])
 def test_code_of_page_runs(page, run_page):
     names = run_page(page)
     assert names, "no code"
@@ -91,6 +92,7 @@ def list_anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.xdist_group("docs/files.md")
 def test_quoted_scores_of_word_senses(run_page):
     scores = run_page("docs/files.md")["nmi"]
     table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", read_page("docs/files.md"), flags=re.MULTILINE)
@@ -103,6 +105,7 @@ def test_quoted_scores_of_word_senses(run_page):
     assert [float(nmi) for nmi in quoted] == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.xdist_group("docs/files.md")
 def test_files_page_describes_the_summary(run_page):
     page, facts = read_page("docs/files.md"), run_page("docs/files.md")["facts"]
     assert [key for key in facts if f"`{key}`" not in page] == []
@@ -126,6 +129,7 @@ def test_files_page_lists_all_extensions_and_kinds():
     assert [name for name in (*FORMATS, *KINDS) if f"`{name}`" not in page] == []
 
 
+@pytest.mark.xdist_group("docs/plots.md")
 def test_plots_page_draws_all_displays(run_page):
     from consilience import plot
 
