@@ -52,6 +52,13 @@ def test_many_rows_get_the_labels_costs_and_sums_of_few_rows(order, dtype, has_o
     np.testing.assert_allclose(sums, expected, rtol=1e-9, atol=1e-7)
 
 
+def test_rows_without_scores_get_a_valid_label():
+    X = np.full((10_000, 8), np.nan)
+    assert X.size >= WORTH_COMPILED
+    labels, _ = argmax_scores(X, build_scorer(X, np.ones((5, 8))))
+    assert ((labels >= 0) & (labels < 5)).all()
+
+
 def test_first_of_equal_scores_wins():
     X = np.ones((10_000, 8))
     assert X.size >= WORTH_COMPILED

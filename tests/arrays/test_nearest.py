@@ -134,3 +134,17 @@ def test_partition_of_equal_rows(monkeypatch):
     np.testing.assert_array_equal(result.distances, 0)
     groups = np.repeat(np.arange(70), 100)
     np.testing.assert_array_equal(groups[result.positions], np.tile(groups[:, None], 5))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_outliers_whose_cells_have_few_rows_get_all_neighbors(kind):
+    rng = np.random.default_rng(0)
+    if kind == "dense":  # outliers first, because rows are numbered in the order of cells
+        X = np.outer(10 ** np.sort(rng.exponential(size=8000))[::-1], rng.standard_normal(10))
+        X += 1e-3 * rng.standard_normal(X.shape)
+    else:
+        rows = sp.random_array((8000, 200), density=0.02, rng=rng, data_sampler=rng.standard_normal).tocsr()
+        X = as_rows(sp.csr_array(rows.multiply(np.where(np.arange(8000) < 400, 1000.0, 1.0)[:, None])))
+    nearest = find_nearly_nearest(X, 10, rng)
+    assert np.isfinite(nearest.distances).all()
+    assert (np.diff(np.sort(nearest.positions, axis=1), axis=1) > 0).all(), "a row is its own neighbor once"

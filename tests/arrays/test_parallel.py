@@ -96,7 +96,7 @@ def test_number_of_threads_follows_n_jobs_and_environment(monkeypatch):
 
             return _threads.get().n_threads
 
-    monkeypatch.setattr("consilience.arrays.parallel._count_cores", lambda: 8)
+    monkeypatch.setattr("consilience.arrays.parallel._count_cores", lambda *_: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [used(n) for n in (None, -1, -2, 1, 3, 20)] == [8, 8, 7, 1, 3, 20]
     monkeypatch.setenv("OMP_NUM_THREADS", "2")

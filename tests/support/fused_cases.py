@@ -45,6 +45,9 @@ def check_rows(loops: type[FusedLoops], convert: Convert, dtype: Any, n: int, d:
     products = np.einsum("nk,nd,ne->kde", weights, X, X, optimize=True)
     assert_near(loops.sum_cross_products(rows, convert(weights)), products, dtype, n)
 
+    by_columns = convert(np.ascontiguousarray(X.T)).T
+    assert_near(loops.sum_cross_products(by_columns, convert(weights)), products, dtype, n)
+
     linear, quadratic, bias = draw(rng, k, d), draw(rng, k, d), draw(rng, k)
     scores = shifted @ linear.T - bias + shifted**2 @ quadratic.T
     arguments = (convert(values) for values in (linear, quadratic, bias, origin))

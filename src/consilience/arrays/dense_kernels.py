@@ -109,8 +109,8 @@ def _(x):
 @overload(log_fast, jit_options={"fastmath": {"contract"}})
 def _(x):
     number, whole, shift, bias, high, low, _, n_terms = describe_float(x)
-    mask, half_bits = whole((1 << int(shift)) - 1), whole(int(bias) << int(shift))
-    root, half, unit, double = number(2**0.5), number(0.5), number(1), number(2)
+    mask, one_bits = whole((1 << int(shift)) - 1), whole(int(bias) << int(shift))
+    root, half, zero, unit, double = number(2**0.5), number(0.5), number(0), number(1), number(2)
     first, coefficients = (
         number(1 / (2 * n_terms - 1)),
         tuple(number(1 / (2 * i + 1)) for i in range(n_terms - 2, -1, -1)),
@@ -118,9 +118,9 @@ def _(x):
 
     def log_impl(x):
         bits = number(x).view(whole)
-        mantissa = whole((bits & mask) | half_bits).view(number)  # from 1 up to 2
+        mantissa = whole((bits & mask) | one_bits).view(number)  # from 1 up to 2
         is_large = mantissa > root
-        exponent = number((bits >> shift) - bias) + (unit if is_large else unit - unit)
+        exponent = number((bits >> shift) - bias) + (unit if is_large else zero)
         mantissa = mantissa * half if is_large else mantissa
         ratio = (mantissa - unit) / (mantissa + unit)
         square = ratio * ratio

@@ -43,15 +43,21 @@ class Threads(NamedTuple):
     pool: ThreadPoolExecutor
 
 
-_count_cores = cache(joblib.cpu_count)  # once, because it reads files of the system
 _threads: ContextVar[Threads | None] = ContextVar("consilience_threads", default=None)
 
 
 def available_threads() -> int:
     """Number of cores this process may use, or OMP_NUM_THREADS if fewer (joblib sets it in its workers)."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    cores = _count_cores()
+    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    cores = _count_cores(frozenset(affinity), os.environ.get("LOKY_MAX_CPU_COUNT"))
     return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
+
+
+@cache
+def _count_cores(_affinity: frozenset[int], _limit: str | None) -> int:
+    """Count the cores once per setting that may change, because joblib reads files of the system."""
+    return joblib.cpu_count()
 
 
 @contextmanager

@@ -115,5 +115,11 @@ def _search_cells(
         values[visitors], positions[visitors] = kept
     if is_ranked:
         positions, squares = rank_by_differences(queries, points, positions, n_neighbors)
-        return Nearest(positions, np.sqrt(squares))
-    return Nearest(positions, recover_distances(values, squared_norms(queries)))
+        distances = np.sqrt(squares)
+    else:
+        distances = recover_distances(values, squared_norms(queries))
+    lonely = np.flatnonzero(np.isinf(values).any(axis=1))  # the cells have too few points, as those of outliers may
+    if len(lonely):
+        nearest = find_nearest(points, n_neighbors, take_rows(queries, lonely))
+        positions[lonely], distances[lonely] = nearest.positions, nearest.distances
+    return Nearest(positions, distances)

@@ -110,6 +110,7 @@ def label_rows_kernel(
     scores = tl.where((clusters < N_CLUSTERS)[None, :], scores, float("-inf"))
     largest = tl.max(scores, 1)
     first = tl.min(tl.where(scores == largest[:, None], clusters[None, :], WIDTH - 1), 1)
+    first = tl.where(first < N_CLUSTERS, first, 0)  # a score that is not a number equals nothing
     tl.store(labels + rows, first.to(tl.int64), rows < n)
     tl.store(best + rows, largest, rows < n)
 
@@ -150,6 +151,11 @@ def choose_tile(n_columns: int) -> tuple[int, int, int]:
     return (width, 128, 2) if width <= 32 else (width, 64, 4) if width == 64 else (width, 32, 8)
 
 
+def make_row_major(X: Any) -> Any:
+    """Return rows whose columns are side by side in memory, as the kernels read them."""
+    return X if X.stride(1) == 1 else X.contiguous()
+
+
 def make_origin(origin: Any, X: Any) -> Any:
     """Return the origin in the type of the rows; zeros for None."""
     return torch.zeros(X.shape[1], dtype=X.dtype, device=X.device) if origin is None else origin.to(X.dtype)
@@ -164,6 +170,7 @@ def split_into_parts(X: Any, n_rows: int, n_sums: int) -> tuple[int, int]:
 
 def find_largest_scores(X: Any, linear: Any, bias: Any, origin: Any = None) -> tuple[Any, Any]:
     """Return the index of the largest ``x . linear[j] - bias[j]`` of each row, the first on ties, and this score."""
+    X = make_row_major(X)
     (n, d), k = X.shape, linear.shape[0]
     labels, best = torch.empty(n, dtype=torch.int64, device=X.device), torch.empty(n, dtype=X.dtype, device=X.device)
     bias = torch.zeros(k, dtype=X.dtype, device=X.device) if bias is None else bias.to(X.dtype)
@@ -191,6 +198,7 @@ def sum_rows(
     X: Any, weights: Any, strides: Any, n_clusters: int, origin: Any, *, has_squares: bool, is_labels: bool
 ) -> tuple[Any, Any]:
     """Run `sum_rows_kernel` on all rows, and add up the sums of the parts."""
+    X = make_row_major(X)
     (n, d), (width, n_rows, n_warps) = X.shape, choose_score_tile(n_clusters, most_rows=32)
     n_part, n_parts = split_into_parts(X, n_rows, n_clusters * d)
     sums = torch.empty((n_parts, n_clusters, d), dtype=X.dtype, device=X.device)
@@ -342,6 +350,7 @@ class TritonLoops(FusedLoops):
 
     @staticmethod
     def compute_whitened_log_prob(X: Any, whitening: Any, shift: Any, constant: Any, origin: Any) -> Any:
+        X = make_row_major(X)
         (n, d), k = X.shape, whitening.shape[0]
         out = torch.empty((k, n), dtype=X.dtype, device=X.device)
         width, n_rows, n_warps = choose_tile(d)
@@ -353,18 +362,20 @@ class TritonLoops(FusedLoops):
 
     @staticmethod
     def sum_cross_products(X: Any, weights: Any, origin: Any = None) -> Any:
+        X, weights = make_row_major(X), weights.to(X.dtype)
         d, k = X.shape[1], weights.shape[1]
         width, n_rows, n_warps = choose_tile(d)
         n_part, n_parts = split_into_parts(X, n_rows, k * d * d)
         out = torch.empty((n_parts, k, d, d), dtype=X.dtype, device=X.device)
         cross_products_kernel[(n_parts, k)](
-            X, make_origin(origin, X), weights.to(X.dtype), out, X.shape[0], n_part, X.stride(0), *weights.stride(),
+            X, make_origin(origin, X), weights, out, X.shape[0], n_part, X.stride(0), *weights.stride(),
             d, width, n_rows, num_warps=n_warps,
         )  # fmt: skip
         return out.sum(0, dtype=torch.float64)
 
     @staticmethod
     def compute_quadratic_scores(X: Any, linear: Any, quadratic: Any, bias: Any, origin: Any = None) -> Any:
+        X = make_row_major(X)
         (n, d), k = X.shape, linear.shape[0]
         out = torch.empty((k, n), dtype=X.dtype, device=X.device)
         width, n_rows, n_warps = choose_score_tile(k)

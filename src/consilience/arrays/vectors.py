@@ -114,7 +114,9 @@ def generate_largest(v, parts):
         equal = builder.bitcast(builder.fcmp_ordered("==", part, top), ir.IntType(v.lanes))
         bits = builder.or_(bits, builder.shl(builder.zext(equal, whole), ir.Constant(whole, i * v.lanes)))
     largest = builder.extract_element(top, ir.Constant(ir.IntType(32), 0))
-    return builder.cttz(bits, ir.Constant(ir.IntType(1), 0)), largest
+    position = builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
+    zero = ir.Constant(whole, 0)
+    return builder.select(builder.icmp_unsigned("==", bits, zero), zero, position), largest  # NaN equals nothing
 
 
 @intrinsic

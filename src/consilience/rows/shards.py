@@ -84,7 +84,7 @@ class ShardCache:
         self.spills = spills  # whether arrays are stored in a temporary file
         self.lock = Lock()  # one task at a time: a canceled one may still be running
         self.arrays: dict[str, Array] = {}
-        self.objects: dict[str, Any] = {}  # what an algorithm keeps beside arrays
+        self.objects: dict[tuple[str, ...], Any] = {}  # what an algorithm keeps beside arrays
         self._versions: dict[str, int] = {}
 
     @contextmanager

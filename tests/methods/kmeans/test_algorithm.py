@@ -17,6 +17,7 @@ from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import SeedMeasure, find_nearest_seed, make_seeder, partition_from_init
 from consilience.methods.common.statistics import ClusterSumCollector, ClusterSums
+from consilience.methods.kmeans import algorithm
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
 from consilience.rows import LocalShards
@@ -336,3 +337,30 @@ def test_zero_rows_are_no_seeds():
         model = cs.MultiViewSphericalKMeans(4, random_state=0, init="random").fit(X)
     assert len(np.unique(model.labels_[30:])) == 4
     assert np.isfinite(model.cost_)
+
+
+@pytest.mark.parametrize("n", [100, 6000])
+@pytest.mark.parametrize("name", ["labels", "sums", "log_prob"])
+def test_views_may_have_the_names_of_what_is_cached(n, name):
+    rng = np.random.default_rng(0)
+    centers = 10 * rng.standard_normal((3, 8))
+    y = rng.integers(3, size=n)
+    blocks = [centers[y] + rng.standard_normal((n, 8)) for _ in range(2)]
+    expected = cs.MultiViewKMeans(3, random_state=0).fit({"a": blocks[0], "b": blocks[1]})
+    fitted = cs.MultiViewKMeans(3, random_state=0).fit({"a": blocks[0], name: blocks[1]})
+    np.testing.assert_array_equal(fitted.labels_, expected.labels_)
+    assert fitted.cost_ == expected.cost_
+
+
+@pytest.mark.parametrize("size", [1.0, 1e18])
+def test_sums_that_are_updated_equal_sums_of_all_rows(size, monkeypatch):
+    rng = np.random.default_rng(0)
+    blocks = [rng.standard_normal((6000, 8)) for _ in range(3)]
+    blocks[1][::1000] *= size  # rounding errors of such rows must not stay where they were
+    blocks[2][:5000] = np.nan
+    views = cs.Views({"a": blocks[0], "b": blocks[1], "c": blocks[2]})
+    updated = cs.MultiViewKMeans(7, n_init=1, random_state=0, max_iter=30).fit(views)
+    monkeypatch.setattr(algorithm, "MOST_UPDATES", 1)
+    expected = cs.MultiViewKMeans(7, n_init=1, random_state=0, max_iter=30).fit(views)
+    np.testing.assert_array_equal(updated.labels_, expected.labels_)
+    np.testing.assert_allclose(updated.cost_, expected.cost_, rtol=1e-9)

@@ -54,7 +54,7 @@ def draw_further_seeds(
                 cumulated[i] = total
             for draw in range(n_draws if total > 0 else 0):
                 value = min(uniforms[start, seed, draw] * total, np.nextafter(total, 0.0))
-                candidates[start, draw] = np.searchsorted(cumulated, value, side="right")
+                candidates[start, draw] = min(np.searchsorted(cumulated, value, side="right"), n - 1)
         lower_by_candidates(Y, squares, candidates, closest, nearest, seed + 1)
 
 

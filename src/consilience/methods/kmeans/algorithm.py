@@ -12,6 +12,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
 from ...arrays import (
     Array,
@@ -40,7 +41,8 @@ from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
 
 MOST_UPDATES = 10  # of running sums, whose rounding errors would add up
-LABELS = "labels"  # under which a shard caches the labels of all views
+LABELS = ("labels",)  # under which a shard caches the labels of all views; no view has such a name
+SPREAD = 1e6  # ratio of the longest rows to the usual ones from which on rounding of running sums matters
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,14 @@ class RunningSums:
 
     sums: ClusterSums
     labels: np.ndarray  # (n,) that each row is summed under
+    is_even: bool  # whether no row is so long that sums would keep its rounding errors after it has left
     n_updates: int = 0
+
+    def begin_anew(self, X: np.ndarray) -> None:
+        """Add up all rows again, without the rounding errors of rows that were subtracted."""
+        self.sums.clear()
+        self.sums.include(X, self.labels)
+        self.n_updates = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,15 +265,24 @@ def sweep_at_once(
             running.sums.counts,
             with_agreement,
         )
+    if running.n_updates > 1 and running.sums.counts.min() <= 1:  # the center of a single row must be that row
+        running.begin_anew(next_view.X)
     return Sweep(ClusterSums(running.sums.sums.copy(), running.sums.counts.copy()), *totals)
 
 
 def get_running_sums(shard: Shard, name: str, n_clusters: int) -> RunningSums:
     """Return the sums of a view for another update; now and then they begin anew, so that rounding does not add up."""
-    running = shard.cache.objects.get(name)
-    if running is None or running.n_updates == MOST_UPDATES:
-        sums = ClusterSums.zeros(shard.views[name], n_clusters)
-        running = shard.cache.objects[name] = RunningSums(sums, np.full(len(shard), NO_LABEL))
+    running = shard.cache.objects.get(("sums", name))
+    if running is None:
+        view = shard.views[name]
+        lengths = view.row_term[:: max(1, len(shard) // 1000)]
+        is_even = bool(view.row_term.max() <= SPREAD**2 * np.median(lengths))
+        running = RunningSums(ClusterSums.zeros(view, n_clusters), np.full(len(shard), NO_LABEL), is_even)
+        shard.cache.objects["sums", name] = running
+    if running.n_updates == (MOST_UPDATES if running.is_even else 1):
+        running.sums.clear()
+        running.labels[:] = NO_LABEL
+        running.n_updates = 0
     running.n_updates += 1
     return running
 
@@ -293,11 +311,12 @@ def iterate_labels(
 
 def allocate_labels(shard: Shard, like: Array) -> Array:
     """Return the array for the labels of all views, (n_views, n), whose parts the shard caches by view."""
-    if LABELS in shard.cache.arrays:
-        return shard.cache.arrays[LABELS]
-    labels = shard.cache.get(LABELS, (len(shard.views), len(shard)), like.dtype, like)
-    for i, name in enumerate(shard.views):
-        shard.cache.arrays.setdefault(name, labels[i, ...])
+    labels = shard.cache.objects.get(LABELS)
+    if labels is None:
+        shape = len(shard.views), len(shard)
+        labels = namespace(like).empty(shape, dtype=like.dtype, device=device(like))
+        shard.cache.objects[LABELS] = labels
+        shard.cache.arrays.update({name: labels[i, ...] for i, name in enumerate(shard.views)})
     return labels
 
 
