@@ -448,7 +448,7 @@ def cross_products_loop(X, weights, size, out):
 def compute_tile_posteriors(log_prob, prior, at, m, bottom, joint, posteriors, top, total):
     """Compute the posteriors of a tile of rows in one view, not yet divided by their `total`.
 
-    The posterior of a row that is impossible in every cluster is the prior. Return whether there is such a row.
+    The posterior of a row that is impossible in every cluster is the prior.
     """
     k = len(prior)
     top[:m] = log_prob[0, at : at + m] + prior[0]
@@ -464,7 +464,7 @@ def compute_tile_posteriors(log_prob, prior, at, m, bottom, joint, posteriors, t
             powers[i] = exp_fast(sums[i] - top[i])
             total[i] += powers[i]
     if top[:m].min() > bottom:
-        return False
+        return
     largest = prior.max()
     for i in range(m):
         if top[i] <= bottom:
@@ -472,7 +472,6 @@ def compute_tile_posteriors(log_prob, prior, at, m, bottom, joint, posteriors, t
             for j in range(k):
                 posteriors[j, i] = exp_fast(prior[j] - largest)
                 total[i] += posteriors[j, i]
-    return True
 
 
 @compile_sums
@@ -557,36 +556,9 @@ def blend_loop(
 ):  # fmt: skip
     """Compute the posteriors of rows in each view, blend them for one view, and sum what an M-step and a state need.
 
-    Parameters
-    ----------
-    log_probs : array of shape (n_all_views, n_clusters, n_rows)
-        The log-densities of each view.
-    active : array of shape (n_views,)
-        The positions of the views that have parameters.
-    log_priors : array of shape (n_views, n_clusters)
-    present : array of shape (n_views, n_rows), or (0, 0)
-        Which rows have each view; empty if no row lacks a view.
-    target_present : array of shape (n_rows,)
-        Which rows have the view to blend for.
-    fixed_labels : array of shape (n_rows,), or (0,)
-        The classes that are known, -1 elsewhere; empty if none is.
-    target : int
-        The position of the view to blend for among the active views, -1 if it is not active.
-    eta : float
-        The weight of the other views.
-    bottom : float
-        The largest log-density that counts as impossible.
-    start : int
-        The first row; `blended` has as many rows as are to be computed.
-    blended : array of shape (n_clusters, n_blended_rows)
-        Receives the blended posteriors.
-    sums : array of shape (n_views + 1, n_clusters)
-        Receives the sums of the posteriors of each view, and of the blended ones.
-    quality : array of shape (n_views + 4,)
-        Receives the log-likelihood of each view without row terms, minus the entropy of the posteriors, the
-        disagreement, and the numbers of rows with several views, and of those of them whose views agree.
-    with_quality : bool
-        Whether to compute the quality.
+    `FusedLoops.blend_views` describes the arguments and results, except that `active` is an array, `present` has shape
+    (n_views, n), or (0, 0) if no row lacks a view, and `fixed_labels` is empty if no class is known. The rows are those
+    from `start` on, as many as `blended` (k, n_rows) has; `blended`, `sums` and `quality` receive the results.
     """
     n_views, k = log_priors.shape
     number, has_missing = log_probs.dtype.type, present.shape[0] > 0
@@ -597,7 +569,7 @@ def blend_loop(
     best, factors = np.empty_like(top), np.empty_like(top)
     n_present, has_view, kept, shared = np.empty_like(top), np.ones_like(top), np.empty_like(top), np.empty_like(top)
     winner, lowest, highest = np.empty(TILE, np.int32), np.empty(TILE, np.int32), np.empty(TILE, np.int32)
-    evidence, certainty, contradicted = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    evidence, certainty, crossed, contradicted = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
     sums[:], quality[:], blended[:] = 0.0, 0.0, zero
     for first in range(0, blended.shape[1], TILE):
         m, at = min(TILE, blended.shape[1] - first), start + first
@@ -655,7 +627,7 @@ def blend_loop(
                 m,
                 lowest,
                 highest,
-                evidence,
+                crossed,
                 contradicted,
                 quality[n_views:],
             )
