@@ -24,6 +24,7 @@ class ViewPredictors:
     entities: np.ndarray  # positions of the entities that have the view
     predictors: Sequence[LeaveOneOutRidge | NeighborVote]
     weight: float  # of each predictor: views count alike, however many predictors they have
+    ignored: np.ndarray | None = None  # (entities,): mask of those that the view neither learns from nor votes on
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,14 @@ class Ensemble:
         for view in self.views:
             is_partial = len(view.entities) < self.n_entities
             view_members = take_rows(members, asarray_like(view.entities, members)) if is_partial else members
-            predictions.append([predictor.predict_left_out(view_members) for predictor in view.predictors])
             view_labels = labels[view.entities]
+            if view.ignored is None:
+                predictions.append([predictor.predict_left_out(view_members) for predictor in view.predictors])
+            else:
+                is_used = asarray_like((~view.ignored).astype(np.float32)[:, None], members)
+                votes_by_rule = [rule.predict_left_out(view_members * is_used) for rule in view.predictors]
+                predictions.append([votes * is_used for votes in votes_by_rule])
+                view_labels = np.where(view.ignored, -1, view_labels)
             labelled = view_labels >= 0
             guesses = [to_numpy(xp.argmax(prediction, axis=1))[labelled] for prediction in predictions[-1]]
             bits.append(np.array([mutual_information(view_labels[labelled], g, self.n_clusters) for g in guesses]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
 from math import ceil
@@ -63,6 +63,7 @@ from .inputs import (
 from .model import SpaceModel, ViewModel
 from .refine import Round, count_broken, drop_outweighed, refine_labels
 from .starts import Restarts, agree_on_labels, propose_constrained_start, propose_starts
+from .warm import Knowledge, WarmRefinement
 
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
@@ -409,6 +410,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             votes[view.name] = ViewVotes(has_view, all_votes, distances)
             view_labels[view.name] = np.full(len(views), -1)
             view_labels[view.name][view.entities] = choose_clusters(view_votes, self._sizes, self._balance)
+        for predictors in fitted.ensemble.views:
+            if predictors.ignored is not None:
+                view_labels[predictors.name][predictors.entities[predictors.ignored]] = -1
         store_agreement(self, view_labels)
         by_view = {}
         for name, view_votes in votes.items():
@@ -633,6 +637,37 @@ def refine(X: Any, labels: Any, *, constraints: Any = None, random_state: Seed =
     return model
 
 
+def build_refined_model(
+    views: Views, warm: WarmRefinement, state: Round, n_clusters: int, knowledge: Knowledge
+) -> Consilience:
+    """Return a fitted estimator with the clusters of a warm refinement; no view learns from its outliers.
+
+    `state` has labels from 0, and -1 for outliers.
+    """
+    model = Consilience(n_clusters, sample_size=max(10, len(views)), random_state=0)
+    precomputed = {view.name: view.is_precomputed for view in warm.prepared}
+    if any(precomputed.values()):
+        model.set_params(affinity={name: "precomputed" if given else "auto" for name, given in precomputed.items()})
+    check_views(model, views, reset=True)
+    is_outlier = state.labels < 0
+    ignored = {name: is_outlier | knowledge.ignored.get(name, False) for name in views.names}
+    ensemble = warm.build_ensemble(n_clusters, replace(knowledge, ignored=ignored))
+    vote = ensemble.vote(state.labels)
+    labels = np.where(is_outlier, ensemble.choose(vote.total, state.labels), state.labels)
+    final = Round(labels, vote, 0.0, ensemble.score(vote), 0.0)
+    finished = Run(final, [{"round": 1, **final.record}], 1, True, False)
+    attempt = Attempt(finished, labels, -final.score)
+    information = measure_information(ensemble, final, make_generator(0))
+    fitted = AgreementFit(warm.prepared, ensemble, ["decisions"], [attempt], attempt, information, False)
+    store_input_features(model, views, views)
+    model._columns = find_similarity_columns(views, precomputed, source=views)
+    misfit, by_view = model._store(fitted, views)
+    model._reset_probabilities()
+    model._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
+    model.labels_ = np.where(is_outlier, -1, model.labels_)
+    return model
+
+
 def is_open_label(value: Any) -> bool:
     """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
     if is_real(value):
@@ -690,10 +725,12 @@ def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generat
     """Return the information of each view's left-out predictions about the clusters, and its mean by permutation."""
 
     def measure(labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
-        return [
-            mutual_information(labels[view.entities], ensemble.choose(votes, labels), ensemble.n_clusters)
-            for view, votes in zip(ensemble.views, by_view, strict=True)
-        ]
+        bits = []
+        for view, votes in zip(ensemble.views, by_view, strict=True):
+            used = slice(None) if view.ignored is None else ~view.ignored
+            guesses = ensemble.choose(votes, labels)[used]
+            bits.append(mutual_information(labels[view.entities][used], guesses, ensemble.n_clusters))
+        return bits
 
     permuted = [rng.permutation(state.labels) for _ in range(N_PERMUTATIONS)]
     baselines = np.mean([measure(labels, ensemble.vote(labels).by_view) for labels in permuted], axis=0)
@@ -723,7 +760,10 @@ def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewMo
     state: Round = fitted.best.run.state
     models = {}
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
-        members = encode_labels(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
+        view_labels = state.labels[view.entities]
+        if predictors.ignored is not None:
+            view_labels = np.where(predictors.ignored, -1, view_labels)
+        members = encode_labels(view_labels, fitted.ensemble.n_clusters, fitted.ensemble.like)
         remaining = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []
         for space in view.spaces:

@@ -66,6 +66,7 @@ class PreparedView:
     entities: np.ndarray
     spaces: Sequence[PreparedSpace]
     dense: bool  # whether it holds measurements
+    is_precomputed: bool = False  # whether it is a matrix of similarities
 
     @property
     def clearest(self) -> PreparedSpace:
@@ -111,7 +112,8 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
             matrix, distances = graph.connect()
             features = GraphFeatures.fit(matrix, count_graph_features(points.shape[0], n_clusters), rng)
             spaces.append(PreparedSpace(geometry, points, graph, matrix, features, distances))
-        return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
+        is_dense = not (precomputed[name] or is_sparse(X))
+        return PreparedView(name, np.flatnonzero(present[name]), spaces, is_dense, precomputed[name])
 
     return list(map_views(prepare, list(usable), next(iter(usable.values()))))
 

@@ -41,15 +41,25 @@ class Round:
 
 
 def refine_labels(
-    ensemble: Ensemble, labels: np.ndarray, tol: float, constraints: Constraints | None = None
+    ensemble: Ensemble,
+    labels: np.ndarray,
+    tol: float,
+    constraints: Constraints | None = None,
+    is_outlier: np.ndarray | None = None,
+    drift: np.ndarray | None = None,
 ) -> Iterator[Round]:
     """Yield the clusters after each round; entities with a negative label get a cluster before the first.
 
     A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by position
     are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
+    Outliers, which have no constraints, keep the label -1, so that no view learns from them. An entity that chooses
+    the cluster `drift` has for it keeps its first label: it would have moved there in any case.
     """
-    if (labels < 0).any():
-        labels = np.where(labels < 0, ensemble.choose(ensemble.vote(labels).total, labels), labels)
+    is_placed = True if is_outlier is None else ~is_outlier
+    if (is_placed & (labels < 0)).any():
+        chosen = ensemble.choose(ensemble.vote(labels).total, labels)
+        labels = np.where(is_placed & (labels < 0), chosen, labels)
+    labels = first_labels = np.where(is_placed, labels, -1)
     kept = None
     if constraints is not None:
         labels = unite_linked(labels, constraints, ensemble.n_clusters)
@@ -57,7 +67,10 @@ def refine_labels(
     vote = ensemble.vote(labels)
     while True:
         votes = vote.total if kept is None else kept.pool(vote.total)
-        chosen = keep_clusters(ensemble.choose(votes, labels), labels, ensemble.n_clusters)
+        chosen = np.where(is_placed, ensemble.choose(votes, labels), -1)
+        if drift is not None:
+            chosen = np.where(chosen == drift, first_labels, chosen)
+        chosen = keep_clusters(chosen, labels, ensemble.n_clusters)
         if kept is not None:
             chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
         changed = float(np.mean(chosen != labels))
@@ -76,12 +89,13 @@ def refine_start(ensemble: Ensemble, labels: np.ndarray, tol: float, max_iter: i
 
 def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the chosen clusters, with the members of clusters that would become empty put back."""
-    before = np.bincount(labels, minlength=n_clusters)
+    before = np.bincount(labels + 1, minlength=n_clusters + 1)[1:]  # -1 is no cluster
     while True:
-        emptied = (np.bincount(chosen, minlength=n_clusters) == 0) & (before > 0)
+        emptied = (np.bincount(chosen + 1, minlength=n_clusters + 1)[1:] == 0) & (before > 0)
         if not emptied.any():
             return chosen
-        chosen = np.where(emptied[labels], labels, chosen)  # which may empty the cluster that they had chosen
+        is_back = (labels >= 0) & emptied[labels]
+        chosen = np.where(is_back, labels, chosen)  # which may empty the cluster that they had chosen
 
 
 def keep_constraints(chosen: np.ndarray, labels: np.ndarray, kept: KeptConstraints, n_clusters: int) -> np.ndarray:
@@ -137,8 +151,9 @@ def unite_linked(labels: np.ndarray, constraints: Constraints, n_clusters: int) 
     if group.max() + 1 == len(labels):
         return labels
     counts = np.zeros((group.max() + 1, n_clusters))
-    np.add.at(counts, (group, labels), 1)
-    return np.argmax(counts, axis=1)[group]
+    placed = np.flatnonzero(labels >= 0)
+    np.add.at(counts, (group[placed], labels[placed]), 1)
+    return np.where(labels >= 0, np.argmax(counts, axis=1)[group], labels)
 
 
 def drop_outweighed(links: Constraints) -> Constraints:

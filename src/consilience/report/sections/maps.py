@@ -37,7 +37,7 @@ def build_maps(facts: ReportFacts) -> Section:
     data = {
         "points": {"rows": pack_numbers(rows, "i4"), "cluster": pack_numbers(facts.labels[rows], "i2")},
         "maps": [
-            {"name": truncate(clean_text(name), 60), "place": pack_numbers(_locate_points(views, name), "u2")}
+            {"name": truncate(clean_text(name), 60), "place": pack_numbers(locate_in_view(views, name), "u2")}
             for name in names
         ],
     }
@@ -69,7 +69,7 @@ def sample_entities(labels: np.ndarray, max_points: int = MAX_POINTS) -> np.ndar
     return np.sort(np.concatenate(chosen))
 
 
-def _locate_points(views: Views, name: str) -> np.ndarray:
+def locate_in_view(views: Views, name: str) -> np.ndarray:
     """Return (n, 2) integer coordinates, each axis from one edge of the map to the other."""
     with np.errstate(all="ignore"):  # the rows of a view may all be equal
         points = embed(views, name)

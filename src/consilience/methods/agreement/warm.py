@@ -1,0 +1,92 @@
+"""Views that are prepared once and refined from any clusters, as knowledge about the entities grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from ...data import Constraints, Views
+from ..common.similarities import restrict_columns
+from .ensemble import Ensemble
+from .inputs import PreparedView, build_ensemble, find_similarity_columns, prepare_views
+from .refine import Round, refine_labels
+
+MAX_ROUNDS = 15
+TOLERANCE = 1e-3  # share of the entities that may still change when refinement ends
+PREDICTORS = ("components", "graph")  # they do not depend on the number of clusters
+PENALTY, BALANCE = 0.05, 0.5  # as in `Consilience`
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What is known of the entities besides their views."""
+
+    constraints: Constraints = field(default_factory=Constraints)  # by position, without outliers
+    is_outlier: np.ndarray | None = None  # (n,)
+    ignored: Mapping[str, np.ndarray] = field(default_factory=dict)  # by view: (n,) mask of entities it misleads about
+
+
+class WarmRefinement:
+    """The predictors of all views, which are built once and serve any number of clusters.
+
+    Parameters
+    ----------
+    views : Views
+        The data.
+    precomputed : mapping of str to bool
+        For each view, whether it is a matrix of similarities.
+    n_clusters : int
+        Number of clusters for which the eigenvectors of the graphs are counted.
+    """
+
+    def __init__(self, views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> None:
+        self.n_entities = len(views)
+        columns = find_similarity_columns(views, precomputed, source=views)
+        self.prepared: list[PreparedView] = prepare_views(restrict_columns(views, columns), precomputed, n_clusters)
+        self._ensemble = build_ensemble(self.prepared, self.n_entities, n_clusters, PREDICTORS, PENALTY, BALANCE)
+
+    def build_ensemble(self, n_clusters: int, knowledge: Knowledge) -> Ensemble:
+        """Return the predictors for a number of clusters, without what is known to mislead."""
+        views = []
+        for view in self._ensemble.views:
+            mask = knowledge.ignored.get(view.name)
+            ignored = None if mask is None or not mask[view.entities].any() else mask[view.entities]
+            views.append(replace(view, ignored=ignored))
+        return replace(self._ensemble, views=views, n_clusters=n_clusters)
+
+    def refine(
+        self,
+        labels: np.ndarray,
+        n_clusters: int,
+        knowledge: Knowledge,
+        *,
+        drift: np.ndarray | None = None,
+        check_stopped: Callable[[], None] = lambda: None,
+        report: Callable[[float], None] = lambda _: None,
+    ) -> Round:
+        """Refine clusters, numbered from 0, until few entities change; negative labels are left open.
+
+        An entity that chooses the cluster `drift` has for it keeps its label (see `find_drift`).
+        `check_stopped` is called before each round and may raise an exception; `report` gets the share of the rounds
+        that are done.
+        """
+        ensemble = self.build_ensemble(n_clusters, knowledge)
+        constraints = knowledge.constraints if knowledge.constraints.size else None
+        rounds = refine_labels(ensemble, labels, TOLERANCE, constraints, knowledge.is_outlier, drift)
+        for number, state in enumerate(islice(rounds, MAX_ROUNDS), 1):
+            check_stopped()
+            report(number / MAX_ROUNDS)
+            if state.settled:
+                break
+        return state
+
+    def find_drift(self, state: Round, n_clusters: int, knowledge: Knowledge) -> np.ndarray:
+        """Return the cluster that each entity would move to without new knowledge, -1 where that is its cluster.
+
+        Refinement ends after a number of rounds, also if some entities would still change.
+        """
+        chosen = self.build_ensemble(n_clusters, knowledge).choose(state.vote.total, state.labels)
+        return np.where(chosen == state.labels, -1, chosen)

@@ -1,0 +1,90 @@
+"""Clusterings on disk by the decisions that lead to them, so that a run opens again at once.
+
+The files are copies of what can be computed again from the run and its decisions: losing them costs time only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from .decisions import compute_check
+from .knowledge import Entry
+
+FOLDER = ".workbench"
+MAX_FILES = 60
+MAX_MEMORY = 400  # clusterings
+
+
+def compute_key(run_key: str, entries: Sequence[Entry]) -> str:
+    """Return a name for the clustering after some decisions."""
+    digest = hashlib.sha256(run_key.encode())
+    for entry in entries:
+        digest.update(f"{entry['number']} {compute_check(entry)};".encode())
+    return digest.hexdigest()[:24]
+
+
+class ClusteringCache:
+    """Labels and effects by key, in memory and in a folder.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Folder of the run; None to keep clusterings in memory only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = None if folder is None else folder / FOLDER
+        self._memory: dict[str, tuple[np.ndarray, list[str]]] = {}
+
+    def get(self, key: str, n_items: int) -> tuple[np.ndarray, list[str]] | None:
+        """Return labels and effects, or None if they are not stored or damaged."""
+        if key in self._memory:
+            return self._memory[key]
+        if self.folder is None:
+            return None
+        try:
+            with np.load(self.folder / f"{key}.npz", allow_pickle=False) as content:
+                labels, effects = content["labels"].astype(np.int64), json.loads(str(content["effects"]))
+        except Exception:  # a damaged archive raises errors of many kinds
+            return None
+        if labels.shape != (n_items,) or type(effects) is not list:
+            return None
+        self._remember(key, labels, effects)
+        return labels, effects
+
+    def put(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
+        """Store a clustering; if the disk is full, it is kept in memory only."""
+        self._remember(key, labels, list(effects))
+        if self.folder is None:
+            return
+        temporary = self.folder / f"{key}.{os.getpid()}.tmp"
+        try:
+            self.folder.mkdir(exist_ok=True)
+            with temporary.open("wb") as file:
+                np.savez_compressed(file, labels=labels.astype(np.int32), effects=json.dumps(list(effects)))
+            os.replace(temporary, self.folder / f"{key}.npz")
+            self._remove_oldest()
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()
+
+    def _remember(self, key: str, labels: np.ndarray, effects: list[str]) -> None:
+        self._memory[key] = labels, effects
+        if len(self._memory) > MAX_MEMORY:
+            del self._memory[next(iter(self._memory))]
+
+    def _remove_oldest(self) -> None:
+        assert self.folder is not None
+        files = list(self.folder.glob("*.npz"))
+        if len(files) > MAX_FILES:
+            ordered = sorted(files, key=lambda file: file.stat().st_mtime)
+            for file in [*ordered[: len(files) - MAX_FILES], *self.folder.glob("*.tmp")]:
+                with suppress(OSError):
+                    file.unlink()

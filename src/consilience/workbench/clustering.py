@@ -1,0 +1,333 @@
+"""The groups at one moment, and how they follow from a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from ..arrays import get_thread_controller, to_numpy
+from ..data import Constraints
+from ..data.links import label_components
+from ..methods.agreement.ensemble import choose_clusters
+from ..methods.agreement.refine import Round
+from ..methods.agreement.warm import Knowledge, WarmRefinement
+from ..methods.common.margins import find_runner_up, measure_vote_margins
+from .knowledge import DecisionKnowledge, Entry
+from .propagation import build_features
+
+CLEAR = 0.5  # confidence from which no other group has half as many votes: the item is typical of its group
+NEEDED = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
+LEAST_SPLIT = 10  # items of a group that can be divided into two
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """The group of each item, and the votes of the views that support it.
+
+    `labels` have the numbers of the groups, which may have gaps; -1 is for outliers.
+    """
+
+    labels: np.ndarray
+    numbers: np.ndarray  # (k,), of the groups, in rising order
+    state: Round  # with labels numbered from 0
+    view_votes: Mapping[str, np.ndarray]  # (n, k) by view; NaN where an item lacks the view
+    balanced: np.ndarray  # (n, k), votes of all views, divided by the square root of the sizes
+    effects: Sequence[str] = ()  # what the last decision did, in sentences
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.numbers)
+
+    @cached_property
+    def compact(self) -> np.ndarray:
+        """Labels numbered from 0, -1 for outliers."""
+        return self.state.labels
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """Margin of each item's group over the second, from 0 to 1; 0 for outliers."""
+        margins = measure_vote_margins(self.balanced, np.maximum(self.compact, 0))
+        return np.where(self.compact >= 0, margins, 0.0)
+
+    @cached_property
+    def voted(self) -> np.ndarray:
+        """The group, numbered from 0, with most votes of the views, whatever was decided about the item."""
+        return self.balanced.argmax(axis=1)
+
+    @cached_property
+    def is_clear(self) -> np.ndarray:
+        """Mask of items whose vote is clear."""
+        return measure_vote_margins(self.balanced, self.voted) >= CLEAR
+
+    @cached_property
+    def second(self) -> np.ndarray:
+        """The best other group of each item, numbered from 0."""
+        return find_runner_up(self.balanced, np.maximum(self.compact, 0))[1]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Number of items per group."""
+        return np.bincount(self.compact[self.compact >= 0], minlength=self.n_groups)
+
+    @cached_property
+    def view_labels(self) -> dict[str, np.ndarray]:
+        """The group by each view alone, by number; -1 where an item lacks the view, or the view is distrusted."""
+        shares = np.maximum(self.sizes, 1) / max(1, self.sizes.sum())
+        labels = {}
+        for name, votes in self.view_votes.items():
+            rows = np.flatnonzero(np.isfinite(votes[:, 0]) & (votes != 0).any(axis=1))
+            labels[name] = np.full(len(self.labels), -1)
+            labels[name][rows] = self.numbers[choose_clusters(votes[rows], shares, 0.5)]
+        return labels
+
+    @cached_property
+    def is_contested(self) -> np.ndarray:
+        """Mask of items that the views put into different groups."""
+        by_view = np.stack(list(self.view_labels.values()))
+        lowest = np.where(by_view >= 0, by_view, np.iinfo(np.int64).max).min(axis=0)
+        return (by_view.max(axis=0) > lowest) & (by_view.max(axis=0) >= 0)
+
+    def find_typical(self, group: int, n: int, left_out: frozenset[int] = frozenset()) -> list[int]:
+        """Return the members of a group, numbered from 0, of the highest confidence."""
+        members = np.flatnonzero(self.compact == group)
+        ordered = members[np.argsort(-self.confidence[members], kind="stable")].tolist()
+        return [row for row in ordered[: n + len(left_out)] if row not in left_out][:n]
+
+    def find_group(self, number: int) -> int:
+        """Return the position of a group among `numbers`; raise an error if it does not exist."""
+        place = int(np.searchsorted(self.numbers, number))
+        if place == len(self.numbers) or self.numbers[place] != number:
+            raise ValueError(f"there is no group {number}: it was merged or its decision was undone")
+        return place
+
+
+class Reclustering:
+    """Derives each clustering from the one before and a decision, by warm refinement.
+
+    Parameters
+    ----------
+    warm : WarmRefinement
+        The predictors of the views.
+    first_labels : ndarray of shape (n_items,)
+        The clusters of the run, -1 for outliers.
+    """
+
+    def __init__(self, warm: WarmRefinement, first_labels: np.ndarray) -> None:
+        self.warm, self.first_labels = warm, np.asarray(first_labels)
+        self.first_number = int(self.first_labels.max(initial=-1)) + 1  # from here on decisions number their groups
+        blocks = []
+        for view in warm.prepared:
+            features = build_features(view)
+            block = np.zeros((warm.n_entities, features.shape[1]))
+            block[view.entities] = features / np.sqrt(features.shape[1])
+            blocks.append(block)
+        self.embedding = np.hstack(blocks)  # in which parts of groups are found
+
+    def name_new_group(self, decision: int) -> int:
+        """Return the number of the group that a decision makes, which no other decision uses."""
+        return self.first_number + decision
+
+    def restore(self, labels: np.ndarray, knowledge: Knowledge, effects: Sequence[str] = ()) -> Clustering:
+        """Return the clustering with these labels, without refinement."""
+        numbers = np.unique(labels[labels >= 0])
+        compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
+        ensemble = self.warm.build_ensemble(len(numbers), knowledge)
+        vote = ensemble.vote(compact)
+        return self._build(Round(compact, vote, 0.0, ensemble.score(vote), 0.0), numbers, effects)
+
+    def _build(self, state: Round, numbers: np.ndarray, effects: Sequence[str]) -> Clustering:
+        counts = np.bincount(state.labels[state.labels >= 0], minlength=len(numbers))
+        shares = np.maximum(counts, 1) / max(1, counts.sum())
+        view_votes = {}
+        for view, votes in zip(self.warm.prepared, state.vote.by_view, strict=True):
+            view_votes[view.name] = np.full((self.warm.n_entities, len(numbers)), np.nan)
+            view_votes[view.name][view.entities] = to_numpy(votes)
+        labels = np.append(numbers, -1)[state.labels]
+        return Clustering(labels, numbers, state, view_votes, to_numpy(state.vote.total) / np.sqrt(shares), effects)
+
+    def apply(
+        self,
+        before: Clustering,
+        entry: Entry,
+        known_before: DecisionKnowledge,
+        known: DecisionKnowledge,
+        *,
+        check_stopped: Callable[[], None] = lambda: None,
+        report: Callable[[float], None] = lambda _: None,
+    ) -> Clustering:
+        """Return the clustering after a decision.
+
+        The decision is applied to the labels, which are then refined: items follow the votes of the views, as far as
+        all decisions allow. Items that would have moved without the decision stay where they are.
+        """
+        if entry["action"] == "rename":
+            return self.restore(before.labels, known.knowledge)
+        labels, effects = before.labels.copy(), list[str]()
+        drift = self.warm.find_drift(before.state, before.n_groups, known_before.knowledge)
+        drift = np.where(drift >= 0, before.numbers[drift], -1)
+        match entry["action"]:
+            case "merge":
+                groups = [int(group) for group in entry["groups"] if int(group) in before.numbers]
+                self._merge(labels, drift, groups)
+            case "split":
+                rows = np.array(known.find_rows(entry))
+                labels[rows] = self.name_new_group(int(entry["number"]))
+            case "outlier":
+                labels[known.find_rows(entry)] = -1
+            case "together" | "apart":
+                rows = known.find_rows(entry)
+                if len(rows) == 2 and "others" not in entry:
+                    effects += self._apply_evidence(before, labels, drift, entry, rows, known)
+        is_outlier = known.knowledge.is_outlier
+        is_back = (labels < 0) & (True if is_outlier is None else ~is_outlier)
+        labels[is_back] = before.numbers[before.voted[is_back]]
+        labels = satisfy_constraints(labels, known.constraints, before)
+        numbers = np.unique(labels[labels >= 0])
+        compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
+        drift = np.where(np.isin(drift, numbers) & (drift != labels), np.searchsorted(numbers, drift), -1)
+        state = self.warm.refine(
+            compact,
+            len(numbers),
+            known.knowledge,
+            drift=np.where(drift >= 0, drift, -2),  # -1 is the label of outliers
+            check_stopped=check_stopped,
+            report=report,
+        )
+        return self._build(state, numbers, effects)
+
+    def _merge(self, labels: np.ndarray, drift: np.ndarray, groups: Sequence[int]) -> None:
+        """Give all members of some groups the number of the largest, in place."""
+        if len(groups) < 2:
+            return
+        largest = max(groups, key=lambda group: (int(np.sum(labels == group)), -group))
+        for group in groups:
+            labels[labels == group] = largest
+            drift[drift == group] = largest
+
+    def _apply_evidence(
+        self,
+        before: Clustering,
+        labels: np.ndarray,
+        drift: np.ndarray,
+        entry: Entry,
+        pair: Sequence[int],
+        known: DecisionKnowledge,
+    ) -> list[str]:
+        """Merge two groups, or divide a group, if the answers about typical items say so; return what was done.
+
+        One pair may be an exception, so that more answers must speak for it than against it, by at least `NEEDED`.
+        """
+        first, second = pair
+        groups = int(before.voted[first]), int(before.voted[second])
+        if entry["action"] == "together" and groups[0] != groups[1]:
+            is_forbidden = any(
+                {int(before.compact[link.first]), int(before.compact[link.second])} == set(groups)
+                for link in known.cannot_links
+            )
+            evidence = count_merge_evidence(before, known, groups)
+            if evidence >= NEEDED and not is_forbidden:
+                numbers = [int(before.numbers[group]) for group in groups]
+                self._merge(labels, drift, numbers)
+                return [
+                    f"Two groups were merged, because {evidence} more answers say that their typical items belong "
+                    "together than that they do not."
+                ]
+        if entry["action"] == "apart" and groups[0] == groups[1]:
+            side = self.divide(before, groups[0], first, second)
+            if side is not None and count_split_evidence(known, side) >= NEEDED:
+                is_moved = (side == 0) & (before.compact == groups[0])
+                labels[is_moved] = self.name_new_group(int(entry["number"]))
+                labels[first] = self.name_new_group(int(entry["number"]))
+                return [
+                    f"A group was divided, because {count_split_evidence(known, side)} more answers say that items of "
+                    "its two parts do not belong together than that they do."
+                ]
+        return []
+
+    def divide(self, clustering: Clustering, group: int, first: int, second: int) -> np.ndarray | None:
+        """Divide the items that the views put into a group into those nearer to one of two items: 0, 1, -1 elsewhere.
+
+        Returns None if the group is too small, or the two items are in the same part.
+        """
+        members = np.flatnonzero(clustering.voted == group)
+        if len(members) < LEAST_SPLIT:
+            return None
+        parts = run_kmeans_from(self.embedding[members], self.embedding[[first, second]])
+        side = np.full(len(clustering.labels), -1)
+        side[members] = parts
+        return side if side[first] == 0 and side[second] == 1 else None
+
+
+def run_kmeans_from(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Cluster rows by k-means from the first centers, on one thread so that the result does not depend on threads."""
+    with get_thread_controller().limit(limits=1, user_api="openmp"):
+        return KMeans(len(centers), init=centers, n_init=1).fit(rows).labels_
+
+
+def count_merge_evidence(clustering: Clustering, known: DecisionKnowledge, groups: Sequence[int]) -> int:
+    """Return how many more pairs of clear items of two groups, numbered from 0, are together than apart."""
+    return _count_links(clustering, known.must_links, groups) - _count_links(clustering, known.cannot_links, groups)
+
+
+def _count_links(clustering: Clustering, links: Sequence, groups: Sequence[int]) -> int:
+    voted, is_clear = clustering.voted, clustering.is_clear
+    return sum(
+        {int(voted[link.first]), int(voted[link.second])} == set(groups)
+        and bool(is_clear[link.first] and is_clear[link.second])
+        for link in links
+    )
+
+
+def count_split_evidence(known: DecisionKnowledge, side: np.ndarray) -> int:
+    """Return how many more pairs with an item in each of two parts are apart than together."""
+
+    def count_across(links: Sequence) -> int:
+        return sum({int(side[link.first]), int(side[link.second])} == {0, 1} for link in links)
+
+    return count_across(known.cannot_links) - count_across(known.must_links)
+
+
+def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Clustering) -> np.ndarray:
+    """Return labels that satisfy the constraints, as far as that is possible.
+
+    Items that belong together get the group in which their confidence adds up to most. Of two items that do not, the
+    one of lower confidence, with all that belong to it, gets the group with most votes that contains no item from
+    which it must be apart.
+    """
+    if not constraints.size:
+        return labels
+    labels = labels.copy()
+    numbers = np.unique(labels[labels >= 0])
+    component = label_components(constraints.must_link, len(labels))
+    is_placed = labels >= 0
+    weights = np.zeros((int(component.max()) + 1, len(numbers)))
+    places = np.searchsorted(numbers, labels)
+    # A new group counts fully: its members have no confidence in it yet.
+    is_unchanged = labels == before.labels
+    strength = np.where(is_unchanged, 0.01 + before.confidence, 1.01)
+    np.add.at(weights, (component[is_placed], places[is_placed]), strength[is_placed])
+    labels = np.where(is_placed, numbers[weights.argmax(axis=1)][component], -1)
+    cannot = constraints.cannot_link
+    apart: dict[int, set[int]] = {}
+    for first, second in component[cannot].tolist():
+        apart.setdefault(first, set()).add(second)
+        apart.setdefault(second, set()).add(first)
+    for first, second in cannot[np.argsort(before.confidence[cannot].min(axis=1), kind="stable")].tolist():
+        if labels[first] != labels[second] or component[first] == component[second]:
+            continue
+        for row in sorted((first, second), key=lambda row: (weights[component[row]].sum(), row)):
+            members = np.flatnonzero(component == component[row])
+            others = [np.flatnonzero(component == other) for other in apart[int(component[row])]]
+            taken = {int(label) for rows in others for label in labels[rows]}
+            votes = before.balanced[members].sum(axis=0)
+            ordered = before.numbers[np.argsort(-votes, kind="stable")]
+            free = [int(number) for number in ordered if number in numbers and int(number) not in taken]
+            if free:
+                labels[members] = free[0]
+                break
+    return labels

@@ -1,0 +1,441 @@
+"""The decisions of a person about the clusters of a run, in an append-only file.
+
+The file ``decisions.jsonl`` is in the folder of the run. Its first line names the run; each further line is one entry,
+with a number, the time, and a checksum. An entry is on the disk before `DecisionLog.append` returns, and no entry is
+ever changed: an "undo" is an entry of its own. `find_active` says which decisions count after all entries.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import threading
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+FILE_NAME, LOCK_NAME = "decisions.jsonl", "decisions.lock"
+FORMAT = {"what": "consilience decisions", "version": 1}
+MAX_LINE_BYTES = 16_000_000
+NOT_DECISIONS = ("undo", "revert", "keep")  # actions that change or name the list of active decisions
+LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the lock belongs to another process
+NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+class ReadOnlyError(PermissionError):
+    """A decision was made in a log that can only be read."""
+
+
+class DecisionLog:
+    """The decisions about one run.
+
+    A log that another process has open, or that is in a folder without write permission, can be read but not
+    changed; `read_only` says why.
+
+    Attributes
+    ----------
+    entries : list of dict
+        All entries, undone or not, in the order of their numbers 1, 2, ...
+    read_only : str or None
+        Why entries cannot be appended; None if they can.
+    """
+
+    def __init__(self, folder: Path, run_key: str) -> None:
+        self.folder, self.path, self.run_key = folder, folder / FILE_NAME, run_key
+        self.entries: list[dict[str, Any]] = []
+        self.read_only: str | None = None
+        self._n_bytes = 0  # length of the complete lines that have been read or written
+        self._signature: tuple[int, int] | None = None  # size and time of the file when it was last read
+        self._must_truncate = False  # an append failed, and so did removing what it had written
+        self._is_closed = False
+        self._mutex = threading.RLock()
+        self._lock_descriptor: int | None = None
+
+    @classmethod
+    def open(cls, folder: Path, run_key: str) -> DecisionLog:
+        """Open the log of a run, for writing if possible.
+
+        Parameters
+        ----------
+        folder : Path
+            Folder of the run.
+        run_key : str
+            What identifies the run: the decisions of another run are refused.
+
+        Returns
+        -------
+        DecisionLog
+
+        Raises
+        ------
+        ValueError
+            If the file belongs to another run or version, or is damaged.
+        """
+        log = cls(Path(folder), run_key)
+        try:
+            log._lock_folder()
+            log._read()
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+    def append(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Write an entry to the disk and return it with its number and time.
+
+        If writing fails, the file is left as it was.
+
+        Parameters
+        ----------
+        entry : mapping
+            At least the action, with values that JSON can represent.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        ReadOnlyError
+            If the log cannot be changed.
+        OSError
+            If the entry could not be written, with the error number of the cause.
+        """
+        with self._mutex:
+            if self.read_only is not None:
+                raise ReadOnlyError(self.read_only)
+            number = len(self.entries) + 1
+            check_entry(entry, number)
+            time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            complete = {**entry, "number": number, "time": time}
+            complete["check"] = compute_check(complete)
+            line = (write_json(complete) + "\n").encode("ascii")
+            if len(line) > MAX_LINE_BYTES:
+                raise ValueError(f"the decision takes {len(line)} bytes, and at most {MAX_LINE_BYTES} are allowed")
+            header = b"" if self._n_bytes else self._encode_header()
+            self._write(header + line)
+            self.entries.append(json.loads(line))  # as a later reader will see it
+            return dict(self.entries[-1])
+
+    def list_active(self) -> list[dict[str, Any]]:
+        """Return the decisions that count: those that were neither undone nor replaced."""
+        with self._mutex:
+            return find_active(self.entries)
+
+    def reload(self) -> bool:
+        """Read what another process has appended to a log that is read-only here.
+
+        If the other process has closed the log, it becomes writable here.
+
+        Returns
+        -------
+        bool
+            Whether the entries or `read_only` have changed.
+        """
+        with self._mutex:
+            if self.read_only is None or self._is_closed:
+                return False
+            before = (self.entries, self.read_only)
+            self._lock_folder()
+            if self.read_only is None or self._measure() != self._signature:
+                self._read()
+            return before != (self.entries, self.read_only)
+
+    def close(self) -> None:
+        """Release the lock, so that another process can open the log for writing; entries can still be read."""
+        with self._mutex:
+            self._is_closed = True
+            self.read_only = f"the decisions of {self.folder} have been closed: open the run again to make changes"
+            if self._lock_descriptor is not None:
+                os.close(self._lock_descriptor)
+                self._lock_descriptor = None
+
+    def _encode_header(self) -> bytes:
+        return (json.dumps({**FORMAT, "run": self.run_key}) + "\n").encode("ascii")
+
+    def _lock_folder(self) -> None:
+        """Take the lock of the folder, and set `read_only`."""
+        try:
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            descriptor = os.open(self.folder / LOCK_NAME, flags, 0o666)
+        except OSError as error:
+            if error.errno not in NOT_WRITABLE:
+                raise
+            self.read_only = f"the folder {self.folder} is not writable: change its permissions to make changes here"
+            return
+        try:
+            lock_file(descriptor)
+        except OSError as error:
+            if error.errno in LOCKED:
+                os.close(descriptor)
+                self.read_only = f"another workbench has {self.folder} open: close it to make changes here"
+                return
+            # The file system has no locks; `_write` notices if another process has written.
+        target = self.path if self.path.exists() else self.folder
+        if not os.access(target, os.W_OK):
+            os.close(descriptor)
+            self.read_only = f"{target} is not writable: change its permissions to make changes here"
+            return
+        self._lock_descriptor = descriptor
+        self.read_only = None
+
+    def _measure(self) -> tuple[int, int] | None:
+        """Return size and time of change of the file, None if there is no file."""
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
+    def _read(self) -> None:
+        """Read the whole file; remove an unfinished last line if the log is writable."""
+        self._signature = self._measure()
+        if self._signature is None:
+            self.entries, self._n_bytes = [], 0
+            return
+        content = self.path.read_bytes()
+        self.entries, self._n_bytes = read_entries(content, self.path, self.run_key)
+        if self.read_only is None and self._n_bytes < len(content):
+            with open(self.path, "r+b") as file:
+                file.truncate(self._n_bytes)
+                os.fsync(file.fileno())
+
+    def _write(self, content: bytes) -> None:
+        """Append bytes to the file; return when they are on the disk, or leave the file as it was and raise."""
+        is_new = not self.path.exists()
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        try:
+            descriptor = os.open(self.path, flags if self._n_bytes else flags | os.O_CREAT, 0o666)
+            try:
+                self._check_end(descriptor)
+                try:
+                    write_fully(descriptor, content)
+                    os.fsync(descriptor)
+                    if is_new:
+                        sync_folder(self.folder)
+                except BaseException:
+                    self._restore_end(descriptor)
+                    raise
+            finally:
+                os.close(descriptor)
+        except ReadOnlyError:
+            raise
+        except OSError as error:
+            if is_new:
+                with suppress(OSError):
+                    self.path.unlink()
+            reason = error.strerror or str(error)
+            raise OSError(error.errno, f"the decision was not saved in {self.path}: {reason}") from error
+        self._n_bytes += len(content)
+
+    def _check_end(self, descriptor: int) -> None:
+        """Raise ReadOnlyError unless the file ends where this process has left it."""
+        if self._must_truncate:
+            os.ftruncate(descriptor, self._n_bytes)
+            self._must_truncate = False
+        if os.fstat(descriptor).st_size != self._n_bytes:
+            raise ReadOnlyError(f"another program has changed {self.path}: open the run again to make changes")
+
+    def _restore_end(self, descriptor: int) -> None:
+        """Remove what a failed append has written; the next append tries again if that fails too."""
+        try:
+            os.ftruncate(descriptor, self._n_bytes)
+            os.fsync(descriptor)
+        except OSError:
+            self._must_truncate = True
+
+
+def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the decisions that count after all entries, in the order in which they were made.
+
+    - ``{"action": "undo", "of": 3}`` cancels entry 3, which may itself be an undo (then it is a redo).
+    - ``{"action": "revert", "decisions": [1, 4]}`` replaces the active decisions by these, even if they were
+      cancelled before. An undo that comes after the revert still cancels them.
+    - ``{"action": "keep"}`` names a version, and is no decision.
+    - All other entries are decisions. ``"replaces": [2]`` removes decision 2 as long as the entry is not cancelled.
+
+    Parameters
+    ----------
+    entries : sequence of mappings
+        All entries of a log, numbered 1, 2, ...
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> def list_numbers(*entries):
+    ...     numbered = [{"number": i, **entry} for i, entry in enumerate(entries, start=1)]
+    ...     return [entry["number"] for entry in find_active(numbered)]
+    >>> merge = {"action": "merge"}
+    >>> list_numbers(merge, merge, {"action": "undo", "of": 1})
+    [2]
+    >>> list_numbers(merge, merge, {"action": "undo", "of": 1}, {"action": "undo", "of": 3})  # a redo
+    [1, 2]
+    >>> list_numbers(merge, {"action": "apart", "replaces": [1]})
+    [2]
+    >>> list_numbers(merge, {"action": "apart", "replaces": [1]}, {"action": "undo", "of": 2})
+    [1]
+    >>> list_numbers(merge, {"action": "undo", "of": 1}, merge, {"action": "revert", "decisions": [1]})
+    [1]
+    """
+    last_undo: dict[int, int] = {}  # number of a cancelled entry: number of the last entry that cancels it
+    for entry in reversed(entries):
+        if entry["action"] == "undo" and entry["number"] not in last_undo:
+            last_undo.setdefault(entry["of"], entry["number"])
+    by_number = {entry["number"]: entry for entry in entries if entry["action"] not in NOT_DECISIONS}
+    active: list[int] = []
+    for entry in entries:
+        number = entry["number"]
+        if number in last_undo:
+            continue
+        if entry["action"] == "revert":
+            kept = dict.fromkeys(entry["decisions"])
+            active = [other for other in kept if other in by_number and last_undo.get(other, 0) < number]
+        elif number in by_number:
+            replaced = entry.get("replaces", ())
+            active = [*(other for other in active if other not in replaced), number]
+    return [dict(by_number[number]) for number in active]
+
+
+def read_entries(content: bytes, path: Path, run_key: str) -> tuple[list[dict[str, Any]], int]:
+    """Return the entries of a file and the length of its complete lines.
+
+    A last line without a newline is left out: the process was killed while writing it, and has not reported it as
+    saved.
+    """
+    entries: list[dict[str, Any]] = []
+    n_bytes = 0
+    stream = BytesIO(content)
+    for line_number in range(1, sys.maxsize):
+        line = stream.readline(MAX_LINE_BYTES + 1)
+        is_too_long = len(line) > MAX_LINE_BYTES
+        if not line.endswith(b"\n") and not is_too_long:
+            break
+        try:
+            if is_too_long:
+                raise ValueError(f"it has more than {MAX_LINE_BYTES} bytes")
+            values = read_json(line)
+        except (ValueError, RecursionError) as error:
+            raise describe_damage(path, line_number, str(error)) from error
+        if line_number == 1:
+            check_header(values, path, run_key)
+        else:
+            try:
+                if values.pop("check", None) != compute_check(values):
+                    raise ValueError("its checksum is wrong")
+                if values.get("number") != line_number - 1:
+                    raise ValueError(f"it should have the number {line_number - 1}, got {values.get('number')!r}")
+                check_entry(values, line_number - 1)
+            except (ValueError, TypeError) as error:
+                raise describe_damage(path, line_number, str(error)) from error
+            entries.append({**values, "check": compute_check(values)})
+        n_bytes += len(line)
+    return entries, n_bytes
+
+
+def check_header(header: Mapping[str, Any], path: Path, run_key: str) -> None:
+    """Raise ValueError unless a file has decisions about this run, in this format."""
+    move = "move the file to another folder to start without decisions"
+    if header.get("what") != FORMAT["what"]:
+        raise ValueError(f"{path} is not a file of decisions: {move}")
+    if header.get("version") != FORMAT["version"]:
+        raise ValueError(
+            f"{path} has version {header.get('version')!r}, and this version of consilience reads version "
+            f"{FORMAT['version']}: install the version of consilience that wrote it, or {move}"
+        )
+    if header.get("run") != run_key:
+        raise ValueError(
+            f"{path} has decisions about another run: {move}, or restore the files of the run that it belongs to"
+        )
+
+
+def check_entry(entry: Mapping[str, Any], number: int) -> None:
+    """Raise ValueError unless an entry has an action and names only entries before its number."""
+    if type(entry.get("action")) is not str or not entry["action"]:
+        raise ValueError(f"an entry needs the name of an action, got {entry.get('action')!r}")
+    named = [entry.get("of")] if entry["action"] == "undo" else []
+    lists = ("replaces", "decisions") if entry["action"] == "revert" else ("replaces",)
+    for name in lists:
+        numbers = entry.get(name, [])
+        if type(numbers) not in (list, tuple) or (name == "decisions" and name not in entry):
+            raise ValueError(f"{name} of {entry['action']!r} must be a list of numbers, got {numbers!r}")
+        named += numbers
+    for other in named:
+        if type(other) is not int or not 1 <= other < number:
+            raise ValueError(f"{entry['action']!r} must name earlier entries, from 1 to {number - 1}, got {other!r}")
+
+
+def compute_check(entry: Mapping[str, Any]) -> str:
+    """Return the checksum of an entry."""
+    content = write_json({name: value for name, value in entry.items() if name != "check"})
+    return f"{zlib.crc32(content.encode('ascii')):08x}"
+
+
+def write_json(entry: Mapping[str, Any]) -> str:
+    """Return the JSON text of an entry, which is the same for equal entries."""
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def read_json(line: bytes) -> dict[str, Any]:
+    """Return the object on a line; raise ValueError if there is none."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8 text") from error
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ValueError("it is not JSON") from error
+    if type(values) is not dict:
+        raise ValueError("it is not a JSON object")
+    return values
+
+
+def describe_damage(path: Path, line_number: int, reason: str) -> ValueError:
+    """Return the error about a line that cannot be read."""
+    return ValueError(
+        f"line {line_number} of {path} is damaged ({reason}): restore a copy of the file, or delete this line and all "
+        f"lines after it to keep the decisions before them"
+    )
+
+
+def lock_file(descriptor: int) -> None:
+    """Lock an open file until it is closed or the process ends; raise OSError if another process has locked it."""
+    if sys.platform == "win32":
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def write_fully(descriptor: int, content: bytes) -> None:
+    """Write all bytes to an open file."""
+    remaining = memoryview(content)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the name of a new file in a folder durable, where the system allows it."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # file systems that cannot sync folders
+            raise
+    finally:
+        os.close(descriptor)

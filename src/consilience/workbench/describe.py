@@ -1,0 +1,295 @@
+"""What the page shows of items, groups and decisions, as values of JSON."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..explain import find_differences, profile
+from ..explain.names import choose_names
+from ..explain.terms import count_terms
+from ..files.dates import format_days
+from ..pipeline.log import count_noun
+from ..report.markup import format_number
+from ..report.pack import pack_names, pack_numbers
+from .clustering import Clustering
+from .knowledge import DecisionKnowledge, Entry
+from .opening import OpenedRun
+
+MAX_PICTURES = 300  # that are sent with the list of the items; others are sent with the item
+MAX_FEATURES = 8  # of an item in a view
+N_EXAMPLES = 6  # typical and borderline members of a group
+N_MARKS = 6  # per view and group
+MAX_TEXT = 1500  # characters
+MAX_LISTED_ROWS = 50  # of a decision
+SAME_GROUP = 0.5  # share of the items of two groups that they have in common, from which the name is kept
+
+
+def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]:
+    """Return what does not change: ids, texts, and positions on all maps."""
+    data = opened.data
+    classes = None
+    if data.classes is not None:
+        values = np.array([None if value is None else str(value) for value in data.classes.tolist()], dtype=object)
+        names = sorted({value for value in values if value is not None})[:255]
+        codes = {name: code for code, name in enumerate(names)}
+        classes = {"names": names, "values": pack_numbers([codes.get(value, 255) for value in values], "u1")}
+    pictures = {}
+    if opened.thumbnails is not None and opened.n_items <= MAX_PICTURES:
+        pictures = {row: encode_picture(opened.thumbnails(row)) for row in range(opened.n_items)}
+    return {
+        "title": title,
+        "folder": folder,
+        "noun": opened.run.noun,
+        "n": opened.n_items,
+        "ids": pack_names([join_words(name) for name in opened.ids]),
+        "texts": pack_names([join_words(text) for text in opened.texts]),
+        "layout": pack_numbers(opened.layout.T.ravel(), "u2"),
+        "views": [
+            {
+                "name": name,
+                "layout": pack_numbers(opened.view_layouts[name].T.ravel(), "u2"),
+                "n_present": int(data.views.present[:, v].sum()),
+            }
+            for v, name in enumerate(data.views.names)
+        ],
+        "pictures": {row: picture for row, picture in pictures.items() if picture is not None},
+        "classes": classes,
+    }
+
+
+def join_words(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+def encode_picture(content: bytes | None) -> str | None:
+    """Return a picture as an address that contains it."""
+    return None if content is None else f"data:image/jpeg;base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def name_groups(opened: OpenedRun, clustering: Clustering, known: DecisionKnowledge) -> dict[int, str]:
+    """Return the name of each group: that of the person, of the run, or the terms that mark a changed group."""
+    run = opened.run
+    names: dict[int, str] = {}
+    is_changed = []
+    for number in clustering.numbers.tolist():
+        before, now = run.labels == number, clustering.labels == number
+        if number < len(run.cluster_names) and (before & now).sum() >= SAME_GROUP * (before | now).sum():
+            names[number] = run.cluster_names[number]
+        else:
+            is_changed.append(number)
+    if is_changed:
+        automatic = choose_names(count_terms(clustering.compact, opened.data.views, run.texts))
+        for number in is_changed:
+            group = clustering.find_group(number)
+            is_marked = automatic[group] != f"cluster {group}"  # by any term
+            names[number] = automatic[group] if is_marked else f"group {number}"
+    names |= {number: name for number, name in known.names.items() if number in names}
+    return make_unique(names)
+
+
+def make_unique(names: Mapping[int, str]) -> dict[int, str]:
+    """Return names in which no two groups are called alike: later ones get their number."""
+    unique: dict[int, str] = {}
+    for number, name in names.items():
+        unique[number] = f"{name} ({number})" if name in unique.values() else name
+    return unique
+
+
+def describe_item(opened: OpenedRun, clustering: Clustering, known: DecisionKnowledge, row: int) -> dict[str, Any]:
+    """Return an item in all its views."""
+    run, views = opened.run, opened.data.views
+    label = int(clustering.labels[row])
+    picture = None if opened.thumbnails is None else encode_picture(opened.thumbnails(row))
+    columns = [
+        {"name": column.name, "value": format_cell(column.values[row], column.kind, column.unit)}
+        for column in run.columns
+        if column.kind != "text"
+    ]
+    described = []
+    for v, name in enumerate(views.names):
+        text = run.texts.get(name)
+        is_present = bool(views.present[row, v])
+        view_label = int(clustering.view_labels[name][row])
+        ignored = known.knowledge.ignored.get(name)
+        described.append(
+            {
+                "name": name,
+                "is_present": is_present,
+                "is_distrusted": ignored is not None and bool(ignored[row]),
+                "group": None if view_label < 0 else view_label,
+                "text": None if text is None or text[row] is None else str(text[row])[:MAX_TEXT],
+                "features": list_features(opened, name, row) if is_present and text is None else [],
+                "nearest": [list_entry(opened, other) for other in opened.find_similar(name, row)],
+            }
+        )
+    return {
+        **list_entry(opened, row),
+        "group": label,
+        "second": int(clustering.numbers[clustering.second[row]]) if clustering.n_groups > 1 else None,
+        "confidence": round(float(clustering.confidence[row]), 3),
+        "is_contested": bool(clustering.is_contested[row]),
+        "picture": picture,
+        "columns": [cell for cell in columns if cell["value"]],
+        "views": described,
+    }
+
+
+def list_entry(opened: OpenedRun, row: int) -> dict[str, Any]:
+    """Return an item as it stands in a list."""
+    return {"row": int(row), "id": opened.ids[row], "text": opened.texts[row]}
+
+
+def format_cell(value: Any, kind: str, unit: str) -> str:
+    """Write a cell of the data in its unit; an empty cell is an empty text."""
+    if value is None or value != value:
+        return ""
+    if kind == "date":
+        return format_days(float(value))
+    if kind == "number":
+        return f"{format_number(float(value))}{unit and f' {unit}'}"
+    return str(value)[:MAX_TEXT]
+
+
+def list_features(opened: OpenedRun, name: str, row: int) -> list[dict[str, str]]:
+    """Return the columns with names in which an item's row of a sparse view is largest, such as its links."""
+    block = opened.data.views[name]
+    if not sp.issparse(block):
+        return []
+    cells = sp.csr_array(block[[row]])
+    order = np.argsort(-cells.data, kind="stable")[:MAX_FEATURES]
+    features = opened.data.views.feature_names(name)
+    return [{"name": str(features[cells.indices[place]]), "value": format_number(float(cells.data[place]))} for place in order]
+
+
+def describe_group(
+    opened: OpenedRun, clustering: Clustering, names: Mapping[int, str], number: int
+) -> dict[str, Any]:
+    """Return what marks a group, its members, and the groups near it."""
+    group = clustering.find_group(number)
+    run, views, labels = opened.run, opened.data.views, clustering.compact
+    inside = labels == group
+    marks = profile(views, labels, N_MARKS, texts=run.texts) if clustering.n_groups > 1 else {}
+    differences = find_differences(labels, run.columns) if clustering.n_groups > 1 else [[] for _ in names]
+    members = np.flatnonzero(inside)
+    ordered = members[np.argsort(-clustering.confidence[members], kind="stable")].tolist()
+    typical = ordered[:N_EXAMPLES]
+    borderline = [row for row in ordered[::-1][:N_EXAMPLES] if row not in typical]
+    support = []
+    for name, view_labels in clustering.view_labels.items():
+        has_view = inside & (view_labels >= 0)
+        share = float((view_labels[has_view] == number).mean()) if has_view.any() else None
+        support.append({"view": name, "share": share})
+    seconds = np.bincount(clustering.second[inside], minlength=clustering.n_groups)
+    neighbors = [int(other) for other in np.argsort(-seconds, kind="stable") if other != group and seconds[other]][:4]
+    return {
+        "number": number,
+        "name": names[number],
+        "size": int(inside.sum()),
+        "confidence": float(clustering.confidence[inside].mean()),
+        "differences": [difference.sentence for difference in differences[group]],
+        "marks": [
+            {
+                "view": view,
+                "terms": [
+                    {
+                        "name": mark.feature,
+                        "inside": float(mark.inside),
+                        "outside": float(mark.outside),
+                        "strength": float(mark.strength),
+                    }
+                    for mark in by_group[group]
+                ],
+            }
+            for view, by_group in marks.items()
+            if by_group[group]
+        ],
+        "typical": [list_member(opened, clustering, row) for row in typical],
+        "borderline": [list_member(opened, clustering, row) for row in borderline],
+        "support": support,
+        "neighbors": [
+            {"number": int(clustering.numbers[other]), "n_members": int(seconds[other])} for other in neighbors
+        ],
+    }
+
+
+def list_member(opened: OpenedRun, clustering: Clustering, row: int) -> dict[str, Any]:
+    """Return a member of a group as it stands in a list."""
+    return {**list_entry(opened, row), "confidence": round(float(clustering.confidence[row]), 3)}
+
+
+def describe_decision(entry: Entry) -> str:
+    """Return a decision as a sentence."""
+    items, others = entry.get("items", []), entry.get("others", [])
+    groups = " and ".join(f"“{name}”" for name in entry.get("group_names", []))
+    match entry["action"]:
+        case "together":
+            whole = f" (group {groups})" if groups else ""
+            return f"{quote_items(items)} belong together{whole}."
+        case "apart" if others:
+            return f"{quote_items(items)} {'does' if len(items) == 1 else 'do'} not belong with {quote_items(others)}."
+        case "apart":
+            return f"{quote_items(items)} do not belong together."
+        case "merge":
+            return f"Groups {groups} are one group."
+        case "split":
+            name = f", called “{entry['name']}”" if entry.get("name") else ""
+            return f"{quote_items(items)} {'is' if len(items) == 1 else 'are'} a group{name}."
+        case "rename":
+            return f"Group {groups} is called “{entry['name']}”."
+        case "outlier":
+            return f"{quote_items(items)} {'is an outlier' if len(items) == 1 else 'are outliers'}."
+        case "distrust":
+            return f"View “{entry['view']}” is misleading for {quote_items(items)}."
+        case "unknown":
+            return f"Whether {quote_items(items)} belong together was left open."
+    return str(entry["action"])
+
+
+def quote_items(items: Sequence[str]) -> str:
+    """Return up to three items by their ids, more by their number."""
+    if len(items) > 3:
+        return f"{len(items):,} items"
+    quoted = [f"“{item}”" for item in items]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
+
+
+def check_decision(entry: Entry, clustering: Clustering, known: DecisionKnowledge) -> tuple[str, str]:
+    """Return whether the groups satisfy a decision, and the reason if they do not: status and sentence."""
+    labels = clustering.labels
+    match entry["action"]:
+        case "together" | "split":
+            rows = [row for row in known.find_rows(entry) if row not in known.outliers]
+            counts = np.unique(labels[rows], return_counts=True)[1] if rows else np.zeros(1, int)
+            n_outliers = len(known.find_rows(entry)) - len(rows)
+            if len(counts) > 1:
+                n_apart = int(counts.sum() - counts.max())
+                return "violated", f"{count_noun(n_apart, 'item is', 'items are')} in other groups."
+            if n_outliers:
+                return "satisfied", f"{count_noun(n_outliers, 'item was', 'items were')} made an outlier later."
+            return "satisfied", ""
+        case "apart":
+            rows, others = known.find_rows(entry), known.find_rows(entry, "others")
+            pairs = [(a, b) for a in rows for b in others] if others else [(a, b) for a in rows for b in rows if a < b]
+            n_violated = sum(labels[a] == labels[b] >= 0 for a, b in pairs)
+            if n_violated:
+                return "violated", (
+                    f"{count_noun(n_violated, 'pair is', 'pairs are')} in one group, because every group has an item "
+                    "from which one of them must be apart, or because a later decision put them together."
+                )
+            return "satisfied", ""
+        case "merge":
+            rows = [known.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
+            rows = [row for row in rows if row not in known.outliers]
+            return ("satisfied", "") if len(set(labels[rows].tolist())) <= 1 else ("violated", "A later decision divided them.")
+        case "rename":
+            is_present = int(entry["group"]) in clustering.numbers
+            return ("satisfied", "") if is_present else ("", "The group does not exist any more.")
+        case "outlier":
+            return ("satisfied", "") if (labels[known.find_rows(entry)] == -1).all() else ("", "A later decision put it into a group.")
+    return "", ""

@@ -1,0 +1,215 @@
+"""What a person's decisions say of the items: constraints, outliers, misleading views and names."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from ..data import Constraints
+from ..methods.agreement.warm import Knowledge
+from .errors import Contradiction
+
+MAX_PAIRS = 20_000  # of one decision that keeps items apart
+
+Entry = Mapping[str, Any]  # a decision as `decisions.jsonl` has it
+
+
+@dataclass(frozen=True)
+class Link:
+    """A constraint between two items, and the decision that it follows from."""
+
+    first: int
+    second: int
+    decision: int
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionKnowledge:
+    """What the active decisions say.
+
+    Parameters
+    ----------
+    entries : sequence of mappings
+        The active decisions, the earliest first.
+    rows : mapping of item id to int
+        Position of each item.
+    n_rows : int
+        Number of items.
+    base : Constraints
+        Constraints of the run, by position.
+    """
+
+    entries: Sequence[Entry]
+    rows: Mapping[str, int]
+    n_rows: int
+    base: Constraints = field(default_factory=Constraints)
+
+    @cached_property
+    def outliers(self) -> dict[int, int]:
+        """The decision that made each outlier; the last decision about an item counts."""
+        outliers: dict[int, int] = {}
+        for entry in self.entries:
+            if entry["action"] == "outlier":
+                outliers |= dict.fromkeys(self.find_rows(entry), int(entry["number"]))
+            elif entry["action"] in ("together", "apart", "split"):
+                for row in [*self.find_rows(entry), *self.find_rows(entry, "others")]:
+                    outliers.pop(row, None)
+        return outliers
+
+    @cached_property
+    def must_links(self) -> list[Link]:
+        """Pairs that belong together, without outliers."""
+        return list(self._list_links(list_together))
+
+    @cached_property
+    def cannot_links(self) -> list[Link]:
+        """Pairs that do not belong together, without outliers."""
+        return list(self._list_links(list_apart))
+
+    def _list_links(self, list_pairs: Any) -> Iterator[Link]:
+        for entry in self.entries:
+            for first, second in list_pairs(self, entry):
+                if first not in self.outliers and second not in self.outliers:
+                    yield Link(first, second, int(entry["number"]))
+
+    def find_rows(self, entry: Entry, key: str = "items") -> list[int]:
+        """Return the positions of the items that a decision names."""
+        return [self.rows[item] for item in entry.get(key, ())]
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """All constraints by position, also those of the run, unless a decision contradicts them."""
+        must = np.array([(link.first, link.second) for link in self.must_links], np.int64).reshape(-1, 2)
+        cannot = np.array([(link.first, link.second) for link in self.cannot_links], np.int64).reshape(-1, 2)
+        decided = Constraints(must, cannot, by="position")
+        if not self.base.size:
+            return decided
+        outliers = np.array(list(self.outliers), np.int64)
+        kept = [links.select(~np.isin(links.pairs, outliers).any(axis=1)) for links in (self.base.must, self.base.cannot)]
+        both = Constraints.from_links(*kept) | decided
+        return decided if len(both.conflicts) else both
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What refinement takes."""
+        is_outlier = None
+        if self.outliers:
+            is_outlier = np.zeros(self.n_rows, bool)
+            is_outlier[list(self.outliers)] = True
+        ignored: dict[str, np.ndarray] = {}
+        for entry in self.entries:
+            if entry["action"] == "distrust":
+                mask = ignored.setdefault(entry["view"], np.zeros(self.n_rows, bool))
+                mask[self.find_rows(entry)] = True
+        return Knowledge(self.constraints, is_outlier, ignored)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The names that a person gave to groups, by number; the last counts."""
+        names: dict[int, str] = {}
+        for entry in self.entries:
+            if entry["action"] == "rename":
+                names[int(entry["group"])] = entry["name"]
+            elif entry["action"] == "split" and entry.get("name"):
+                names[int(entry["new_group"])] = entry["name"]
+        return names
+
+    def find_conflicts(self, entry: Entry) -> list[list[int]]:
+        """Return for each contradiction the earlier decisions that together contradict a new one, the latest last.
+
+        A contradiction is resolved by withdrawing its last decision. The list ends when no contradiction is left.
+        """
+        left: DecisionKnowledge = self
+        conflicts: list[list[int]] = []
+        while (conflict := left.find_conflict(entry)) is not None:
+            conflicts.append(conflict)
+            remaining = [kept for kept in left.entries if int(kept["number"]) != conflict[-1]]
+            left = DecisionKnowledge(remaining, self.rows, self.n_rows, self.base)
+        return conflicts
+
+    def find_conflict(self, entry: Entry) -> list[int] | None:
+        """Return the numbers of earlier decisions that contradict a new one, the latest last, or None.
+
+        Two items belong together if decisions connect them, also through others. So a chain of decisions may
+        contradict a new pair that must stay apart, and a pair that must stay apart contradicts a new connection.
+        """
+        new = DecisionKnowledge([*self.entries, entry], self.rows, self.n_rows, self.base)
+        number = int(entry["number"])
+        neighbors: dict[int, list[tuple[int, int]]] = {}
+        for link in new.must_links:
+            neighbors.setdefault(link.first, []).append((link.second, link.decision))
+            neighbors.setdefault(link.second, []).append((link.first, link.decision))
+        for link in new.cannot_links:
+            path = find_path(neighbors, link.first, link.second)
+            if path is None:
+                continue
+            decisions = sorted({*path, link.decision} - {number})
+            if not decisions:
+                raise ValueError("the decision contradicts itself: the same items are to be together and apart")
+            return decisions
+        return None
+
+
+def list_together(knowledge: DecisionKnowledge, entry: Entry) -> list[tuple[int, int]]:
+    """Return pairs that connect the items which a decision puts together."""
+    match entry["action"]:
+        case "together" | "split":
+            rows = knowledge.find_rows(entry)
+        case "merge":
+            rows = [knowledge.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
+        case _:
+            return []
+    return [(rows[0], row) for row in rows[1:]]
+
+
+def list_apart(knowledge: DecisionKnowledge, entry: Entry) -> list[tuple[int, int]]:
+    """Return the pairs that a decision keeps apart."""
+    if entry["action"] not in ("apart", "split"):
+        return []
+    rows, others = knowledge.find_rows(entry), knowledge.find_rows(entry, "others")
+    if entry["action"] == "split":
+        return [(rows[0], other) for other in others]
+    return list(product(rows, others)) if others else list(combinations(rows, 2))
+
+
+def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> list[int] | None:
+    """Return the decisions on the shortest path of links between two items, or None if nothing connects them."""
+    came_from: dict[int, tuple[int, int]] = {start: (start, -1)}
+    queue = deque([start])
+    while queue:
+        row = queue.popleft()
+        if row == end:
+            path = []
+            while row != start:
+                row, decision = came_from[row]
+                path.append(decision)
+            return path
+        for other, decision in neighbors.get(row, ()):
+            if other not in came_from:
+                came_from[other] = row, decision
+                queue.append(other)
+    return None
+
+
+def check_consistent(knowledge: DecisionKnowledge, entry: Entry, sentences: Mapping[int, str], resolve: str) -> list[int]:
+    """Return the earlier decisions that a new one replaces; raise `Contradiction` if the person must choose.
+
+    `sentences` describe the decisions by number. With ``resolve="newer"`` the new decision wins.
+    """
+    conflicts = knowledge.find_conflicts(entry)
+    replaced = [conflict[-1] for conflict in conflicts]
+    if conflicts and resolve != "newer":
+        involved = sorted({number for conflict in conflicts for number in conflict})
+        withdrawn = " and ".join(f"decision {number}" for number in replaced)
+        raise Contradiction(
+            f"This contradicts what was decided before. If it is to count, {withdrawn} must be withdrawn.",
+            decisions=involved,
+            sentences=[f"Decision {number}: {sentences[number]}" for number in involved],
+        )
+    return replaced

@@ -1,0 +1,100 @@
+"""Export the decisions as constraints, and save the groups as a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..data import Constraints
+from ..files import stage_file
+from ..files.write import check_output_folder
+from ..methods.agreement.estimator import build_refined_model
+from ..pipeline.fitting import FittedRun
+from ..pipeline.folder import FILES, write_run
+from ..pipeline.log import RunLog, count_noun
+from ..pipeline.outputs import guard
+from ..pipeline.run import PipelineRun
+from ..pipeline.summary import summarize_run
+from ..registry import DEFAULT_METHOD
+from .clustering import Clustering
+from .knowledge import DecisionKnowledge
+from .opening import OpenedRun
+
+CONSTRAINTS = "constraints.csv"
+
+
+def write_constraints(opened: OpenedRun, constraints: Constraints) -> str:
+    """Return constraints as the table that ``consilience cluster --constraints`` takes."""
+    content = io.StringIO()
+    rows = csv.writer(content, lineterminator="\n")
+    rows.writerow(["first", "second", "type"])
+    has_ids = opened.data.prepared.ids is not None
+    positions = np.flatnonzero(opened.data.prepared.kept)  # without ids, rows are counted in the data
+    names = [guard(name) for name in opened.ids] if has_ids else [str(row) for row in positions]
+    for pairs, kind in ((constraints.must_link, "must-link"), (constraints.cannot_link, "cannot-link")):
+        rows.writerows([names[first], names[second], kind] for first, second in pairs.tolist())
+    return content.getvalue()
+
+
+def choose_folder(parent: Path, name: str) -> Path:
+    """Return the folder for a new run beside the present one; refuse names that lead elsewhere or exist."""
+    is_plain = name.strip() and name not in (".", "..") and not any(character in name for character in "/\\:\0\n\r")
+    if not is_plain or name.startswith((".", "-")):
+        raise ValueError(
+            f"the name of a folder has letters, digits, spaces and signs other than / \\ : and does not begin with a "
+            f"dot, got {name!r}"
+        )
+    folder = parent / name.strip()
+    if folder.exists():
+        raise ValueError(f"{folder} exists: choose another name")
+    check_output_folder(folder, FILES, False)
+    return folder
+
+
+def save_as_run(
+    opened: OpenedRun,
+    clustering: Clustering,
+    known: DecisionKnowledge,
+    names: Mapping[int, str],
+    folder: Path,
+    origin: str,
+) -> list[str]:
+    """Write the groups as a run, with a model that predicts them; return notes.
+
+    Groups are numbered from 0 in the order of their numbers here.
+    """
+    data, log = opened.data, RunLog()
+    warm = opened.reclustering.warm
+    model = build_refined_model(data.views, warm, clustering.state, clustering.n_groups, known.knowledge)
+    n_decisions = count_noun(len(known.entries), "decision")
+    log.note(f"The groups are those of {origin}, changed by {n_decisions} of a person. They have not been assessed.")
+    fitted = FittedRun(model, {}, data.views, None)
+    options = replace(
+        opened.run.options,
+        method=DEFAULT_METHOD,
+        settings=(),
+        k=str(clustering.n_groups),
+        outliers=None,
+        assess=False,
+        names=None,
+        namer=None,
+        seeds=None,
+        constraints=str(folder / CONSTRAINTS) if known.constraints.size else None,
+        command_line=f"consilience open {origin}",
+    )
+    given_names = {clustering.find_group(number): name for number, name in names.items()}
+    reason = "after decisions of a person"
+    data = replace(data, method=DEFAULT_METHOD, reason=reason, file_constraints=None, seeds=None)
+    run = PipelineRun(options, data, fitted, None, None, log.notes, {}, given_names=given_names)
+    facts = summarize_run(run, log)
+    run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(known.entries)}})
+    write_run(run, folder, log)
+    if known.constraints.size:
+        with stage_file(folder / CONSTRAINTS) as temporary:
+            temporary.write_text(write_constraints(opened, known.constraints), encoding="utf-8")
+    return log.notes

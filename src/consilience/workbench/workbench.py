@@ -1,0 +1,789 @@
+"""The workbench: decisions of a person about the groups of a run, and the groups that follow from them.
+
+A request adds a decision to the log, which is on disk before the request is answered. A thread in the background then
+clusters the items again. The groups are a function of the run and the active decisions: each decision is applied to the
+groups after the decisions before it. So undoing a decision, reverting to a version and opening the run again give the
+same groups every time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
+
+from ..pipeline.changes import compare_labels
+from ..pipeline.log import count_noun
+from ..pipeline.result import Result
+from ..report.pack import pack_numbers
+from . import describe
+from .cache import ClusteringCache, compute_key
+from .clustering import Clustering
+from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active
+from .errors import NotReadyError
+from .knowledge import MAX_PAIRS, DecisionKnowledge, Entry, check_consistent
+from .opening import OpenedRun, check_size, compute_run_key, open_result
+from .propagation import measure_reach
+from .questions import Question, rank_questions, summarize_end
+from .saving import choose_folder, save_as_run, write_constraints
+
+logger = logging.getLogger("consilience")
+
+N_EXEMPLARS = 3  # typical members that stand for a group in decisions
+POLLING = 1.0  # seconds between two looks at the decisions of another workbench
+MAX_NAME = 120  # characters
+MAX_FOUND = 20_000  # items that a search returns
+MAX_MOVED = 500  # moved items that a comparison lists
+
+
+class CancelledError(Exception):
+    """Re-clustering was cancelled."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is being done in the background."""
+
+    doing: str
+    share: float | None
+    can_cancel: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The groups that are shown, and the decisions that they follow from; requests read one snapshot at a time."""
+
+    clustering: Clustering
+    known: DecisionKnowledge
+    key: str
+    names: dict[int, str]
+    number: int  # changes with the labels
+    moved: np.ndarray  # rows whose group changed
+    after: int | None  # the last decision
+    sentences: Sequence[str]
+    seconds: float
+
+
+class Workbench:
+    """The groups of a run, which a person's decisions change.
+
+    Parameters
+    ----------
+    result : Result
+        The run, with its data.
+    folder : Path
+        Folder of the run, in which `decisions.jsonl` is kept.
+    """
+
+    def __init__(self, result: Result, folder: Path) -> None:
+        check_size(result)
+        self.result, self.folder = result, folder
+        self.run_key = compute_run_key(result)
+        self.log = DecisionLog.open(folder, self.run_key)
+        self.cache = ClusteringCache(None if self.log.read_only else folder)
+        self._opened: OpenedRun | None = None
+        self._snapshot: Snapshot | None = None
+        self._work: Work | None = Work("opening the run", 0.0, False)
+        self._error: str | None = None
+        self._opening_error: str | None = None
+        self._saved: str | None = None
+        self._revision = 1
+        self._changed = threading.Condition()
+        self._wake = threading.Event()
+        self._cancelled = threading.Event()
+        self._is_closed = False
+        self._deciding = threading.Lock()  # one decision at a time is checked and written
+        self._save_requests: list[Path] = []
+        self._questions: tuple[str, list[Question]] = "", []
+        self._thread = threading.Thread(target=self._run_worker, name="workbench", daemon=True)
+
+    # the thread in the background
+
+    def start(self) -> None:
+        """Open the run in the background."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop the work and release the decisions."""
+        self._is_closed = True
+        self._cancelled.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=30)
+        self.log.close()
+
+    def wait_until_ready(self, seconds: float = 600.0) -> None:
+        """Wait until the run is open and the groups follow from all decisions; raise an error if that fails."""
+        with self._changed:
+            is_over = self._changed.wait_for(lambda: self._opening_error is not None or self.is_settled, seconds)
+        if self._opening_error is not None:
+            raise ValueError(self._opening_error)
+        if not is_over:
+            raise NotReadyError("the groups are still being computed")
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the groups follow from all decisions, or cannot be computed."""
+        return self._snapshot is not None and self._work is None and not self._wake.is_set()
+
+    def _run_worker(self) -> None:
+        try:
+            self._opened = open_result(self.result, self._report_opening)
+            self._follow_decisions()
+        except Exception as error:
+            logger.exception("the run could not be opened")
+            self._opening_error = str(error) or type(error).__name__
+            self._set_work(None)
+            return
+        while not self._is_closed:
+            self._set_work(None)
+            is_awake = self._wake.wait(POLLING if self.log.read_only else None)
+            if self._is_closed:
+                return
+            self._wake.clear()
+            try:
+                if self.log.read_only and not is_awake and not self.log.reload():
+                    continue
+                self._follow_decisions()
+                while self._save_requests:
+                    self._save(self._save_requests.pop(0))
+            except CancelledError:
+                pass
+            except Exception as error:
+                logger.exception("the items could not be clustered again")
+                self._error = f"{error}" or type(error).__name__
+                self._notify()
+
+    def _report_opening(self, doing: str, share: float) -> None:
+        self._set_work(Work(doing, share, False))
+
+    def _set_work(self, work: Work | None) -> None:
+        self._work = work
+        self._notify()
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._revision += 1
+            self._changed.notify_all()
+
+    def _follow_decisions(self) -> None:
+        """Cluster until the groups follow from all active decisions."""
+        while not self._is_closed:
+            entries = find_active(list(self.log.entries))
+            if self._snapshot is not None and self._snapshot.key == compute_key(self.run_key, entries):
+                return
+            self._cancelled.clear()
+            self._set_work(Work("clustering the items again", None, self._snapshot is not None))
+            started = time.perf_counter()
+            clustering, known = self._compute(entries, self._report_progress)
+            self._publish(clustering, known, time.perf_counter() - started)
+
+    def _report_progress(self, share: float) -> None:
+        self._set_work(Work("clustering the items again", share, True))
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise CancelledError
+
+    def _know(self, entries: Sequence[Entry]) -> DecisionKnowledge:
+        opened = self.opened
+        return DecisionKnowledge(list(entries), opened.rows, opened.n_items, opened.base)
+
+    def _compute(
+        self, entries: Sequence[Entry], report: Callable[[float], None] = lambda _: None
+    ) -> tuple[Clustering, DecisionKnowledge]:
+        """Return the groups after decisions, from the longest series of them that is stored."""
+        opened = self.opened
+        start, stored = 0, None
+        for start in range(len(entries), 0, -1):
+            stored = self.cache.get(compute_key(self.run_key, entries[:start]), opened.n_items)
+            if stored is not None:
+                break
+        start = start if stored is not None else 0
+        labels, effects = stored if stored is not None else (opened.reclustering.first_labels, [])
+        known = self._know(entries[:start])
+        clustering = opened.reclustering.restore(np.asarray(labels), known.knowledge, effects)
+        for n_applied in range(start + 1, len(entries) + 1):
+            self._check_cancelled()
+            known_before, known = known, self._know(entries[:n_applied])
+            n_left, n_all = len(entries) - n_applied, len(entries) - start
+
+            def report_round(share: float, n_done: int = n_all - n_left - 1, n_all: int = n_all) -> None:
+                report((n_done + share) / n_all)
+
+            clustering = opened.reclustering.apply(
+                clustering,
+                entries[n_applied - 1],
+                known_before,
+                known,
+                check_stopped=self._check_cancelled,
+                report=report_round,
+            )
+            self.cache.put(compute_key(self.run_key, entries[:n_applied]), clustering.labels, clustering.effects)
+        return clustering, known
+
+    def _publish(self, clustering: Clustering, known: DecisionKnowledge, seconds: float) -> None:
+        before = self._snapshot
+        names = describe.name_groups(self.opened, clustering, known)
+        moved, number = np.zeros(0, np.int64), 1
+        sentences: list[str] = []
+        if before is not None:
+            moved = np.flatnonzero(clustering.labels != before.clustering.labels)
+            number = before.number + 1
+            sentences = [*clustering.effects, *describe_moves(before, clustering, names, moved)]
+        after = int(known.entries[-1]["number"]) if known.entries else None
+        key = compute_key(self.run_key, known.entries)
+        self._error = None
+        self._snapshot = Snapshot(clustering, known, key, names, number, moved, after, sentences, seconds)
+        self._notify()
+
+    def _save(self, folder: Path) -> None:
+        self._set_work(Work(f"saving {folder}", None, False))
+        shown = self.snapshot
+        save_as_run(self.opened, shown.clustering, shown.known, shown.names, folder, str(self.folder))
+        self._saved = str(folder)
+        self._notify()
+
+    # what requests read
+
+    @property
+    def opened(self) -> OpenedRun:
+        """The run, if it is open."""
+        if self._opened is None:
+            raise NotReadyError(self._opening_error or "the run is still being opened")
+        return self._opened
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The groups that are shown."""
+        if self._snapshot is None:
+            raise NotReadyError(self._opening_error or "the run is still being opened")
+        return self._snapshot
+
+    def wait_for_change(self, after: int, seconds: float) -> None:
+        """Wait until something has changed since a revision, or some seconds have passed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._revision != after or self._is_closed, seconds)
+
+    def describe_items(self) -> dict[str, Any]:
+        """Return what does not change: ids, texts and positions."""
+        title = self.result.summary["inputs"].get("title") or self.folder.resolve().name
+        return describe.describe_items(self.opened, str(title), str(self.folder))
+
+    def describe_state(self, clustering: int = -1) -> dict[str, Any]:
+        """Return everything that changes; labels only if they are not those of the clustering with this number."""
+        shown, work = self._snapshot, self._work
+        state: dict[str, Any] = {
+            "revision": self._revision,
+            "is_ready": shown is not None,
+            "opening_error": self._opening_error,
+            "read_only": self.log.read_only,
+            "work": None
+            if work is None
+            else {"doing": work.doing, "share": work.share, "can_cancel": work.can_cancel},
+            "error": self._error,
+            "clustering": 0 if shown is None else shown.number,
+            "saved": None if self._saved is None else {"folder": self._saved},
+        }
+        if shown is None:
+            return state
+        if shown.number != clustering:
+            state |= pack_labels(shown.clustering)
+        state |= self._describe_decisions(shown)
+        groups = shown.clustering
+        scores = None
+        classes = self.opened.data.classes
+        if classes is not None:
+            is_scored = np.array([value is not None for value in classes]) & (groups.labels >= 0)
+            nmi = normalized_mutual_info_score(classes[is_scored].astype(str), groups.labels[is_scored])
+            scores = {"nmi": round(float(nmi), 4)}
+        first_numbers = set(self.opened.reclustering.first_labels.tolist())
+        state |= {
+            "groups": [
+                {
+                    "number": int(number),
+                    "name": shown.names[int(number)],
+                    "size": int(groups.sizes[group]),
+                    "confidence": round(float(groups.confidence[groups.compact == group].mean()), 3),
+                    "is_new": int(number) not in first_numbers,
+                }
+                for group, number in enumerate(groups.numbers)
+            ],
+            "changes": None
+            if shown.after is None
+            else {
+                "after": shown.after,
+                "rows": pack_numbers(shown.moved, "i4"),
+                "sentences": list(shown.sentences),
+                "seconds": round(shown.seconds, 3),
+            },
+            "versions": self._list_versions(shown),
+            "scores": scores,
+            "limits": {"max_rows_apart": groups.n_groups},
+        }
+        return state
+
+    def _describe_decisions(self, shown: Snapshot) -> dict[str, Any]:
+        entries = list(self.log.entries)
+        active = {int(entry["number"]) for entry in find_active(entries)}
+        undone = find_undone(entries)
+        listed = []
+        for entry in entries:
+            if entry["action"] in NOT_DECISIONS:
+                continue
+            number = int(entry["number"])
+            is_active = number in active
+            applied = {int(known["number"]) for known in shown.known.entries}
+            status, reason = "", ""
+            if is_active and number in applied:
+                status, reason = describe.check_decision(entry, shown.clustering, shown.known)
+            elif is_active:
+                reason = "The items are being clustered again."
+            listed.append(
+                {
+                    "number": number,
+                    "action": entry["action"],
+                    "sentence": describe.describe_decision(entry),
+                    "is_active": is_active,
+                    "can_undo": is_active and self.log.read_only is None,
+                    "can_redo": number in undone and self.log.read_only is None,
+                    "time": entry["time"],
+                    "rows": shown.known.find_rows(entry)[: describe.MAX_LISTED_ROWS],
+                    "status": status,
+                    "reason": reason,
+                }
+            )
+        undo, redo = find_steps(entries)
+        n_answers = sum(entry.get("is_answer", False) for entry in find_active(entries))
+        return {"decisions": listed, "undo": undo, "redo": redo, "n_answers": n_answers}
+
+    def _list_versions(self, shown: Snapshot) -> list[dict[str, Any]]:
+        """Return the named versions, the run itself first."""
+        current = [int(entry["number"]) for entry in shown.known.entries]
+        first = self.opened.reclustering.first_labels
+        versions = [
+            {
+                "number": 0,
+                "name": "the run as it was clustered",
+                "n_groups": len(np.unique(first[first >= 0])),
+                "n_decisions": 0,
+                "time": self.result.summary.get("when"),
+                "is_current": not current,
+            }
+        ]
+        undone = find_undone(list(self.log.entries))
+        versions += [
+            {
+                "number": int(entry["number"]),
+                "name": entry["name"],
+                "n_groups": entry["n_groups"],
+                "n_decisions": len(entry["decisions"]),
+                "time": entry["time"],
+                "is_current": entry["decisions"] == current,
+            }
+            for entry in self.log.entries
+            if entry["action"] == "keep" and int(entry["number"]) not in undone
+        ]
+        return versions
+
+    def describe_item(self, row: int) -> dict[str, Any]:
+        """Return an item in all its views."""
+        shown = self.snapshot
+        self._check_rows([row])
+        return describe.describe_item(self.opened, shown.clustering, shown.known, row)
+
+    def describe_group(self, number: int) -> dict[str, Any]:
+        """Return what marks a group, and its members."""
+        shown = self.snapshot
+        return describe.describe_group(self.opened, shown.clustering, shown.names, number)
+
+    def search(self, text: str) -> dict[str, Any]:
+        """Return the items whose id or texts contain all words of a text."""
+        opened, words = self.opened, text.casefold().split()
+        rows: list[int] = []
+        if words:
+            texts = [opened.ids, *({id(values): values for values in opened.run.texts.values()}.values())]
+            for row in range(opened.n_items):
+                content = " ".join(str(values[row] or "") for values in texts).casefold()
+                if all(word in content for word in words):
+                    rows.append(row)
+        return {"rows": pack_numbers(rows[:MAX_FOUND], "i4"), "n": len(rows)}
+
+    def list_questions(self, n: int, skip: Sequence[tuple[int, int]] = ()) -> dict[str, Any]:
+        """Return the questions whose answers are expected to change most."""
+        shown = self.snapshot
+        skipped = {frozenset(pair) for pair in skip} | {
+            frozenset(shown.known.find_rows(entry)) for entry in shown.known.entries if entry["action"] == "unknown"
+        }
+        key, questions = self._questions
+        if key != shown.key:
+            questions = rank_questions(self.opened.reclustering, shown.clustering, shown.known, skipped)
+            self._questions = shown.key, questions
+        left = [question for question in questions if frozenset(question.pair) not in skipped]
+        listed = [
+            {
+                "pair": list(question.pair),
+                "gain": round(question.gain, 2),
+                "if_same": question.if_same,
+                "if_different": question.if_different,
+                "reason": question.reason,
+            }
+            for question in left[: max(0, n)]
+        ]
+        return {"questions": listed, "message": summarize_end(left)}
+
+    def describe_propagation(self, decision: int) -> dict[str, Any]:
+        """Return how far a decision about pairs reaches in each view."""
+        shown = self.snapshot
+        entry = next((entry for entry in self.log.entries if entry["number"] == decision), None)
+        if entry is None or entry["action"] not in ("together", "apart"):
+            raise ValueError(f"decision {decision} is not about pairs of items: choose one that is")
+        rows, others = shown.known.find_rows(entry), shown.known.find_rows(entry, "others")
+        pair = (rows[0], others[0] if others else rows[1])
+        clustering, opened = shown.clustering, self.opened
+        views = []
+        for view in opened.reclustering.warm.prepared:
+            reach = measure_reach(view, pair, clustering.compact, clustering.n_groups)
+            views.append(
+                {
+                    "name": view.name,
+                    "heights": pack_numbers(np.round(255 * reach.heights), "u1"),
+                    "side": pack_numbers(reach.side, "u1"),
+                    "n_reached": reach.n_reached,
+                    "sentence": describe_reach(reach.n_reached, reach.is_present),
+                }
+            )
+        return {"decision": decision, "pairs": [list(pair)], "kind": entry["action"], "views": views}
+
+    def compare_versions(self, first: int, second: int) -> dict[str, Any]:
+        """Return what changed between two versions; -1 is the present one."""
+        labels, names = [], []
+        for number in (first, second):
+            if number == -1:
+                clustering, known = self.snapshot.clustering, self.snapshot.known
+            else:
+                clustering, known = self._compute(self._find_version(number))
+            labels.append(clustering.labels)
+            named = describe.name_groups(self.opened, clustering, known)
+            names.append([named.get(group, "") for group in range(max(named, default=-1) + 1)])
+        ids = self.opened.ids
+        changes = compare_labels(
+            ids, labels[0], ids, labels[1], names1=names[0], names2=names[1], compared_by="ids"
+        )
+        moved = [
+            {"row": self.opened.rows[item["id"]], "id": item["id"], **name_move(item, names)}
+            for item in list(changes.moved.rows())[:MAX_MOVED]
+        ]
+        return {
+            "overview": changes.overview,
+            "sentences": list(changes.sentences),
+            "moved": moved,
+            "n_moved": changes.n_moved,
+        }
+
+    def export_constraints(self) -> str:
+        """Return the constraints that follow from the decisions as a table for ``consilience cluster``."""
+        return write_constraints(self.opened, self.snapshot.known.constraints)
+
+    # what requests change
+
+    def decide(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Check a decision, write it to the log, and cluster the items again in the background."""
+        with self._deciding:
+            shown = self.snapshot
+            entry = self._build_entry(body, shown)
+            return self._append_decision(entry, str(body.get("resolve", "ask")))
+
+    def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the answer to a question: same, different or unknown."""
+        actions = {"same": "together", "different": "apart", "unknown": "unknown"}
+        action = actions.get(str(body.get("answer")))
+        if action is None:
+            raise ValueError(f"an answer is 'same', 'different' or 'unknown', got {body.get('answer')!r}")
+        pair = self._check_rows(body.get("pair"))
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"a question is about two items, got {body.get('pair')!r}")
+        with self._deciding:
+            entry = {"action": action, "items": [self.opened.ids[row] for row in pair], "is_answer": True}
+            return self._append_decision(entry, str(body.get("resolve", "ask")))
+
+    def undo(self, number: int) -> dict[str, Any]:
+        """Undo a decision, or a return to a version."""
+        with self._deciding:
+            entries = list(self.log.entries)
+            active = {int(entry["number"]) for entry in find_active(entries)}
+            is_revert = any(entry["number"] == number and entry["action"] == "revert" for entry in entries)
+            if number not in active and not (is_revert and number not in find_undone(entries)):
+                raise ValueError(f"decision {number} does not count at present, so that it cannot be undone")
+            return self._append({"action": "undo", "of": number})
+
+    def redo(self, number: int) -> dict[str, Any]:
+        """Make a decision count again that was undone; one that it contradicts must be undone first."""
+        with self._deciding:
+            undone = find_undone(list(self.log.entries))
+            if number not in undone:
+                raise ValueError(f"decision {number} was not undone")
+            entry = self.log.entries[number - 1]
+            if entry["action"] not in NOT_DECISIONS:
+                self._check_entry(entry, "ask")
+            return self._append({"action": "undo", "of": undone[number]})
+
+    def cancel(self) -> dict[str, Any]:
+        """Stop clustering again, and undo the decision that it was for."""
+        with self._deciding:
+            work, shown = self._work, self._snapshot
+            if work is None or not work.can_cancel or shown is None:
+                return {}
+            applied = {int(entry["number"]) for entry in shown.known.entries}
+            pending = [entry for entry in find_active(list(self.log.entries)) if int(entry["number"]) not in applied]
+            self._cancelled.set()
+            return self._append({"action": "undo", "of": pending[-1]["number"]}) if pending else {}
+
+    def keep_version(self, name: Any) -> dict[str, Any]:
+        """Give the present groups a name."""
+        with self._deciding:
+            shown = self.snapshot
+            numbers = [int(entry["number"]) for entry in shown.known.entries]
+            text = check_name(name, "a version")
+            return self._append(
+                {"action": "keep", "name": text, "decisions": numbers, "n_groups": shown.clustering.n_groups}
+            )
+
+    def revert(self, version: int) -> dict[str, Any]:
+        """Return to a version: only its decisions count."""
+        with self._deciding:
+            entries = self._find_version(version)
+            numbers = [int(entry["number"]) for entry in entries]
+            return self._append({"action": "revert", "version": version, "decisions": numbers})
+
+    def save_as(self, name: Any) -> dict[str, Any]:
+        """Save the present groups as a run in a folder beside this one, in the background."""
+        folder = choose_folder(self.folder.resolve().parent, str(name or ""))
+        self.snapshot  # noqa: B018 - raises an error while the run is being opened
+        self._save_requests.append(folder)
+        self._wake.set()
+        return {"folder": str(folder)}
+
+    def _append(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        number = self.log.append(entry)["number"]
+        self._wake.set()
+        self._notify()
+        return {"number": number}
+
+    def _append_decision(self, entry: dict[str, Any], resolve: str) -> dict[str, Any]:
+        replaced = self._check_entry({**entry, "number": len(self.log.entries) + 1}, resolve)
+        return self._append({**entry, "replaces": replaced} if replaced else entry)
+
+    def _check_entry(self, entry: Entry, resolve: str) -> list[int]:
+        """Return the decisions that a new one replaces; raise an error if the person must choose."""
+        if resolve not in ("ask", "newer"):
+            raise ValueError(f"resolve is 'ask' or 'newer', got {resolve!r}")
+        if self.log.read_only is not None:
+            raise ReadOnlyError(self.log.read_only)
+        entries = find_active(list(self.log.entries))
+        sentences = {int(known["number"]): describe.describe_decision(known) for known in entries}
+        return check_consistent(self._know(entries), entry, sentences, resolve)
+
+    def _build_entry(self, body: Mapping[str, Any], shown: Snapshot) -> dict[str, Any]:
+        """Check the fields of a decision, and name items by their ids."""
+        action, clustering, ids = body.get("action"), shown.clustering, self.opened.ids
+        rows = self._check_rows(body.get("rows", []))
+        groups = [self._check_group(group, shown) for group in body.get("groups", [])]
+        names = [shown.names[group] for group in groups]
+        members = {group: np.flatnonzero(clustering.labels == group).tolist() for group in groups}
+        entry: dict[str, Any] = {"action": action}
+        match action:
+            case "together" if len(groups) == 1 and not rows:
+                entry |= {"items": [ids[row] for row in members[groups[0]]], "group_names": names}
+            case "together" if len(rows) >= 2:
+                entry |= {"items": [ids[row] for row in rows]}
+            case "apart" if len(groups) == 2 and not rows:
+                typical = [clustering.find_typical(clustering.find_group(group), N_EXEMPLARS) for group in groups]
+                entry |= {"items": [ids[row] for row in typical[0]], "others": [ids[row] for row in typical[1]]}
+                entry |= {"group_names": names}
+            case "apart" if rows:
+                entry |= self._build_apart(body, rows, clustering)
+            case "merge" if len(set(groups)) >= 2:
+                typical = [clustering.find_typical(clustering.find_group(group), N_EXEMPLARS) for group in groups]
+                exemplars = [[ids[row] for row in group_rows] for group_rows in typical]
+                entry |= {"groups": groups, "exemplars": exemplars, "group_names": names}
+                self._check_merge(shown, groups)
+            case "split" if rows:
+                entry |= self._build_split(body, rows, clustering)
+            case "rename" if len(groups) == 1:
+                name = check_name(body.get("name"), "a group")
+                if any(name.casefold() == other.casefold() for number, other in shown.names.items() if number != groups[0]):
+                    raise ValueError(f"another group is called {name!r}: choose another name, or merge the groups")
+                entry |= {"group": groups[0], "name": name, "group_names": names}
+            case "outlier" if rows:
+                if len(rows) >= int((clustering.labels >= 0).sum()):
+                    raise ValueError("not all items can be outliers: select fewer")
+                entry |= {"items": [ids[row] for row in rows]}
+            case "distrust" if rows or groups:
+                view = body.get("view")
+                if view not in self.opened.data.views.names:
+                    raise ValueError(f"there is no view {view!r}: {', '.join(self.opened.data.views.names)}")
+                rows = rows or [row for group in groups for row in members[group]]
+                entry |= {"view": view, "items": [ids[row] for row in rows]}
+            case "together" | "apart" | "merge" | "split" | "rename" | "outlier" | "distrust":
+                raise ValueError(f"{action!r} needs items or groups: select them first")
+            case _:
+                raise ValueError(f"there is no action {action!r}")
+        return entry
+
+    def _build_apart(self, body: Mapping[str, Any], rows: list[int], clustering: Clustering) -> dict[str, Any]:
+        others, ids = self._check_rows(body.get("other_rows", [])), self.opened.ids
+        if set(rows) & set(others):
+            raise ValueError("an item cannot be apart from itself: the two selections share items")
+        if others and len(rows) * len(others) > MAX_PAIRS:
+            raise ValueError(f"{len(rows):,} times {len(others):,} pairs are more than {MAX_PAIRS:,}: select fewer items")
+        if not others and not 2 <= len(rows) <= clustering.n_groups:
+            raise ValueError(
+                f"{len(rows):,} items cannot all be in different groups, because there are {clustering.n_groups}: "
+                "select fewer, or two selections"
+            )
+        entry: dict[str, Any] = {"items": [ids[row] for row in rows]}
+        return entry | {"others": [ids[row] for row in others]} if others else entry
+
+    def _build_split(self, body: Mapping[str, Any], rows: list[int], clustering: Clustering) -> dict[str, Any]:
+        """Return a new group, with typical members of its former group that are not in it."""
+        ids = self.opened.ids
+        entry: dict[str, Any] = {"items": [ids[row] for row in rows]}
+        if body.get("name"):
+            entry["name"] = check_name(body["name"], "a group")
+        if len(rows) >= int((clustering.labels >= 0).sum()):
+            raise ValueError("all items together are not a new group: select fewer")
+        former = np.bincount(clustering.compact[rows][clustering.compact[rows] >= 0], minlength=clustering.n_groups)
+        left_out = frozenset(rows)
+        typical = clustering.find_typical(int(former.argmax()), N_EXEMPLARS, left_out) if former.any() else []
+        entry["others"] = [ids[row] for row in typical]
+        entry["new_group"] = self.opened.reclustering.name_new_group(len(self.log.entries) + 1)
+        return entry
+
+    def _check_merge(self, shown: Snapshot, groups: Sequence[int]) -> None:
+        """Refuse to merge groups while a decision keeps some of their members apart."""
+        labels = shown.clustering.labels
+        blocking = sorted(
+            {
+                link.decision
+                for link in shown.known.cannot_links
+                if labels[link.first] != labels[link.second] and {labels[link.first], labels[link.second]} <= set(groups)
+            }
+        )
+        if blocking:
+            raise ValueError(
+                f"decision {blocking[0]} keeps items of these groups apart: undo "
+                f"{'it' if len(blocking) == 1 else 'decisions ' + ', '.join(map(str, blocking))} first"
+            )
+
+    def _check_rows(self, rows: Any) -> list[int]:
+        """Return positions of items without repetition; raise an error if they are none."""
+        n_items = self.opened.n_items
+        if type(rows) is not list or any(type(row) is not int or not 0 <= row < n_items for row in rows):
+            raise ValueError(f"items are a list of whole numbers from 0 to {n_items - 1}, got {str(rows)[:60]}")
+        return list(dict.fromkeys(rows))
+
+    def _check_group(self, group: Any, shown: Snapshot) -> int:
+        if type(group) is not int:
+            raise ValueError(f"a group is a whole number, got {group!r}")
+        shown.clustering.find_group(group)
+        return group
+
+    def _find_version(self, number: int) -> list[dict[str, Any]]:
+        """Return the decisions of a version."""
+        if number == 0:
+            return []
+        entries = list(self.log.entries)
+        if not 1 <= number <= len(entries) or entries[number - 1]["action"] != "keep":
+            raise ValueError(f"there is no version {number}")
+        return [entries[decision - 1] for decision in entries[number - 1]["decisions"]]
+
+
+def pack_labels(clustering: Clustering) -> dict[str, Any]:
+    """Return the labels of all items for the page."""
+    return {
+        "labels": pack_numbers(clustering.labels, "i2"),
+        "confidence": pack_numbers(np.round(255 * clustering.confidence), "u1"),
+        "contested": pack_numbers(clustering.is_contested, "u1"),
+        "view_labels": {name: pack_numbers(labels, "i2") for name, labels in clustering.view_labels.items()},
+    }
+
+
+def describe_moves(before: Snapshot, clustering: Clustering, names: Mapping[int, str], moved: np.ndarray) -> list[str]:
+    """Return sentences about the items that changed their group: how many, and the largest moves."""
+    if not len(moved):
+        return ["No item changed its group."]
+    labels = before.clustering.labels[moved], clustering.labels[moved]
+    pairs, counts = np.unique(np.stack(labels), axis=1, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:3]
+    old_names = {**before.names, -1: "no group"}
+    new_names = {**names, -1: "no group"}
+    moves = [
+        f"{int(counts[i]):,} from “{old_names[int(pairs[0, i])]}” to “{new_names[int(pairs[1, i])]}”" for i in order
+    ]
+    more = ", and others" if len(counts) > len(order) else ""
+    return [f"{count_noun(len(moved), 'item')} changed {'its' if len(moved) == 1 else 'their'} group: {', '.join(moves)}{more}."]
+
+
+def describe_reach(n_reached: int, is_present: tuple[bool, bool]) -> str:
+    """Say how far a pair reaches in a view."""
+    if not any(is_present):
+        return "Neither of the two items has this view, so that the decision reaches it only through other views."
+    if not n_reached:
+        return "It reaches no other item: the two items lie at the edge of their groups in this view."
+    only = "" if all(is_present) else " One of the two items lacks this view."
+    return f"It reaches {count_noun(n_reached, 'other item')}.{only}"
+
+
+def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[str, str | None]:
+    """Return the names of the groups that a moved item left and joined."""
+    groups = int(item["before"]), int(item["after"])
+    return {
+        key: None if group < 0 else listed[group]
+        for key, group, listed in zip(("from", "to"), groups, names, strict=True)
+    }
+
+
+def check_name(name: Any, what: str) -> str:
+    """Return a name on one line; refuse empty and very long ones."""
+    text = " ".join(name.split()) if type(name) is str else ""
+    if not text or len(text) > MAX_NAME:
+        raise ValueError(f"the name of {what} has 1 to {MAX_NAME} characters, got {str(name)[:40]!r}")
+    return text
+
+
+def find_undone(entries: Sequence[Entry]) -> dict[int, int]:
+    """Return the entries that are undone, and for each the undo that counts."""
+    undone: dict[int, int] = {}
+    for entry in reversed(entries):
+        if entry["action"] == "undo" and int(entry["number"]) not in undone:
+            undone.setdefault(int(entry["of"]), int(entry["number"]))
+    return undone
+
+
+def find_steps(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
+    """Return the entry that the next undo is about, and that which a redo would restore."""
+    undone = find_undone(entries)
+    active = {int(entry["number"]) for entry in find_active(entries)}
+    redo, is_redo_over = None, False
+    for entry in reversed(entries):
+        number = int(entry["number"])
+        if entry["action"] == "keep" or number in undone:
+            continue
+        if entry["action"] == "undo":
+            is_restoring = entries[int(entry["of"]) - 1]["action"] == "undo"
+            if redo is None and not is_redo_over and not is_restoring:
+                redo = int(entry["of"])
+            is_redo_over = is_redo_over or is_restoring
+            continue
+        if number in active or entry["action"] == "revert":
+            return number, redo
+        is_redo_over = True
+    return None, redo
