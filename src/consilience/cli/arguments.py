@@ -39,7 +39,8 @@ def build_parser() -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=CommandParser)
     parser.commands = commands.choices
     for add_command in (
-        *(_add_cluster, _add_predict, _add_update, _add_diff, _add_report, _add_figure, _add_compare, _add_methods),
+        *(_add_cluster, _add_open, _add_predict, _add_update, _add_diff, _add_report, _add_figure, _add_compare),
+        _add_methods,
         _add_datasets,
         _add_completion,
     ):
@@ -75,6 +76,13 @@ def parse_integer(text: str, minimum: int = 0) -> int:
     if not text.isdecimal() or int(text) < minimum:
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer of {minimum} or more")
     return int(text)
+
+
+def _parse_port(text: str) -> int:
+    port = parse_integer(text)
+    if port > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
+    return port
 
 
 parse_positive = partial(parse_integer, minimum=1)
@@ -318,6 +326,25 @@ def _add_cluster(commands: argparse._SubParsersAction) -> None:
         "...)",
     )
     _add_json_option(subparser, "the summary of the run and its folder")
+
+
+def _add_open(commands: argparse._SubParsersAction) -> None:
+    subparser = _add_command(
+        commands,
+        "open",
+        "look at the groups of a run in the browser, and correct them",
+        "  consilience open consilience-out\n  consilience open consilience-out --no-browser --port 8765",
+    )
+    subparser.add_argument("folder", metavar="RUN", help="folder written by `consilience cluster`")
+    subparser.add_argument(
+        "--port", type=_parse_port, default=0, help="port of this machine to listen on (default: a free one)"
+    )
+    subparser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="print the address without opening it"
+    )
+    _add_data_options(subparser, files=False, kinds=False)
+    subparser.add_argument("--labels", metavar="COLUMN", help="known classes, to show how the score changes")
+    _add_json_option(subparser, "the address of the page")
 
 
 def _add_methods(commands: argparse._SubParsersAction) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .update import PreviousRun
 from .wording import put_in_python_terms, raise_in_python_terms
 from .workbook import write_workbook
 from .write_back import collect_cell_results, describe_run
+
+if TYPE_CHECKING:
+    from ..workbench.serve import RunningWorkbench
 
 MAX_SHOWN = 20  # clusters in the representation
 VERDICT_COLORS = {"stable": "#2E7D32", "mixed": "#B8860B", "do not rely": "#B71C1C"}
@@ -424,6 +427,39 @@ class Result:
                 options = replace(options, view=[])
             memory = collect_memory(data, labels, seeds, constraints, files=options.view if data is None else ())
             return Result(run_pipeline(options, RunLog(verbose), memory, previous), data)
+
+    def open(
+        self, folder: str | os.PathLike[str] | None = None, *, port: int = 0, browser: bool = True, wait: bool = True
+    ) -> RunningWorkbench:
+        """Open the workbench: look at the groups in the browser, and correct them.
+
+        Parameters
+        ----------
+        folder : path, optional
+            Folder for the decisions. A result that was loaded has one; one in memory is saved there.
+        port : int, default=0
+            Port of this machine to listen on; 0 chooses a free one.
+        browser : bool, default=True
+            Whether to open the page in the browser.
+        wait : bool, default=True
+            Whether to return only after Ctrl-C. Otherwise the workbench runs until its `close` is called, or until
+            the program ends.
+
+        Returns
+        -------
+        RunningWorkbench
+            Its `url` is the address of the page.
+        """
+        from ..workbench.serve import RunningWorkbench
+
+        with raise_in_python_terms():
+            running = RunningWorkbench(self, None if folder is None else Path(folder), port)
+        if browser:
+            running.show()
+        if wait:
+            running.wait()
+            running.close()
+        return running
 
     @property
     def changes(self) -> Changes | None:

@@ -16,8 +16,8 @@ from ..methods.agreement.ensemble import choose_clusters
 from ..methods.agreement.refine import Round
 from ..methods.agreement.warm import Knowledge, WarmRefinement
 from ..methods.common.margins import find_runner_up, measure_vote_margins
-from .knowledge import DecisionKnowledge, Entry
-from .propagation import build_features
+from .knowledge import DecisionSet, Entry
+from .propagation import build_features, propagate_statements
 
 CLEAR = 0.5  # confidence from which no other group has half as many votes: the item is typical of its group
 NEEDED = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
@@ -154,8 +154,8 @@ class Reclustering:
         self,
         before: Clustering,
         entry: Entry,
-        known_before: DecisionKnowledge,
-        known: DecisionKnowledge,
+        decisions_before: DecisionSet,
+        decisions: DecisionSet,
         *,
         check_stopped: Callable[[], None] = lambda: None,
         report: Callable[[float], None] = lambda _: None,
@@ -166,34 +166,35 @@ class Reclustering:
         all decisions allow. Items that would have moved without the decision stay where they are.
         """
         if entry["action"] == "rename":
-            return self.restore(before.labels, known.knowledge)
+            return self.restore(before.labels, decisions.knowledge)
         labels, effects = before.labels.copy(), list[str]()
-        drift = self.warm.find_drift(before.state, before.n_groups, known_before.knowledge)
+        drift = self.warm.find_drift(before.state, before.n_groups, decisions_before.knowledge)
         drift = np.where(drift >= 0, before.numbers[drift], -1)
         match entry["action"]:
             case "merge":
                 groups = [int(group) for group in entry["groups"] if int(group) in before.numbers]
                 self._merge(labels, drift, groups)
             case "split":
-                rows = np.array(known.find_rows(entry))
-                labels[rows] = self.name_new_group(int(entry["number"]))
+                labels[decisions.find_rows(entry)] = self.name_new_group(int(entry["number"]))
             case "outlier":
-                labels[known.find_rows(entry)] = -1
+                labels[decisions.find_rows(entry)] = -1
             case "together" | "apart":
-                rows = known.find_rows(entry)
+                rows = decisions.find_rows(entry)
                 if len(rows) == 2 and "others" not in entry:
-                    effects += self._apply_evidence(before, labels, drift, entry, rows, known)
-        is_outlier = known.knowledge.is_outlier
+                    effects += self._apply_evidence(before, labels, drift, entry, rows, decisions)
+        is_outlier = decisions.knowledge.is_outlier
         is_back = (labels < 0) & (True if is_outlier is None else ~is_outlier)
         labels[is_back] = before.numbers[before.voted[is_back]]
-        labels = satisfy_constraints(labels, known.constraints, before)
+        labels = satisfy_constraints(labels, decisions.constraints, before)
         numbers = np.unique(labels[labels >= 0])
         compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
         drift = np.where(np.isin(drift, numbers) & (drift != labels), np.searchsorted(numbers, drift), -1)
+        votes = propagate_statements(self.warm.prepared, decisions.statements, compact, len(numbers))
         state = self.warm.refine(
             compact,
             len(numbers),
-            known.knowledge,
+            decisions.knowledge,
+            further_votes=votes,
             drift=np.where(drift >= 0, drift, -2),  # -1 is the label of outliers
             check_stopped=check_stopped,
             report=report,
@@ -216,7 +217,7 @@ class Reclustering:
         drift: np.ndarray,
         entry: Entry,
         pair: Sequence[int],
-        known: DecisionKnowledge,
+        decisions: DecisionSet,
     ) -> list[str]:
         """Merge two groups, or divide a group, if the answers about typical items say so; return what was done.
 
@@ -227,9 +228,9 @@ class Reclustering:
         if entry["action"] == "together" and groups[0] != groups[1]:
             is_forbidden = any(
                 {int(before.compact[link.first]), int(before.compact[link.second])} == set(groups)
-                for link in known.cannot_links
+                for link in decisions.cannot_links
             )
-            evidence = count_merge_evidence(before, known, groups)
+            evidence = count_merge_evidence(before, decisions, groups)
             if evidence >= NEEDED and not is_forbidden:
                 numbers = [int(before.numbers[group]) for group in groups]
                 self._merge(labels, drift, numbers)
@@ -239,13 +240,14 @@ class Reclustering:
                 ]
         if entry["action"] == "apart" and groups[0] == groups[1]:
             side = self.divide(before, groups[0], first, second)
-            if side is not None and count_split_evidence(known, side) >= NEEDED:
+            evidence = 0 if side is None else count_split_evidence(decisions, side)
+            if side is not None and evidence >= NEEDED:
                 is_moved = (side == 0) & (before.compact == groups[0])
                 labels[is_moved] = self.name_new_group(int(entry["number"]))
                 labels[first] = self.name_new_group(int(entry["number"]))
                 return [
-                    f"A group was divided, because {count_split_evidence(known, side)} more answers say that items of "
-                    "its two parts do not belong together than that they do."
+                    f"A group was divided, because {evidence} more answers say that items of its two parts "
+                    " do not belong together than that they do."
                 ]
         return []
 
@@ -257,21 +259,18 @@ class Reclustering:
         members = np.flatnonzero(clustering.voted == group)
         if len(members) < LEAST_SPLIT:
             return None
-        parts = run_kmeans_from(self.embedding[members], self.embedding[[first, second]])
         side = np.full(len(clustering.labels), -1)
-        side[members] = parts
+        with get_thread_controller().limit(limits=1, user_api="openmp"):  # the result must not depend on threads
+            parts = KMeans(2, init=self.embedding[[first, second]], n_init=1).fit(self.embedding[members])
+        side[members] = parts.labels_
         return side if side[first] == 0 and side[second] == 1 else None
 
 
-def run_kmeans_from(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Cluster rows by k-means from the first centers, on one thread so that the result does not depend on threads."""
-    with get_thread_controller().limit(limits=1, user_api="openmp"):
-        return KMeans(len(centers), init=centers, n_init=1).fit(rows).labels_
-
-
-def count_merge_evidence(clustering: Clustering, known: DecisionKnowledge, groups: Sequence[int]) -> int:
+def count_merge_evidence(clustering: Clustering, decisions: DecisionSet, groups: Sequence[int]) -> int:
     """Return how many more pairs of clear items of two groups, numbered from 0, are together than apart."""
-    return _count_links(clustering, known.must_links, groups) - _count_links(clustering, known.cannot_links, groups)
+    return _count_links(clustering, decisions.must_links, groups) - _count_links(
+        clustering, decisions.cannot_links, groups
+    )
 
 
 def _count_links(clustering: Clustering, links: Sequence, groups: Sequence[int]) -> int:
@@ -283,13 +282,13 @@ def _count_links(clustering: Clustering, links: Sequence, groups: Sequence[int])
     )
 
 
-def count_split_evidence(known: DecisionKnowledge, side: np.ndarray) -> int:
+def count_split_evidence(decisions: DecisionSet, side: np.ndarray) -> int:
     """Return how many more pairs with an item in each of two parts are apart than together."""
 
     def count_across(links: Sequence) -> int:
         return sum({int(side[link.first]), int(side[link.second])} == {0, 1} for link in links)
 
-    return count_across(known.cannot_links) - count_across(known.must_links)
+    return count_across(decisions.cannot_links) - count_across(decisions.must_links)
 
 
 def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Clustering) -> np.ndarray:

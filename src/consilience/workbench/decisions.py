@@ -222,7 +222,7 @@ class DecisionLog:
                 try:
                     write_fully(descriptor, content)
                     os.fsync(descriptor)
-                    if is_new:
+                    if not self._n_bytes:
                         sync_folder(self.folder)
                 except BaseException:
                     self._restore_end(descriptor)

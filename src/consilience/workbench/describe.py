@@ -17,7 +17,7 @@ from ..pipeline.log import count_noun
 from ..report.markup import format_number
 from ..report.pack import pack_names, pack_numbers
 from .clustering import Clustering
-from .knowledge import DecisionKnowledge, Entry
+from .knowledge import DecisionSet, Entry
 from .opening import OpenedRun
 
 MAX_PICTURES = 300  # that are sent with the list of the items; others are sent with the item
@@ -46,8 +46,8 @@ def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]
         "folder": folder,
         "noun": opened.run.noun,
         "n": opened.n_items,
-        "ids": pack_names([join_words(name) for name in opened.ids]),
-        "texts": pack_names([join_words(text) for text in opened.texts]),
+        "ids": pack_names([flatten_text(name) for name in opened.ids]),
+        "texts": pack_names([flatten_text(text) for text in opened.texts]),
         "layout": pack_numbers(opened.layout.T.ravel(), "u2"),
         "views": [
             {
@@ -62,7 +62,7 @@ def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]
     }
 
 
-def join_words(text: str) -> str:
+def flatten_text(text: str) -> str:
     """Return a text on one line."""
     return " ".join(text.split())
 
@@ -72,7 +72,7 @@ def encode_picture(content: bytes | None) -> str | None:
     return None if content is None else f"data:image/jpeg;base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def name_groups(opened: OpenedRun, clustering: Clustering, known: DecisionKnowledge) -> dict[int, str]:
+def name_groups(opened: OpenedRun, clustering: Clustering, decisions: DecisionSet) -> dict[int, str]:
     """Return the name of each group: that of the person, of the run, or the terms that mark a changed group."""
     run = opened.run
     names: dict[int, str] = {}
@@ -89,11 +89,11 @@ def name_groups(opened: OpenedRun, clustering: Clustering, known: DecisionKnowle
             group = clustering.find_group(number)
             is_marked = automatic[group] != f"cluster {group}"  # by any term
             names[number] = automatic[group] if is_marked else f"group {number}"
-    names |= {number: name for number, name in known.names.items() if number in names}
-    return make_unique(names)
+    names |= {number: name for number, name in decisions.names.items() if number in names}
+    return number_equal_names(names)
 
 
-def make_unique(names: Mapping[int, str]) -> dict[int, str]:
+def number_equal_names(names: Mapping[int, str]) -> dict[int, str]:
     """Return names in which no two groups are called alike: later ones get their number."""
     unique: dict[int, str] = {}
     for number, name in names.items():
@@ -101,13 +101,13 @@ def make_unique(names: Mapping[int, str]) -> dict[int, str]:
     return unique
 
 
-def describe_item(opened: OpenedRun, clustering: Clustering, known: DecisionKnowledge, row: int) -> dict[str, Any]:
+def describe_item(opened: OpenedRun, clustering: Clustering, decisions: DecisionSet, row: int) -> dict[str, Any]:
     """Return an item in all its views."""
     run, views = opened.run, opened.data.views
     label = int(clustering.labels[row])
     picture = None if opened.thumbnails is None else encode_picture(opened.thumbnails(row))
     columns = [
-        {"name": column.name, "value": format_cell(column.values[row], column.kind, column.unit)}
+        {"name": column.name, "value": describe_cell(column.values[row], column.kind, column.unit)}
         for column in run.columns
         if column.kind != "text"
     ]
@@ -116,7 +116,7 @@ def describe_item(opened: OpenedRun, clustering: Clustering, known: DecisionKnow
         text = run.texts.get(name)
         is_present = bool(views.present[row, v])
         view_label = int(clustering.view_labels[name][row])
-        ignored = known.knowledge.ignored.get(name)
+        ignored = decisions.knowledge.ignored.get(name)
         described.append(
             {
                 "name": name,
@@ -145,7 +145,7 @@ def list_entry(opened: OpenedRun, row: int) -> dict[str, Any]:
     return {"row": int(row), "id": opened.ids[row], "text": opened.texts[row]}
 
 
-def format_cell(value: Any, kind: str, unit: str) -> str:
+def describe_cell(value: Any, kind: str, unit: str) -> str:
     """Write a cell of the data in its unit; an empty cell is an empty text."""
     if value is None or value != value:
         return ""
@@ -158,18 +158,18 @@ def format_cell(value: Any, kind: str, unit: str) -> str:
 
 def list_features(opened: OpenedRun, name: str, row: int) -> list[dict[str, str]]:
     """Return the columns with names in which an item's row of a sparse view is largest, such as its links."""
-    block = opened.data.views[name]
-    if not sp.issparse(block):
+    block, features = opened.data.views[name], opened.data.views.feature_names(name)
+    if not sp.issparse(block) or features is None:
         return []
     cells = sp.csr_array(block[[row]])
     order = np.argsort(-cells.data, kind="stable")[:MAX_FEATURES]
-    features = opened.data.views.feature_names(name)
-    return [{"name": str(features[cells.indices[place]]), "value": format_number(float(cells.data[place]))} for place in order]
+    return [
+        {"name": str(features[cells.indices[place]]), "value": format_number(float(cells.data[place]))}
+        for place in order
+    ]
 
 
-def describe_group(
-    opened: OpenedRun, clustering: Clustering, names: Mapping[int, str], number: int
-) -> dict[str, Any]:
+def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int, str], number: int) -> dict[str, Any]:
     """Return what marks a group, its members, and the groups near it."""
     group = clustering.find_group(number)
     run, views, labels = opened.run, opened.data.views, clustering.compact
@@ -259,14 +259,14 @@ def quote_items(items: Sequence[str]) -> str:
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
 
 
-def check_decision(entry: Entry, clustering: Clustering, known: DecisionKnowledge) -> tuple[str, str]:
+def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet) -> tuple[str, str]:
     """Return whether the groups satisfy a decision, and the reason if they do not: status and sentence."""
     labels = clustering.labels
     match entry["action"]:
         case "together" | "split":
-            rows = [row for row in known.find_rows(entry) if row not in known.outliers]
+            rows = [row for row in decisions.find_rows(entry) if row not in decisions.outliers]
             counts = np.unique(labels[rows], return_counts=True)[1] if rows else np.zeros(1, int)
-            n_outliers = len(known.find_rows(entry)) - len(rows)
+            n_outliers = len(decisions.find_rows(entry)) - len(rows)
             if len(counts) > 1:
                 n_apart = int(counts.sum() - counts.max())
                 return "violated", f"{count_noun(n_apart, 'item is', 'items are')} in other groups."
@@ -274,7 +274,7 @@ def check_decision(entry: Entry, clustering: Clustering, known: DecisionKnowledg
                 return "satisfied", f"{count_noun(n_outliers, 'item was', 'items were')} made an outlier later."
             return "satisfied", ""
         case "apart":
-            rows, others = known.find_rows(entry), known.find_rows(entry, "others")
+            rows, others = decisions.find_rows(entry), decisions.find_rows(entry, "others")
             pairs = [(a, b) for a in rows for b in others] if others else [(a, b) for a in rows for b in rows if a < b]
             n_violated = sum(labels[a] == labels[b] >= 0 for a, b in pairs)
             if n_violated:
@@ -284,12 +284,20 @@ def check_decision(entry: Entry, clustering: Clustering, known: DecisionKnowledg
                 )
             return "satisfied", ""
         case "merge":
-            rows = [known.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
-            rows = [row for row in rows if row not in known.outliers]
-            return ("satisfied", "") if len(set(labels[rows].tolist())) <= 1 else ("violated", "A later decision divided them.")
+            rows = [decisions.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
+            rows = [row for row in rows if row not in decisions.outliers]
+            return (
+                ("satisfied", "")
+                if len(set(labels[rows].tolist())) <= 1
+                else ("violated", "A later decision divided them.")
+            )
         case "rename":
             is_present = int(entry["group"]) in clustering.numbers
             return ("satisfied", "") if is_present else ("", "The group does not exist any more.")
         case "outlier":
-            return ("satisfied", "") if (labels[known.find_rows(entry)] == -1).all() else ("", "A later decision put it into a group.")
+            return (
+                ("satisfied", "")
+                if (labels[decisions.find_rows(entry)] == -1).all()
+                else ("", "A later decision put it into a group.")
+            )
     return "", ""

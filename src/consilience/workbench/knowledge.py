@@ -14,6 +14,7 @@ import numpy as np
 from ..data import Constraints
 from ..methods.agreement.warm import Knowledge
 from .errors import Contradiction
+from .propagation import PairStatement
 
 MAX_PAIRS = 20_000  # of one decision that keeps items apart
 
@@ -30,7 +31,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionKnowledge:
+class DecisionSet:
     """What the active decisions say.
 
     Parameters
@@ -91,9 +92,23 @@ class DecisionKnowledge:
         if not self.base.size:
             return decided
         outliers = np.array(list(self.outliers), np.int64)
-        kept = [links.select(~np.isin(links.pairs, outliers).any(axis=1)) for links in (self.base.must, self.base.cannot)]
+        kept = [
+            links.select(~np.any(np.isin(links.pairs, outliers), axis=1))
+            for links in (self.base.must, self.base.cannot)
+        ]
         both = Constraints.from_links(*kept) | decided
         return decided if len(both.conflicts) else both
+
+    @cached_property
+    def statements(self) -> list[PairStatement]:
+        """The decisions about two items, which propagate to others; those about more items say enough themselves."""
+        statements = []
+        for entry in self.entries:
+            rows = self.find_rows(entry)
+            is_pair = entry["action"] in ("together", "apart") and len(rows) == 2 and "others" not in entry
+            if is_pair and not any(row in self.outliers for row in rows):
+                statements.append(PairStatement(rows[0], rows[1], entry["action"] == "together"))
+        return statements
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -125,12 +140,12 @@ class DecisionKnowledge:
 
         A contradiction is resolved by withdrawing its last decision. The list ends when no contradiction is left.
         """
-        left: DecisionKnowledge = self
+        left: DecisionSet = self
         conflicts: list[list[int]] = []
         while (conflict := left.find_conflict(entry)) is not None:
             conflicts.append(conflict)
             remaining = [kept for kept in left.entries if int(kept["number"]) != conflict[-1]]
-            left = DecisionKnowledge(remaining, self.rows, self.n_rows, self.base)
+            left = DecisionSet(remaining, self.rows, self.n_rows, self.base)
         return conflicts
 
     def find_conflict(self, entry: Entry) -> list[int] | None:
@@ -139,7 +154,7 @@ class DecisionKnowledge:
         Two items belong together if decisions connect them, also through others. So a chain of decisions may
         contradict a new pair that must stay apart, and a pair that must stay apart contradicts a new connection.
         """
-        new = DecisionKnowledge([*self.entries, entry], self.rows, self.n_rows, self.base)
+        new = DecisionSet([*self.entries, entry], self.rows, self.n_rows, self.base)
         number = int(entry["number"])
         neighbors: dict[int, list[tuple[int, int]]] = {}
         for link in new.must_links:
@@ -156,7 +171,7 @@ class DecisionKnowledge:
         return None
 
 
-def list_together(knowledge: DecisionKnowledge, entry: Entry) -> list[tuple[int, int]]:
+def list_together(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     """Return pairs that connect the items which a decision puts together."""
     match entry["action"]:
         case "together" | "split":
@@ -168,7 +183,7 @@ def list_together(knowledge: DecisionKnowledge, entry: Entry) -> list[tuple[int,
     return [(rows[0], row) for row in rows[1:]]
 
 
-def list_apart(knowledge: DecisionKnowledge, entry: Entry) -> list[tuple[int, int]]:
+def list_apart(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     """Return the pairs that a decision keeps apart."""
     if entry["action"] not in ("apart", "split"):
         return []
@@ -197,7 +212,7 @@ def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, en
     return None
 
 
-def check_consistent(knowledge: DecisionKnowledge, entry: Entry, sentences: Mapping[int, str], resolve: str) -> list[int]:
+def check_consistent(knowledge: DecisionSet, entry: Entry, sentences: Mapping[int, str], resolve: str) -> list[int]:
     """Return the earlier decisions that a new one replaces; raise `Contradiction` if the person must choose.
 
     `sentences` describe the decisions by number. With ``resolve="newer"`` the new decision wins.

@@ -118,12 +118,12 @@ def load_for_default(result: Result) -> LoadedData:
 
 def collect_base_constraints(data: LoadedData, labels: np.ndarray) -> Constraints:
     """Return the constraints of the run that its clusters satisfy, by position, without outliers."""
-    given: Any = None if data.file_constraints is None else data.file_constraints.joint
+    constraints: Any = None if data.file_constraints is None else data.file_constraints.joint
     if data.seeds is not None:
-        given = data.seeds.add_to(given, data.views)
-    if given is None or not given.size or len(given.conflicts):
+        constraints = data.seeds.add_to(constraints, data.views)
+    if constraints is None or not constraints.size or len(constraints.conflicts):
         return Constraints()
-    must, cannot = given.must, given.cannot
+    must, cannot = constraints.must, constraints.cannot
     is_united = labels[must.pairs[:, 0]] == labels[must.pairs[:, 1]]
     is_apart = labels[cannot.pairs[:, 0]] != labels[cannot.pairs[:, 1]]
     must = must.select(is_united & (labels[must.pairs] >= 0).all(axis=1))

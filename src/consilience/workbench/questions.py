@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from ..arrays import get_thread_controller
 from ..methods.constrained.suggest import Answers, generate_questions
 from .clustering import LEAST_SPLIT, NEEDED, Clustering, Reclustering, count_merge_evidence, count_split_evidence
-from .knowledge import DecisionKnowledge
+from .knowledge import DecisionSet
 
 EVIDENCE = 3.0  # factor by which an answer about typical items changes the odds that it holds for their groups
 MOST_MERGE, MOST_SPLIT, LEAST_SPLIT_PROBABILITY = 0.3, 0.6, 0.02  # probabilities before any answer
@@ -34,10 +34,7 @@ class Question:
 
 
 def rank_questions(
-    reclustering: Reclustering,
-    clustering: Clustering,
-    known: DecisionKnowledge,
-    skipped: Collection[frozenset[int]] = (),
+    reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet, skipped: Collection[frozenset[int]] = ()
 ) -> list[Question]:
     """Return questions, that with the largest expected gain first.
 
@@ -46,15 +43,15 @@ def rank_questions(
     items and typical ones. Groups are merged or divided when two more answers say so than not, so that the gain of
     a question is divided by the number of answers that are lacking.
     """
-    asked = frozenset(
-        row for link in (*known.must_links, *known.cannot_links) for row in (link.first, link.second)
+    asked_rows = frozenset(
+        row for link in (*decisions.must_links, *decisions.cannot_links) for row in (link.first, link.second)
     ) | frozenset(row for pair in skipped for row in pair)
     questions = [
-        *_compare_groups(clustering, known, asked),
-        *_divide_groups(reclustering, clustering, known, asked),
-        *_compare_contested(reclustering, clustering, known),
+        *_compare_groups(clustering, decisions, asked_rows),
+        *_divide_groups(reclustering, clustering, decisions, asked_rows),
+        *_compare_contested(reclustering, clustering, decisions),
     ]
-    decided = {frozenset((link.first, link.second)) for link in (*known.must_links, *known.cannot_links)}
+    decided = {frozenset((link.first, link.second)) for link in (*decisions.must_links, *decisions.cannot_links)}
     open_questions = [question for question in questions if frozenset(question.pair) not in decided | set(skipped)]
     open_questions.sort(key=lambda question: (-question.gain, question.pair))
     return list({frozenset(question.pair): question for question in reversed(open_questions)}.values())[::-1]
@@ -73,7 +70,7 @@ def update_probability(prior: float, evidence: int) -> float:
     return odds / (1 + odds)
 
 
-def _compare_groups(clustering: Clustering, known: DecisionKnowledge, asked: frozenset[int]) -> Iterator[Question]:
+def _compare_groups(clustering: Clustering, decisions: DecisionSet, asked_rows: frozenset[int]) -> Iterator[Question]:
     """Yield typical items of each group and the group that it is most often confused with."""
     if clustering.n_groups < 2:
         return
@@ -84,8 +81,8 @@ def _compare_groups(clustering: Clustering, known: DecisionKnowledge, asked: fro
     for first, second in combinations(range(clustering.n_groups), 2):
         if nearest[first] != second and nearest[second] != first:
             continue
-        evidence = count_merge_evidence(clustering, known, (first, second))
-        rows = [clustering.find_typical(group, 1, asked) for group in (first, second)]
+        evidence = count_merge_evidence(clustering, decisions, (first, second))
+        rows = [clustering.find_typical(group, 1, asked_rows) for group in (first, second)]
         if evidence >= NEEDED or not all(rows):
             continue
         prior = float(np.clip(confusion[first, second], 0.001, MOST_MERGE))
@@ -100,7 +97,7 @@ def _compare_groups(clustering: Clustering, known: DecisionKnowledge, asked: fro
 
 
 def _divide_groups(
-    reclustering: Reclustering, clustering: Clustering, known: DecisionKnowledge, asked: frozenset[int]
+    reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet, asked_rows: frozenset[int]
 ) -> Iterator[Question]:
     """Yield central items of two parts of each group."""
     shares = measure_confusion(clustering)
@@ -117,8 +114,8 @@ def _divide_groups(
         for i, j in combinations(range(n_parts), 2):
             side = np.full(len(clustering.labels), -1)
             side[members] = distances[:, i] >= distances[:, j]
-            evidence = count_split_evidence(known, side)
-            rows = [_find_central(members, distances[:, part], parts.labels_ == part, asked) for part in (i, j)]
+            evidence = count_split_evidence(decisions, side)
+            rows = [_find_central(members, distances[:, part], parts.labels_ == part, asked_rows) for part in (i, j)]
             if evidence >= NEEDED or not all(rows):
                 continue
             size = int(min((side == 0).sum(), (side == 1).sum()))
@@ -131,14 +128,16 @@ def _divide_groups(
             )
 
 
-def _find_central(members: np.ndarray, distances: np.ndarray, is_part: np.ndarray, asked: frozenset[int]) -> list[int]:
+def _find_central(
+    members: np.ndarray, distances: np.ndarray, is_part: np.ndarray, asked_rows: frozenset[int]
+) -> list[int]:
     """Return the item nearest to the center of a part that was not asked about, as a list of one or none."""
     order = np.argsort(np.where(is_part, distances, np.inf), kind="stable")[: min(MAX_TRIED, int(is_part.sum()))]
-    return [row for row in members[order].tolist() if row not in asked][:1]
+    return [row for row in members[order].tolist() if row not in asked_rows][:1]
 
 
 def _compare_contested(
-    reclustering: Reclustering, clustering: Clustering, known: DecisionKnowledge
+    reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet
 ) -> Iterator[Question]:
     """Yield what `suggest_constraints` proposes: contested items, compared with typical ones."""
     votes = np.maximum(clustering.balanced, 1e-12)
@@ -146,7 +145,7 @@ def _compare_contested(
     labels = np.maximum(clustering.compact, 0)
     order = np.lexsort((clustering.confidence, ~clustering.is_contested))
     contested = order[clustering.compact[order] >= 0]
-    answers = Answers(known.constraints, labels, costs)
+    answers = Answers(decisions.constraints, labels, costs)
 
     def measure_from(rows: np.ndarray) -> np.ndarray:
         differences = reclustering.embedding[:, None, :] - reclustering.embedding[rows][None]

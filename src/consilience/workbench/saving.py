@@ -22,7 +22,7 @@ from ..pipeline.run import PipelineRun
 from ..pipeline.summary import summarize_run
 from ..registry import DEFAULT_METHOD
 from .clustering import Clustering
-from .knowledge import DecisionKnowledge
+from .knowledge import DecisionSet
 from .opening import OpenedRun
 
 CONSTRAINTS = "constraints.csv"
@@ -59,7 +59,7 @@ def choose_folder(parent: Path, name: str) -> Path:
 def save_as_run(
     opened: OpenedRun,
     clustering: Clustering,
-    known: DecisionKnowledge,
+    decisions: DecisionSet,
     names: Mapping[int, str],
     folder: Path,
     origin: str,
@@ -70,8 +70,8 @@ def save_as_run(
     """
     data, log = opened.data, RunLog()
     warm = opened.reclustering.warm
-    model = build_refined_model(data.views, warm, clustering.state, clustering.n_groups, known.knowledge)
-    n_decisions = count_noun(len(known.entries), "decision")
+    model = build_refined_model(data.views, warm, clustering.state, clustering.n_groups, decisions.knowledge)
+    n_decisions = count_noun(len(decisions.entries), "decision")
     log.note(f"The groups are those of {origin}, changed by {n_decisions} of a person. They have not been assessed.")
     fitted = FittedRun(model, {}, data.views, None)
     options = replace(
@@ -84,7 +84,7 @@ def save_as_run(
         names=None,
         namer=None,
         seeds=None,
-        constraints=str(folder / CONSTRAINTS) if known.constraints.size else None,
+        constraints=str(folder / CONSTRAINTS) if decisions.constraints.size else None,
         command_line=f"consilience open {origin}",
     )
     given_names = {clustering.find_group(number): name for number, name in names.items()}
@@ -92,9 +92,9 @@ def save_as_run(
     data = replace(data, method=DEFAULT_METHOD, reason=reason, file_constraints=None, seeds=None)
     run = PipelineRun(options, data, fitted, None, None, log.notes, {}, given_names=given_names)
     facts = summarize_run(run, log)
-    run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(known.entries)}})
+    run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(decisions.entries)}})
     write_run(run, folder, log)
-    if known.constraints.size:
+    if decisions.constraints.size:
         with stage_file(folder / CONSTRAINTS) as temporary:
-            temporary.write_text(write_constraints(opened, known.constraints), encoding="utf-8")
+            temporary.write_text(write_constraints(opened, decisions.constraints), encoding="utf-8")
     return log.notes

@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -34,6 +33,7 @@ logger = logging.getLogger("consilience")
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 4_000_000
 MAX_DISCARDED_BYTES = 16_000_000  # of a refused body, so that the client can read why it is refused
+MAX_TEXT_LENGTH = 10_000
 POLL_SECONDS = 25  # how long a request for the state waits for a change
 IDLE_SECONDS = 60  # after which a connection without requests is closed
 HEADERS = {
@@ -52,7 +52,9 @@ MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".json": "application/json",
 }
+STATIC_SUFFIXES = (".html", ".js", ".css", ".svg")
 SHARED_PARTS = ("unpack", "map_points", "map_lasso")  # of the script of the report
 SHARED_NAMES = (
     "nowhere", "Lines", "unpack", "unpackAll", "makeMasks", "makeCurve", "paintPoints", "measureCrowd", "indexPoints",
@@ -88,9 +90,16 @@ class Content:
 class RefusedRequestError(Exception):
     """A request that is answered with an error."""
 
-    def __init__(self, status: HTTPStatus, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: HTTPStatus,
+        sentence: str,
+        headers: Mapping[str, str] | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(sentence)
         self.status, self.headers = status, dict(headers or {})
+        self.content = encode_json({"error": sentence, **(details or {})})
 
 
 def answer_state(workbench: Any, values: dict[str, Any]) -> Any:
@@ -169,7 +178,7 @@ class WorkbenchServer:
 
     def __init__(self, workbench: Any, port: int = 0) -> None:
         self.workbench = workbench
-        self.files = read_static_files()
+        self.static_files = read_static_files()
         self._token: str | None = secrets.token_urlsafe(32)
         self._key: str | None = None
         self._mutex = threading.Lock()
@@ -246,7 +255,8 @@ class WorkbenchServer:
                 )
             if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode("ascii")):
                 raise RefusedRequestError(
-                    HTTPStatus.FORBIDDEN, "the token is wrong: use the address that the workbench showed when it started"
+                    HTTPStatus.FORBIDDEN,
+                    "the token is wrong: use the address that the workbench showed when it started",
                 )
             self._token, self._key = None, secrets.token_urlsafe(32)
             return {"key": self._key}
@@ -267,7 +277,6 @@ class Listener(ThreadingHTTPServer):
     def __init__(self, owner: WorkbenchServer, port: int) -> None:
         self.owner = owner
         self._connections: set[socket.socket] = set()
-        self._is_closed = False
         self._mutex = threading.Lock()
         super().__init__((HOST, port), RequestHandler)
 
@@ -311,14 +320,13 @@ class RequestHandler(BaseHTTPRequestHandler):
     def handle_request(self) -> None:
         """Check a request, answer it, and answer errors as JSON."""
         try:
-            content, headers = self._answer(), {}
-            status = HTTPStatus.OK
+            status, content, headers = HTTPStatus.OK, self._answer(), {}
         except RefusedRequestError as error:
             self._discard_body()
-            status, content, headers = error.status, encode_json({"error": str(error)}), error.headers
+            status, content, headers = error.status, error.content, error.headers
         self._send(status, content, headers)
 
-    do_GET = do_HEAD = do_POST = do_OPTIONS = do_PUT = do_DELETE = do_PATCH = handle_request  # noqa: N815
+    do_GET = do_HEAD = do_POST = do_OPTIONS = do_PUT = do_DELETE = do_PATCH = handle_request
 
     def _answer(self) -> Content:
         """Return the content for a request, or raise RefusedRequestError."""
@@ -369,7 +377,7 @@ class RequestHandler(BaseHTTPRequestHandler):
             )
 
     def _find_file(self, path: str) -> Content:
-        content = self.server.owner.files.get(path)
+        content = self.server.owner.static_files.get(path)
         if content is None:
             raise RefusedRequestError(HTTPStatus.NOT_FOUND, "there is nothing at this address")
         self._check_method({"GET", "HEAD"})
@@ -382,7 +390,7 @@ class RequestHandler(BaseHTTPRequestHandler):
             raise RefusedRequestError(HTTPStatus.LENGTH_REQUIRED, "the request must have a Content-Length")
         n_bytes = self._get_length()
         if n_bytes is None:
-            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "the Content-Length is not a number")
+            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "the Content-Length must be one number")
         if n_bytes > MAX_BODY_BYTES:
             raise RefusedRequestError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -479,7 +487,8 @@ def refuse(error: Exception) -> RefusedRequestError:
     sentence = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
     match error:
         case Contradiction():
-            return ContradictionResponse(error)
+            contradiction = {"sentence": sentence, "decisions": error.decisions, "sentences": error.sentences}
+            return RefusedRequestError(HTTPStatus.CONFLICT, sentence, details={"contradiction": contradiction})
         case NotReadyError():
             return RefusedRequestError(HTTPStatus.SERVICE_UNAVAILABLE, sentence, {"Retry-After": "1"})
         case ReadOnlyError():
@@ -492,3 +501,86 @@ def refuse(error: Exception) -> RefusedRequestError:
     logger.error("an unexpected error in the workbench", exc_info=error)
     sentence = getattr(error, "strerror", None) or describe_unexpected(error)
     return RefusedRequestError(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+
+
+def describe_unexpected(error: Exception) -> str:
+    """Return a sentence about an error without its details, which are in the log."""
+    return f"an unexpected error occurred ({type(error).__name__}): the log has the details"
+
+
+def encode_json(answer: Any) -> Content:
+    """Return an answer as JSON."""
+    return Content(json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii"), MEDIA_TYPES[".json"])
+
+
+def parse_body(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in the body of a request."""
+    try:
+        values = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "the body of the request is not JSON") from error
+    if type(values) is not dict:
+        raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "the body of the request is not a JSON object")
+    return values
+
+
+def parse_query(query: str, route: Route) -> dict[str, Any]:
+    """Return the values of a query, with integers where the route has them."""
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=20)
+    except ValueError as error:
+        raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "the query of the address is not valid") from error
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, f"{shorten(name)} is in the address more than once")
+        is_integer = name in route.integers and re.fullmatch(r"-?[0-9]{1,15}", value) is not None
+        values[name] = int(value) if is_integer else value
+    return values
+
+
+def check_values(values: dict[str, Any], route: Route) -> dict[str, Any]:
+    """Return the values that a route uses; raise ValueError if one is missing or of another type."""
+    checked = {}
+    for names, kind, description in ((route.integers, int, "an integer"), (route.texts, str, "text")):
+        for name in names:
+            if name in values:
+                if type(values[name]) is not kind:
+                    raise ValueError(f"{name} must be {description}, got {shorten(values[name])}")
+                if kind is str and len(values[name]) > MAX_TEXT_LENGTH:
+                    raise ValueError(f"{name} may have at most {MAX_TEXT_LENGTH} characters")
+                checked[name] = values[name]
+            elif name not in route.optional:
+                raise ValueError(f"{name} is missing")
+    return checked
+
+
+def shorten(value: Any) -> str:
+    """Return the beginning of a value, for messages."""
+    text = repr(value)
+    return text if len(text) <= 50 else f"{text[:49]}…"
+
+
+def read_static_files() -> dict[str, Content]:
+    """Return all files that the server serves, by the paths of their addresses."""
+    package, report = files("consilience.workbench"), files("consilience") / "report"
+    table = {}
+    for file in (package / "web").iterdir():
+        suffix = file.name[file.name.rfind(".") :]
+        if file.is_file() and suffix in STATIC_SUFFIXES:
+            table[f"/{file.name}"] = Content(file.read_bytes(), MEDIA_TYPES[suffix])
+    if "/index.html" in table:
+        table["/"] = table["/index.html"]
+    for path, name in (("/report.css", "style.css"), ("/map.css", "map.css")):
+        table[path] = Content((report / name).read_bytes(), MEDIA_TYPES[".css"])
+    table["/shared.js"] = Content(build_shared_script().encode("utf-8"), MEDIA_TYPES[".js"])
+    return table
+
+
+def build_shared_script() -> str:
+    """Return the parts of the report's script that the workbench uses, as one module."""
+    folder = files("consilience") / "report" / "script"
+    colors = (folder / "map_colors.js").read_text("utf-8")
+    constant = next(line for line in colors.splitlines() if line.startswith("const nowhere ="))
+    parts = [(folder / f"{name}.js").read_text("utf-8") for name in SHARED_PARTS]
+    return "\n".join([constant, *parts, f"export {{ {', '.join(SHARED_NAMES)} }};", ""])

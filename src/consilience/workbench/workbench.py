@@ -28,9 +28,9 @@ from .cache import ClusteringCache, compute_key
 from .clustering import Clustering
 from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active
 from .errors import NotReadyError
-from .knowledge import MAX_PAIRS, DecisionKnowledge, Entry, check_consistent
+from .knowledge import MAX_PAIRS, DecisionSet, Entry, check_consistent
 from .opening import OpenedRun, check_size, compute_run_key, open_result
-from .propagation import measure_reach
+from .propagation import Bell, combine_bells, measure_bells
 from .questions import Question, rank_questions, summarize_end
 from .saving import choose_folder, save_as_run, write_constraints
 
@@ -61,7 +61,7 @@ class Snapshot:
     """The groups that are shown, and the decisions that they follow from; requests read one snapshot at a time."""
 
     clustering: Clustering
-    known: DecisionKnowledge
+    decisions: DecisionSet
     key: str
     names: dict[int, str]
     number: int  # changes with the labels
@@ -182,8 +182,8 @@ class Workbench:
             self._cancelled.clear()
             self._set_work(Work("clustering the items again", None, self._snapshot is not None))
             started = time.perf_counter()
-            clustering, known = self._compute(entries, self._report_progress)
-            self._publish(clustering, known, time.perf_counter() - started)
+            clustering, decisions = self._compute(entries, self._report_progress)
+            self._publish(clustering, decisions, time.perf_counter() - started)
 
     def _report_progress(self, share: float) -> None:
         self._set_work(Work("clustering the items again", share, True))
@@ -192,13 +192,13 @@ class Workbench:
         if self._cancelled.is_set():
             raise CancelledError
 
-    def _know(self, entries: Sequence[Entry]) -> DecisionKnowledge:
+    def _know(self, entries: Sequence[Entry]) -> DecisionSet:
         opened = self.opened
-        return DecisionKnowledge(list(entries), opened.rows, opened.n_items, opened.base)
+        return DecisionSet(list(entries), opened.rows, opened.n_items, opened.base)
 
     def _compute(
         self, entries: Sequence[Entry], report: Callable[[float], None] = lambda _: None
-    ) -> tuple[Clustering, DecisionKnowledge]:
+    ) -> tuple[Clustering, DecisionSet]:
         """Return the groups after decisions, from the longest series of them that is stored."""
         opened = self.opened
         start, stored = 0, None
@@ -208,11 +208,11 @@ class Workbench:
                 break
         start = start if stored is not None else 0
         labels, effects = stored if stored is not None else (opened.reclustering.first_labels, [])
-        known = self._know(entries[:start])
-        clustering = opened.reclustering.restore(np.asarray(labels), known.knowledge, effects)
+        decisions = self._know(entries[:start])
+        clustering = opened.reclustering.restore(np.asarray(labels), decisions.knowledge, effects)
         for n_applied in range(start + 1, len(entries) + 1):
             self._check_cancelled()
-            known_before, known = known, self._know(entries[:n_applied])
+            decisions_before, decisions = decisions, self._know(entries[:n_applied])
             n_left, n_all = len(entries) - n_applied, len(entries) - start
 
             def report_round(share: float, n_done: int = n_all - n_left - 1, n_all: int = n_all) -> None:
@@ -221,33 +221,33 @@ class Workbench:
             clustering = opened.reclustering.apply(
                 clustering,
                 entries[n_applied - 1],
-                known_before,
-                known,
+                decisions_before,
+                decisions,
                 check_stopped=self._check_cancelled,
                 report=report_round,
             )
             self.cache.put(compute_key(self.run_key, entries[:n_applied]), clustering.labels, clustering.effects)
-        return clustering, known
+        return clustering, decisions
 
-    def _publish(self, clustering: Clustering, known: DecisionKnowledge, seconds: float) -> None:
+    def _publish(self, clustering: Clustering, decisions: DecisionSet, seconds: float) -> None:
         before = self._snapshot
-        names = describe.name_groups(self.opened, clustering, known)
+        names = describe.name_groups(self.opened, clustering, decisions)
         moved, number = np.zeros(0, np.int64), 1
         sentences: list[str] = []
         if before is not None:
             moved = np.flatnonzero(clustering.labels != before.clustering.labels)
             number = before.number + 1
             sentences = [*clustering.effects, *describe_moves(before, clustering, names, moved)]
-        after = int(known.entries[-1]["number"]) if known.entries else None
-        key = compute_key(self.run_key, known.entries)
+        after = int(decisions.entries[-1]["number"]) if decisions.entries else None
+        key = compute_key(self.run_key, decisions.entries)
         self._error = None
-        self._snapshot = Snapshot(clustering, known, key, names, number, moved, after, sentences, seconds)
+        self._snapshot = Snapshot(clustering, decisions, key, names, number, moved, after, sentences, seconds)
         self._notify()
 
     def _save(self, folder: Path) -> None:
         self._set_work(Work(f"saving {folder}", None, False))
         shown = self.snapshot
-        save_as_run(self.opened, shown.clustering, shown.known, shown.names, folder, str(self.folder))
+        save_as_run(self.opened, shown.clustering, shown.decisions, shown.names, folder, str(self.folder))
         self._saved = str(folder)
         self._notify()
 
@@ -285,9 +285,7 @@ class Workbench:
             "is_ready": shown is not None,
             "opening_error": self._opening_error,
             "read_only": self.log.read_only,
-            "work": None
-            if work is None
-            else {"doing": work.doing, "share": work.share, "can_cancel": work.can_cancel},
+            "work": None if work is None else {"doing": work.doing, "share": work.share, "can_cancel": work.can_cancel},
             "error": self._error,
             "clustering": 0 if shown is None else shown.number,
             "saved": None if self._saved is None else {"folder": self._saved},
@@ -295,7 +293,13 @@ class Workbench:
         if shown is None:
             return state
         if shown.number != clustering:
-            state |= pack_labels(shown.clustering)
+            packed = {name: pack_numbers(labels, "i2") for name, labels in shown.clustering.view_labels.items()}
+            state |= {
+                "labels": pack_numbers(shown.clustering.labels, "i2"),
+                "confidence": pack_numbers(np.round(255 * shown.clustering.confidence), "u1"),
+                "contested": pack_numbers(shown.clustering.is_contested, "u1"),
+                "view_labels": packed,
+            }
         state |= self._describe_decisions(shown)
         groups = shown.clustering
         scores = None
@@ -340,10 +344,10 @@ class Workbench:
                 continue
             number = int(entry["number"])
             is_active = number in active
-            applied = {int(known["number"]) for known in shown.known.entries}
+            applied = {int(other["number"]) for other in shown.decisions.entries}
             status, reason = "", ""
             if is_active and number in applied:
-                status, reason = describe.check_decision(entry, shown.clustering, shown.known)
+                status, reason = describe.check_decision(entry, shown.clustering, shown.decisions)
             elif is_active:
                 reason = "The items are being clustered again."
             listed.append(
@@ -355,7 +359,7 @@ class Workbench:
                     "can_undo": is_active and self.log.read_only is None,
                     "can_redo": number in undone and self.log.read_only is None,
                     "time": entry["time"],
-                    "rows": shown.known.find_rows(entry)[: describe.MAX_LISTED_ROWS],
+                    "rows": shown.decisions.find_rows(entry)[: describe.MAX_LISTED_ROWS],
                     "status": status,
                     "reason": reason,
                 }
@@ -366,7 +370,7 @@ class Workbench:
 
     def _list_versions(self, shown: Snapshot) -> list[dict[str, Any]]:
         """Return the named versions, the run itself first."""
-        current = [int(entry["number"]) for entry in shown.known.entries]
+        current = [int(entry["number"]) for entry in shown.decisions.entries]
         first = self.opened.reclustering.first_labels
         versions = [
             {
@@ -397,7 +401,7 @@ class Workbench:
         """Return an item in all its views."""
         shown = self.snapshot
         self._check_rows([row])
-        return describe.describe_item(self.opened, shown.clustering, shown.known, row)
+        return describe.describe_item(self.opened, shown.clustering, shown.decisions, row)
 
     def describe_group(self, number: int) -> dict[str, Any]:
         """Return what marks a group, and its members."""
@@ -420,11 +424,13 @@ class Workbench:
         """Return the questions whose answers are expected to change most."""
         shown = self.snapshot
         skipped = {frozenset(pair) for pair in skip} | {
-            frozenset(shown.known.find_rows(entry)) for entry in shown.known.entries if entry["action"] == "unknown"
+            frozenset(shown.decisions.find_rows(entry))
+            for entry in shown.decisions.entries
+            if entry["action"] == "unknown"
         }
         key, questions = self._questions
         if key != shown.key:
-            questions = rank_questions(self.opened.reclustering, shown.clustering, shown.known, skipped)
+            questions = rank_questions(self.opened.reclustering, shown.clustering, shown.decisions, skipped)
             self._questions = shown.key, questions
         left = [question for question in questions if frozenset(question.pair) not in skipped]
         listed = [
@@ -445,38 +451,41 @@ class Workbench:
         entry = next((entry for entry in self.log.entries if entry["number"] == decision), None)
         if entry is None or entry["action"] not in ("together", "apart"):
             raise ValueError(f"decision {decision} is not about pairs of items: choose one that is")
-        rows, others = shown.known.find_rows(entry), shown.known.find_rows(entry, "others")
+        rows, others = shown.decisions.find_rows(entry), shown.decisions.find_rows(entry, "others")
         pair = (rows[0], others[0] if others else rows[1])
         clustering, opened = shown.clustering, self.opened
+        prepared = opened.reclustering.warm.prepared
         views = []
-        for view in opened.reclustering.warm.prepared:
-            reach = measure_reach(view, pair, clustering.compact, clustering.n_groups)
-            views.append(
-                {
-                    "name": view.name,
-                    "heights": pack_numbers(np.round(255 * reach.heights), "u1"),
-                    "side": pack_numbers(reach.side, "u1"),
-                    "n_reached": reach.n_reached,
-                    "sentence": describe_reach(reach.n_reached, reach.is_present),
-                }
+        for view in prepared:
+            bells = measure_bells(view, pair, clustering.compact, clustering.n_groups)
+            packed, n_reached = pack_bells(bells, pair, opened.n_items)
+            sentence = describe_reach(n_reached, (pair[0] in bells, pair[1] in bells))
+            views.append({"name": view.name, **packed, "n_reached": n_reached, "sentence": sentence})
+        bells = combine_bells(prepared, pair, clustering.compact, clustering.n_groups)
+        packed, n_reached = pack_bells(bells, pair, opened.n_items)
+        if entry not in shown.decisions.entries or len(rows) + len(others) != 2:
+            sentence = "Decisions about more than two items, and those that do not count, are not propagated."
+        else:
+            sentence = (
+                f"It counts for {count_noun(n_reached, 'other item')}, near one of the two in most of the views that "
+                "they share."
             )
-        return {"decision": decision, "pairs": [list(pair)], "kind": entry["action"], "views": views}
+        joint = {**packed, "n_reached": n_reached, "sentence": sentence}
+        return {"decision": decision, "pairs": [list(pair)], "kind": entry["action"], "views": views, "joint": joint}
 
     def compare_versions(self, first: int, second: int) -> dict[str, Any]:
         """Return what changed between two versions; -1 is the present one."""
         labels, names = [], []
         for number in (first, second):
             if number == -1:
-                clustering, known = self.snapshot.clustering, self.snapshot.known
+                clustering, decisions = self.snapshot.clustering, self.snapshot.decisions
             else:
-                clustering, known = self._compute(self._find_version(number))
+                clustering, decisions = self._compute(self._find_version(number))
             labels.append(clustering.labels)
-            named = describe.name_groups(self.opened, clustering, known)
+            named = describe.name_groups(self.opened, clustering, decisions)
             names.append([named.get(group, "") for group in range(max(named, default=-1) + 1)])
         ids = self.opened.ids
-        changes = compare_labels(
-            ids, labels[0], ids, labels[1], names1=names[0], names2=names[1], compared_by="ids"
-        )
+        changes = compare_labels(ids, labels[0], ids, labels[1], names1=names[0], names2=names[1], compared_by="ids")
         moved = [
             {"row": self.opened.rows[item["id"]], "id": item["id"], **name_move(item, names)}
             for item in list(changes.moved.rows())[:MAX_MOVED]
@@ -490,7 +499,7 @@ class Workbench:
 
     def export_constraints(self) -> str:
         """Return the constraints that follow from the decisions as a table for ``consilience cluster``."""
-        return write_constraints(self.opened, self.snapshot.known.constraints)
+        return write_constraints(self.opened, self.snapshot.decisions.constraints)
 
     # what requests change
 
@@ -541,7 +550,7 @@ class Workbench:
             work, shown = self._work, self._snapshot
             if work is None or not work.can_cancel or shown is None:
                 return {}
-            applied = {int(entry["number"]) for entry in shown.known.entries}
+            applied = {int(entry["number"]) for entry in shown.decisions.entries}
             pending = [entry for entry in find_active(list(self.log.entries)) if int(entry["number"]) not in applied]
             self._cancelled.set()
             return self._append({"action": "undo", "of": pending[-1]["number"]}) if pending else {}
@@ -550,8 +559,8 @@ class Workbench:
         """Give the present groups a name."""
         with self._deciding:
             shown = self.snapshot
-            numbers = [int(entry["number"]) for entry in shown.known.entries]
-            text = check_name(name, "a version")
+            numbers = [int(entry["number"]) for entry in shown.decisions.entries]
+            text = check_short_name(name, "a version")
             return self._append(
                 {"action": "keep", "name": text, "decisions": numbers, "n_groups": shown.clustering.n_groups}
             )
@@ -588,7 +597,7 @@ class Workbench:
         if self.log.read_only is not None:
             raise ReadOnlyError(self.log.read_only)
         entries = find_active(list(self.log.entries))
-        sentences = {int(known["number"]): describe.describe_decision(known) for known in entries}
+        sentences = {int(other["number"]): describe.describe_decision(other) for other in entries}
         return check_consistent(self._know(entries), entry, sentences, resolve)
 
     def _build_entry(self, body: Mapping[str, Any], shown: Snapshot) -> dict[str, Any]:
@@ -618,8 +627,10 @@ class Workbench:
             case "split" if rows:
                 entry |= self._build_split(body, rows, clustering)
             case "rename" if len(groups) == 1:
-                name = check_name(body.get("name"), "a group")
-                if any(name.casefold() == other.casefold() for number, other in shown.names.items() if number != groups[0]):
+                name = check_short_name(body.get("name"), "a group")
+                if any(
+                    name.casefold() == other.casefold() for number, other in shown.names.items() if number != groups[0]
+                ):
                     raise ValueError(f"another group is called {name!r}: choose another name, or merge the groups")
                 entry |= {"group": groups[0], "name": name, "group_names": names}
             case "outlier" if rows:
@@ -643,7 +654,9 @@ class Workbench:
         if set(rows) & set(others):
             raise ValueError("an item cannot be apart from itself: the two selections share items")
         if others and len(rows) * len(others) > MAX_PAIRS:
-            raise ValueError(f"{len(rows):,} times {len(others):,} pairs are more than {MAX_PAIRS:,}: select fewer items")
+            raise ValueError(
+                f"{len(rows):,} times {len(others):,} pairs are more than {MAX_PAIRS:,}: select fewer items"
+            )
         if not others and not 2 <= len(rows) <= clustering.n_groups:
             raise ValueError(
                 f"{len(rows):,} items cannot all be in different groups, because there are {clustering.n_groups}: "
@@ -657,7 +670,7 @@ class Workbench:
         ids = self.opened.ids
         entry: dict[str, Any] = {"items": [ids[row] for row in rows]}
         if body.get("name"):
-            entry["name"] = check_name(body["name"], "a group")
+            entry["name"] = check_short_name(body["name"], "a group")
         if len(rows) >= int((clustering.labels >= 0).sum()):
             raise ValueError("all items together are not a new group: select fewer")
         former = np.bincount(clustering.compact[rows][clustering.compact[rows] >= 0], minlength=clustering.n_groups)
@@ -673,8 +686,9 @@ class Workbench:
         blocking = sorted(
             {
                 link.decision
-                for link in shown.known.cannot_links
-                if labels[link.first] != labels[link.second] and {labels[link.first], labels[link.second]} <= set(groups)
+                for link in shown.decisions.cannot_links
+                if labels[link.first] != labels[link.second]
+                and {labels[link.first], labels[link.second]} <= set(groups)
             }
         )
         if blocking:
@@ -706,16 +720,6 @@ class Workbench:
         return [entries[decision - 1] for decision in entries[number - 1]["decisions"]]
 
 
-def pack_labels(clustering: Clustering) -> dict[str, Any]:
-    """Return the labels of all items for the page."""
-    return {
-        "labels": pack_numbers(clustering.labels, "i2"),
-        "confidence": pack_numbers(np.round(255 * clustering.confidence), "u1"),
-        "contested": pack_numbers(clustering.is_contested, "u1"),
-        "view_labels": {name: pack_numbers(labels, "i2") for name, labels in clustering.view_labels.items()},
-    }
-
-
 def describe_moves(before: Snapshot, clustering: Clustering, names: Mapping[int, str], moved: np.ndarray) -> list[str]:
     """Return sentences about the items that changed their group: how many, and the largest moves."""
     if not len(moved):
@@ -729,17 +733,30 @@ def describe_moves(before: Snapshot, clustering: Clustering, names: Mapping[int,
         f"{int(counts[i]):,} from “{old_names[int(pairs[0, i])]}” to “{new_names[int(pairs[1, i])]}”" for i in order
     ]
     more = ", and others" if len(counts) > len(order) else ""
-    return [f"{count_noun(len(moved), 'item')} changed {'its' if len(moved) == 1 else 'their'} group: {', '.join(moves)}{more}."]
+    subject = count_noun(len(moved), "item changed its group", "items changed their group")
+    return [f"{subject}: {', '.join(moves)}{more}."]
+
+
+def pack_bells(bells: Mapping[int, Bell], pair: Sequence[int], n_items: int) -> tuple[dict[str, Any], int]:
+    """Return the height of the higher bell at each item and its side, 1 or 2, and how many other items are reached."""
+    heights, side = np.zeros(n_items), np.zeros(n_items, np.int64)
+    for number, row in enumerate(pair, 1):
+        if row in bells:
+            bell = bells[row]
+            is_higher = bell.heights > heights[bell.rows]
+            heights[bell.rows[is_higher]], side[bell.rows[is_higher]] = bell.heights[is_higher], number
+    n_reached = int(np.count_nonzero(np.delete(heights, list(set(pair)))))
+    return {"heights": pack_numbers(np.round(255 * heights), "u1"), "side": pack_numbers(side, "u1")}, n_reached
 
 
 def describe_reach(n_reached: int, is_present: tuple[bool, bool]) -> str:
-    """Say how far a pair reaches in a view."""
+    """Say how many items are near a pair in a view."""
     if not any(is_present):
-        return "Neither of the two items has this view, so that the decision reaches it only through other views."
+        return "Neither of the two items has this view."
+    lacking = "" if all(is_present) else " One of the two items lacks this view."
     if not n_reached:
-        return "It reaches no other item: the two items lie at the edge of their groups in this view."
-    only = "" if all(is_present) else " One of the two items lacks this view."
-    return f"It reaches {count_noun(n_reached, 'other item')}.{only}"
+        return f"No other item is near: the two lie at the edge of their groups in this view.{lacking}"
+    return f"{count_noun(n_reached, 'other item is', 'other items are')} near one of the two in this view.{lacking}"
 
 
 def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[str, str | None]:
@@ -751,7 +768,7 @@ def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[s
     }
 
 
-def check_name(name: Any, what: str) -> str:
+def check_short_name(name: Any, what: str) -> str:
     """Return a name on one line; refuse empty and very long ones."""
     text = " ".join(name.split()) if type(name) is str else ""
     if not text or len(text) > MAX_NAME:

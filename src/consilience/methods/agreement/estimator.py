@@ -647,7 +647,7 @@ def build_refined_model(
     model = Consilience(n_clusters, sample_size=max(10, len(views)), random_state=0)
     precomputed = {view.name: view.is_precomputed for view in warm.prepared}
     if any(precomputed.values()):
-        model.set_params(affinity={name: "precomputed" if given else "auto" for name, given in precomputed.items()})
+        model.set_params(affinity={name: ("auto", "precomputed")[is_square] for name, is_square in precomputed.items()})
     check_views(model, views, reset=True)
     is_outlier = state.labels < 0
     ignored = {name: is_outlier | knowledge.ignored.get(name, False) for name in views.names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -47,13 +47,15 @@ def refine_labels(
     constraints: Constraints | None = None,
     is_outlier: np.ndarray | None = None,
     drift: np.ndarray | None = None,
+    further_votes: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Iterator[Round]:
     """Yield the clusters after each round; entities with a negative label get a cluster before the first.
 
     A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by position
     are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
     Outliers, which have no constraints, keep the label -1, so that no view learns from them. An entity that chooses
-    the cluster `drift` has for it keeps its first label: it would have moved there in any case.
+    the cluster `drift` has for it keeps its first label: it would have moved there in any case. `further_votes` are
+    added to those of the views; they depend on the labels before the round.
     """
     is_placed = True if is_outlier is None else ~is_outlier
     if (is_placed & (labels < 0)).any():
@@ -66,7 +68,10 @@ def refine_labels(
         kept = KeptConstraints.from_labels(constraints, labels)
     vote = ensemble.vote(labels)
     while True:
-        votes = vote.total if kept is None else kept.pool(vote.total)
+        votes = vote.total
+        if further_votes is not None:
+            votes = votes + asarray_like(further_votes(labels).astype(np.float32), votes)
+        votes = votes if kept is None else kept.pool(votes)
         chosen = np.where(is_placed, ensemble.choose(votes, labels), -1)
         if drift is not None:
             chosen = np.where(chosen == drift, first_labels, chosen)

@@ -64,18 +64,20 @@ class WarmRefinement:
         knowledge: Knowledge,
         *,
         drift: np.ndarray | None = None,
+        further_votes: Callable[[np.ndarray], np.ndarray] | None = None,
         check_stopped: Callable[[], None] = lambda: None,
         report: Callable[[float], None] = lambda _: None,
     ) -> Round:
         """Refine clusters, numbered from 0, until few entities change; negative labels are left open.
 
-        An entity that chooses the cluster `drift` has for it keeps its label (see `find_drift`).
+        An entity that chooses the cluster `drift` has for it keeps its label (see `find_drift`). `further_votes` of
+        the labels, (n, n_clusters), are added to those of the views.
         `check_stopped` is called before each round and may raise an exception; `report` gets the share of the rounds
         that are done.
         """
         ensemble = self.build_ensemble(n_clusters, knowledge)
         constraints = knowledge.constraints if knowledge.constraints.size else None
-        rounds = refine_labels(ensemble, labels, TOLERANCE, constraints, knowledge.is_outlier, drift)
+        rounds = refine_labels(ensemble, labels, TOLERANCE, constraints, knowledge.is_outlier, drift, further_votes)
         for number, state in enumerate(islice(rounds, MAX_ROUNDS), 1):
             check_stopped()
             report(number / MAX_ROUNDS)

@@ -1,0 +1,84 @@
+// Dialogs: each returns a promise of the answer, null if the person closes it.
+import { fill, make, makeButton } from "/elements.js";
+
+// Show a dialog; `build(body, finish)` adds its fields and returns what the confirming button yields.
+const openDialog = (title, confirmText, build, { cancelText = "Cancel", isDanger = false } = {}) =>
+  new Promise((resolve) => {
+    const dialog = make("dialog", undefined, "wb-dialog");
+    const form = make("form");
+    form.method = "dialog";
+    const body = make("div", undefined, "wb-dialog-body");
+    let answer = null;
+    const readAnswer = build(body, (value) => {
+      answer = value;
+      dialog.close();
+    });
+    const buttons = make("div", undefined, "wb-dialog-buttons");
+    const cancel = makeButton(cancelText, () => dialog.close());
+    cancel.dataset.dialog = "cancel";
+    buttons.append(cancel);
+    if (confirmText) {
+      const confirm = make("button", confirmText, isDanger ? "wb-primary wb-danger" : "wb-primary");
+      confirm.type = "submit";
+      confirm.dataset.dialog = "confirm";
+      buttons.append(confirm);
+    }
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      answer = readAnswer ? readAnswer() : true;
+      dialog.close();
+    });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(answer);
+    });
+    const heading = make("h2", title);
+    heading.id = "dialog-title";
+    dialog.setAttribute("aria-labelledby", "dialog-title");
+    dialog.append(fill(form, heading, body, buttons));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+
+export const askText = (title, label, { value = "", note = "", confirm = "OK", isOptional = false } = {}) =>
+  openDialog(title, confirm, (body) => {
+    const field = make("label", label);
+    const input = make("input");
+    input.value = value;
+    input.required = !isOptional;
+    input.maxLength = 200;
+    input.autofocus = true;
+    input.dataset.dialog = "text";
+    field.append(input);
+    fill(body, note && make("p", note), field);
+    return () => input.value.trim();
+  });
+
+// Choose from a list of [value, element].
+export const askChoice = (title, note, choices) =>
+  openDialog(title, null, (body, finish) => {
+    const list = make("div", undefined, "wb-choices");
+    for (const [value, element] of choices) {
+      const button = makeButton(undefined, () => finish(value));
+      button.dataset.choice = value;
+      list.append(fill(button, element));
+    }
+    fill(body, note && make("p", note), list);
+    return null;
+  });
+
+export const confirmAction = (title, text, confirm, isDanger = false) =>
+  openDialog(title, confirm, (body) => {
+    body.append(make("p", text));
+    return () => true;
+  }, { isDanger });
+
+// Return true if the new decision shall win.
+export const showContradiction = (contradiction) =>
+  openDialog("This contradicts earlier decisions", "Let the new decision win", (body) => {
+    body.append(make("p", contradiction.sentence), make("h3", "Earlier decisions"));
+    const list = make("ul", undefined, "wb-sentences");
+    contradiction.sentences.forEach((sentence, k) => list.append(make("li", `${contradiction.decisions[k] ?? ""}. ${sentence}`)));
+    body.append(list);
+    return () => true;
+  }, { cancelText: "Keep the earlier decisions" });

@@ -1,0 +1,191 @@
+// The left panel: the list of groups, the page of a group, and what a search returns.
+import { unpack } from "/shared.js";
+import { get } from "/api.js";
+import { askGroup, decide, showMessage } from "/decide.js";
+import { askText } from "/dialogs.js";
+import { at, fill, make, makeBar, makeButton, makeChip, makeGroupLink, makeItemList, number, percent } from "/elements.js";
+import * as store from "/store.js";
+import { clustering, items, page, server } from "/store.js";
+
+const listGroups = () => [...server.groups.values()].sort((a, b) => b.size - a.size || a.number - b.number);
+const showList = () => {
+  const groups = listGroups();
+  const largest = Math.max(1, ...groups.map(({ size }) => size));
+  const list = make("ul", undefined, "wb-groups");
+  for (const group of groups) {
+    const button = makeButton(undefined, () => store.openGroup(group.number));
+    button.dataset.group = group.number;
+    button.title = `${number(group.size)} ${items.noun}, mean confidence ${percent(group.confidence)}`;
+    const name = make("span", undefined, "wb-group-name");
+    fill(name, makeChip(group.number), group.is_new && make("span", "new", "wb-new"));
+    const sure = make("span", percent(group.confidence), "wb-sure");
+    fill(button, name, makeBar(group.size / largest), make("span", number(group.size), "size"), sure);
+    button.addEventListener("pointerenter", () => store.setHoveredGroup(group.number));
+    button.addEventListener("pointerleave", () => store.setHoveredGroup(null));
+    list.append(fill(make("li"), button));
+  }
+  const head = make("div", undefined, "wb-groups-head");
+  fill(head, make("span", "Group"), make("span", "Size"), make("span", "Confidence"));
+  const nOutliers = clustering.labels.reduce((total, label) => total + (label < 0), 0);
+  const note = nOutliers && make("p", `${number(nOutliers)} ${items.noun} in no group`, "wb-note");
+  const { scrollTop } = at("groups");
+  at("groups").replaceChildren(head, list);
+  if (note) at("groups").append(note);
+  at("groups").scrollTop = scrollTop;
+};
+
+const makeMarks = ({ view, terms }) => {
+  const block = make("div", undefined, "wb-marks-block");
+  const list = make("ul", undefined, "wb-terms");
+  const write = (value) => (typeof value === "number" ? (Math.abs(value) <= 1 ? percent(value) : String(Math.round(100 * value) / 100)) : (value ?? "–"));
+  for (const term of terms.slice(0, 8)) {
+    const line = make("li");
+    line.append(make("span", term.name), make("small", `${write(term.inside)}, elsewhere ${write(term.outside)}`));
+    list.append(line);
+  }
+  return fill(block, make("h4", view), list);
+};
+const makeSection = (title, ...content) => (content.some(Boolean) ? fill(make("div", undefined, "wb-section"), make("h3", title), ...content) : null);
+
+const makeGroupActions = (group) => {
+  const bar = make("div", undefined, "wb-buttons");
+  const isOther = (other) => other !== group.number;
+  const add = (id, text, action) => {
+    const button = makeButton(text, action);
+    button.id = id;
+    button.disabled = store.isReadOnly() && id !== "group-select";
+    bar.append(button);
+  };
+  add("group-select", "Select members", () => {
+    const rows = [];
+    clustering.labels.forEach((label, row) => label === group.number && rows.push(row));
+    store.select(rows);
+  });
+  add("group-rename", "Rename …", async () => {
+    const name = await askText("Rename the group", "Name", { value: store.nameGroup(group.number), confirm: "Rename" });
+    if (name) await decide({ action: "rename", groups: [group.number], name });
+  });
+  add("group-merge", "Merge with …", async () => {
+    const other = await askGroup("Merge with which group?", "Both become a single group.", isOther);
+    if (other !== null) await decide({ action: "merge", groups: [group.number, other] });
+  });
+  add("group-together", "Keep together", () => decide({ action: "together", groups: [group.number] }));
+  add("group-apart", "Keep apart from …", async () => {
+    const other = await askGroup("Keep apart from which group?", "No member of the one moves to the other.", isOther);
+    if (other !== null) await decide({ action: "apart", groups: [group.number, other] });
+  });
+  return bar;
+};
+let shownGroup = null; // number and clustering of the page, so that it is fetched once
+const showGroup = async () => {
+  const isOpen = page.openGroup !== null;
+  at("group-page").hidden = !isOpen;
+  at("groups").hidden = isOpen || page.hits !== null;
+  at("hits").hidden = isOpen || page.hits === null;
+  if (!isOpen) return (shownGroup = null);
+  const key = `${page.openGroup} ${clustering.number} ${store.nameGroup(page.openGroup)}`;
+  if (shownGroup === key) return;
+  shownGroup = key;
+  let group;
+  try {
+    group = await get("/api/group", { number: page.openGroup });
+  } catch (error) {
+    return showMessage(error.message);
+  }
+  if (shownGroup !== key) return;
+  const back = makeButton("← All groups", () => store.openGroup(null), "wb-quiet");
+  back.id = "group-back";
+  const title = make("h2", undefined, "wb-group-title");
+  title.append(makeChip(group.number));
+  const facts = make("p", `${number(group.size)} ${items.noun}, mean confidence ${percent(group.confidence)}`, "wb-note");
+  const differences = make("ul", undefined, "wb-sentences");
+  group.differences.forEach((sentence) => differences.append(make("li", sentence)));
+  const support = make("ul", undefined, "wb-support");
+  for (const { view, share } of group.support) {
+    const line = make("li");
+    fill(line, make("span", view), share === null ? make("small", "none") : makeBar(share), make("span", share === null ? "" : percent(share), "size"));
+    support.append(line);
+  }
+  const neighbors = make("ul", undefined, "wb-plain");
+  for (const neighbor of group.neighbors) {
+    const line = make("li");
+    fill(line, makeGroupLink(neighbor.number), make("small", ` ${number(neighbor.n_members)} members are near`));
+    neighbors.append(line);
+  }
+  const page_ = at("group-page");
+  fillPage(page_, [
+    back,
+    title,
+    facts,
+    makeGroupActions(group),
+    makeSection("What marks this group", group.differences.length > 0 && differences),
+    makeSection("Typical members", group.typical.length > 0 && makeItemList(group.typical.map(({ row }) => row))),
+    makeSection("Borderline members", group.borderline.length > 0 && makeItemList(group.borderline.map(({ row }) => row))),
+    makeSection("Members that each view alone puts here", group.support.length > 0 && support),
+    makeSection("Nearest groups", group.neighbors.length > 0 && neighbors),
+    makeSection("Marks by view", ...group.marks.filter(({ terms }) => terms.length).map(makeMarks)),
+  ]);
+};
+const fillPage = (element, children) => {
+  element.replaceChildren();
+  fill(element, ...children);
+  element.scrollTop = 0;
+};
+
+// Search.
+let searched = "";
+let timer = 0;
+const search = async () => {
+  const text = at("search").value.trim();
+  searched = text;
+  if (!text) return store.setHits(null);
+  try {
+    const answer = await get("/api/search", { q: text });
+    const rows = await unpack(answer.rows);
+    if (searched === text) store.setHits([...rows]);
+  } catch (error) {
+    showMessage(error.message);
+  }
+};
+const showHits = () => {
+  if (page.hits !== null && page.openGroup !== null) store.openGroup(null);
+  at("hits").hidden = page.hits === null || page.openGroup !== null;
+  at("groups").hidden = page.hits !== null || page.openGroup !== null;
+  if (page.hits === null) return;
+  const most = 200;
+  const head = make("div", undefined, "wb-hits-head");
+  const n = page.hits.length;
+  const all = makeButton("Select all", () => store.select(page.hits));
+  all.id = "select-hits";
+  fill(head, make("span", n ? `${number(n)} ${items.noun}${n > most ? `, the first ${most} listed` : ""}` : "No item matches."), n > 0 && all);
+  at("hits").replaceChildren(head, makeItemList(page.hits.slice(0, most)));
+};
+export const clearSearch = () => {
+  at("search").value = "";
+  search();
+};
+const showFilterNote = () => {
+  const isAll = page.filter === "all";
+  at("filter-note").textContent = isAll ? "" : `${number(store.countPassing())} ${items.noun}`;
+};
+export const buildGroups = () => {
+  const filters = [["all", `All ${items.noun}`], ["contested", "Contested"], ["low", "Low confidence"], ["outliers", "In no group"], ["changed", "Changed by the last decision"]];
+  items.views.forEach((view, k) => view.nPresent < items.n && filters.push([`lacks:${k}`, `Lacks ${view.name}`]));
+  for (const [value, text] of filters) {
+    const option = make("option", text);
+    option.value = value;
+    at("filter").append(option);
+  }
+  at("filter").addEventListener("change", () => store.setFilter(at("filter").value));
+  at("search").addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, 220);
+  });
+  store.listen("filter clustering", () => {
+    at("filter").value = page.filter;
+    showFilterNote();
+  });
+  store.listen("state", showList);
+  store.listen("group state", showGroup);
+  store.listen("hits", showHits);
+};
