@@ -165,7 +165,7 @@ class Reclustering:
         The decision is applied to the labels, which are then refined: items follow the votes of the views, as far as
         all decisions allow. Items that would have moved without the decision stay where they are.
         """
-        if entry["action"] == "rename":
+        if entry["action"] in ("rename", "unknown"):
             return self.restore(before.labels, decisions.knowledge)
         labels, effects = before.labels.copy(), list[str]()
         drift = self.warm.find_drift(before.state, before.n_groups, decisions_before.knowledge)

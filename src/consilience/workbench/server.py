@@ -255,8 +255,7 @@ class WorkbenchServer:
                 )
             if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode("ascii")):
                 raise RefusedRequestError(
-                    HTTPStatus.FORBIDDEN,
-                    "the token is wrong: use the address that the workbench showed when it started",
+                    HTTPStatus.FORBIDDEN, "the token is wrong: open the address that the workbench showed at its start"
                 )
             self._token, self._key = None, secrets.token_urlsafe(32)
             return {"key": self._key}
@@ -344,7 +343,7 @@ class RequestHandler(BaseHTTPRequestHandler):
         if not owner.accepts_key(self.headers.get("Authorization", "")):
             raise RefusedRequestError(
                 HTTPStatus.UNAUTHORIZED,
-                "the key is missing or wrong: open the address that the workbench showed when it started",
+                "the key is missing or wrong: open the address that the workbench showed at its start",
                 {"WWW-Authenticate": "Bearer"},
             )
         methods = {method for method, name in ROUTES if name == path}
