@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +68,9 @@ class ClusteringCache:
         temporary = self.folder / f"{key}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(exist_ok=True)
-            with temporary.open("wb") as file:
-                np.savez_compressed(file, labels=labels.astype(np.int32), effects=json.dumps(list(effects)))
+            archive = BytesIO()
+            np.savez_compressed(archive, labels=labels.astype(np.int32), effects=json.dumps(list(effects)))
+            temporary.write_bytes(archive.getvalue())
             os.replace(temporary, self.folder / f"{key}.npz")
             self._remove_oldest()
         except OSError:

@@ -31,6 +31,9 @@ MAX_LINE_BYTES = 16_000_000
 NOT_DECISIONS = ("undo", "revert", "keep")  # actions that change or name the list of active decisions
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the lock belongs to another process
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+MOVE = "move the file to another folder to start without decisions"
 
 
 class ReadOnlyError(PermissionError):
@@ -55,7 +58,8 @@ class DecisionLog:
         self.folder, self.path, self.run_key = folder, folder / FILE_NAME, run_key
         self.entries: list[dict[str, Any]] = []
         self.read_only: str | None = None
-        self._n_bytes = 0  # length of the complete lines that have been read or written
+        self._n_bytes = 0  # length of the header and the entries that have been read or written
+        self._prefix = encode_header(run_key)  # what the next append writes before its entry
         self._signature: tuple[int, int] | None = None  # size and time of the file when it was last read
         self._must_truncate = False  # an append failed, and so did removing what it had written
         self._is_closed = False
@@ -118,15 +122,15 @@ class DecisionLog:
             number = len(self.entries) + 1
             check_entry(entry, number)
             time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            complete = {**entry, "number": number, "time": time}
+            complete = json.loads(encode_entry({**entry, "number": number, "time": time}))  # as a later reader sees it
             complete["check"] = compute_check(complete)
-            line = (write_json(complete) + "\n").encode("ascii")
+            line = encode_entry(complete) + b"\n"
             if len(line) > MAX_LINE_BYTES:
                 raise ValueError(f"the decision takes {len(line)} bytes, and at most {MAX_LINE_BYTES} are allowed")
-            header = b"" if self._n_bytes else self._encode_header()
-            self._write(header + line)
-            self.entries.append(json.loads(line))  # as a later reader will see it
-            return dict(self.entries[-1])
+            self._write(self._prefix + line)
+            self._prefix = b""
+            self.entries.append(complete)
+            return dict(complete)
 
     def list_active(self) -> list[dict[str, Any]]:
         """Return the decisions that count: those that were neither undone nor replaced."""
@@ -136,7 +140,8 @@ class DecisionLog:
     def reload(self) -> bool:
         """Read what another process has appended to a log that is read-only here.
 
-        If the other process has closed the log, it becomes writable here.
+        If the other process has closed the log, it becomes writable here, unless the file is damaged: then `entries`
+        stay as they were, and `read_only` describes the damage.
 
         Returns
         -------
@@ -148,8 +153,11 @@ class DecisionLog:
                 return False
             before = (self.entries, self.read_only)
             self._lock_folder()
-            if self.read_only is None or self._measure() != self._signature:
+            try:
                 self._read()
+            except (ValueError, OSError) as error:
+                self._unlock_folder()
+                self.read_only = str(error)
             return before != (self.entries, self.read_only)
 
     def close(self) -> None:
@@ -157,25 +165,28 @@ class DecisionLog:
         with self._mutex:
             self._is_closed = True
             self.read_only = f"the decisions of {self.folder} have been closed: open the run again to make changes"
-            if self._lock_descriptor is not None:
-                os.close(self._lock_descriptor)
-                self._lock_descriptor = None
-
-    def _encode_header(self) -> bytes:
-        return (json.dumps({**FORMAT, "run": self.run_key}) + "\n").encode("ascii")
+            self._unlock_folder()
 
     def _lock_folder(self) -> None:
         """Take the lock of the folder, and set `read_only`."""
+        lock = self.folder / LOCK_NAME
         try:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            descriptor = os.open(self.folder / LOCK_NAME, flags, 0o666)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o666)
         except OSError as error:
-            if error.errno not in NOT_WRITABLE:
+            if error.errno in NOT_WRITABLE:
+                self.read_only = f"{self.folder} is not writable: change its permissions to make changes here"
+            elif error.errno in DISK_FULL:
+                self.read_only = f"{lock} cannot be created: {error.strerror}; free space to make changes here"
+            elif lock.is_symlink():
+                raise OSError(error.errno, f"{lock} is a symbolic link: delete it") from error
+            else:
                 raise
-            self.read_only = f"the folder {self.folder} is not writable: change its permissions to make changes here"
             return
         try:
-            lock_file(descriptor)
+            if sys.platform == "win32":
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in LOCKED:
                 os.close(descriptor)
@@ -190,22 +201,27 @@ class DecisionLog:
         self._lock_descriptor = descriptor
         self.read_only = None
 
-    def _measure(self) -> tuple[int, int] | None:
-        """Return size and time of change of the file, None if there is no file."""
+    def _unlock_folder(self) -> None:
+        """Release the lock, which the end of the process would release too."""
+        if self._lock_descriptor is not None:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = None
+
+    def _read(self) -> None:
+        """Read the file if it has changed; remove an unfinished last line if the log is writable."""
         try:
             status = os.stat(self.path)
         except FileNotFoundError:
-            return None
-        return status.st_size, status.st_mtime_ns
-
-    def _read(self) -> None:
-        """Read the whole file; remove an unfinished last line if the log is writable."""
-        self._signature = self._measure()
-        if self._signature is None:
-            self.entries, self._n_bytes = [], 0
+            self.entries, self._n_bytes, self._signature, self._prefix = [], 0, None, encode_header(self.run_key)
+            return
+        signature = status.st_size, status.st_mtime_ns
+        if self.read_only is not None and signature == self._signature:
             return
         content = self.path.read_bytes()
         self.entries, self._n_bytes = read_entries(content, self.path, self.run_key)
+        self._signature = signature
+        lines = content[: self._n_bytes]
+        self._prefix = b"" if lines.endswith(b"\n") else b"\n" if lines else encode_header(self.run_key)
         if self.read_only is None and self._n_bytes < len(content):
             with open(self.path, "r+b") as file:
                 file.truncate(self._n_bytes)
@@ -213,10 +229,10 @@ class DecisionLog:
 
     def _write(self, content: bytes) -> None:
         """Append bytes to the file; return when they are on the disk, or leave the file as it was and raise."""
-        is_new = not self.path.exists()
+        is_new = not os.path.lexists(self.path)
         flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
         try:
-            descriptor = os.open(self.path, flags if self._n_bytes else flags | os.O_CREAT, 0o666)
+            descriptor = os.open(self.path, flags if self._n_bytes else flags | os.O_CREAT | NO_FOLLOW, 0o666)
             try:
                 self._check_end(descriptor)
                 try:
@@ -311,54 +327,55 @@ def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def read_entries(content: bytes, path: Path, run_key: str) -> tuple[list[dict[str, Any]], int]:
-    """Return the entries of a file and the length of its complete lines.
+    """Return the entries of a file and the length of the lines that they and the header take.
 
-    A last line without a newline is left out: the process was killed while writing it, and has not reported it as
-    saved.
+    A last line that is not complete is left out: the process was killed while writing it, and has not reported it as
+    saved. An entry that lacks only the newline counts: an editor may have removed it.
     """
     entries: list[dict[str, Any]] = []
     n_bytes = 0
     stream = BytesIO(content)
-    for line_number in range(1, sys.maxsize):
-        line = stream.readline(MAX_LINE_BYTES + 1)
-        is_too_long = len(line) > MAX_LINE_BYTES
-        if not line.endswith(b"\n") and not is_too_long:
-            break
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        is_first = n_bytes == 0
         try:
-            if is_too_long:
+            if len(line) > MAX_LINE_BYTES:
                 raise ValueError(f"it has more than {MAX_LINE_BYTES} bytes")
             values = read_json(line)
-        except (ValueError, RecursionError) as error:
-            raise describe_damage(path, line_number, str(error)) from error
-        if line_number == 1:
+            if not is_first:
+                entries.append(check_line(values, len(entries) + 1))
+        except (ValueError, TypeError, RecursionError) as error:
+            is_unfinished = len(line) <= MAX_LINE_BYTES and not line.endswith(b"\n")
+            if is_unfinished and (not is_first or encode_header(run_key).startswith(line)):
+                break
+            raise describe_damage(path, 1 if is_first else len(entries) + 2, str(error)) from error
+        if is_first:
             check_header(values, path, run_key)
-        else:
-            try:
-                if values.pop("check", None) != compute_check(values):
-                    raise ValueError("its checksum is wrong")
-                if values.get("number") != line_number - 1:
-                    raise ValueError(f"it should have the number {line_number - 1}, got {values.get('number')!r}")
-                check_entry(values, line_number - 1)
-            except (ValueError, TypeError) as error:
-                raise describe_damage(path, line_number, str(error)) from error
-            entries.append({**values, "check": compute_check(values)})
         n_bytes += len(line)
     return entries, n_bytes
 
 
+def check_line(values: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return the entry on a line; raise an error unless its checksum and its number are right."""
+    if values.get("check") != compute_check(values):
+        raise ValueError("its checksum is wrong")
+    if values.get("number") != number:
+        raise ValueError(f"it should have the number {number}, got {values.get('number')!r}")
+    check_entry(values, number)
+    return values
+
+
 def check_header(header: Mapping[str, Any], path: Path, run_key: str) -> None:
     """Raise ValueError unless a file has decisions about this run, in this format."""
-    move = "move the file to another folder to start without decisions"
     if header.get("what") != FORMAT["what"]:
-        raise ValueError(f"{path} is not a file of decisions: {move}")
+        raise ValueError(f"{path} is not a file of decisions: {MOVE}")
     if header.get("version") != FORMAT["version"]:
         raise ValueError(
             f"{path} has version {header.get('version')!r}, and this version of consilience reads version "
-            f"{FORMAT['version']}: install the version of consilience that wrote it, or {move}"
+            f"{FORMAT['version']}: install the version of consilience that wrote it, or {MOVE}"
         )
     if header.get("run") != run_key:
         raise ValueError(
-            f"{path} has decisions about another run: {move}, or restore the files of the run that it belongs to"
+            f"{path} has decisions about another run: {MOVE}, or restore the files of the run that it belongs to"
         )
 
 
@@ -380,13 +397,17 @@ def check_entry(entry: Mapping[str, Any], number: int) -> None:
 
 def compute_check(entry: Mapping[str, Any]) -> str:
     """Return the checksum of an entry."""
-    content = write_json({name: value for name, value in entry.items() if name != "check"})
-    return f"{zlib.crc32(content.encode('ascii')):08x}"
+    return f"{zlib.crc32(encode_entry({name: value for name, value in entry.items() if name != 'check'})):08x}"
 
 
-def write_json(entry: Mapping[str, Any]) -> str:
+def encode_entry(entry: Mapping[str, Any]) -> bytes:
     """Return the JSON text of an entry, which is the same for equal entries."""
-    return json.dumps(entry, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def encode_header(run_key: str) -> bytes:
+    """Return the first line of the file of a run."""
+    return (json.dumps({**FORMAT, "run": run_key}) + "\n").encode("ascii")
 
 
 def read_json(line: bytes) -> dict[str, Any]:
@@ -406,18 +427,11 @@ def read_json(line: bytes) -> dict[str, Any]:
 
 def describe_damage(path: Path, line_number: int, reason: str) -> ValueError:
     """Return the error about a line that cannot be read."""
+    remedy = "delete this line and all lines after it to keep the decisions before them"
     return ValueError(
-        f"line {line_number} of {path} is damaged ({reason}): restore a copy of the file, or delete this line and all "
-        f"lines after it to keep the decisions before them"
+        f"line {line_number} of {path} is damaged ({reason}): restore a copy of the file, or "
+        f"{MOVE if line_number == 1 else remedy}"
     )
-
-
-def lock_file(descriptor: int) -> None:
-    """Lock an open file until it is closed or the process ends; raise OSError if another process has locked it."""
-    if sys.platform == "win32":
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_fully(descriptor: int, content: bytes) -> None:

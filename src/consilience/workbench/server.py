@@ -19,13 +19,14 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from email.errors import FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl
 
-from .decisions import ReadOnlyError
+from .decisions import DISK_FULL, ReadOnlyError
 from .errors import Contradiction, NotReadyError
 
 logger = logging.getLogger("consilience")
@@ -53,6 +54,7 @@ MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".json": "application/json",
+    ".csv": "text/csv; charset=utf-8",
 }
 STATIC_SUFFIXES = (".html", ".js", ".css", ".svg")
 SHARED_PARTS = ("unpack", "map_points", "map_lasso")  # of the script of the report
@@ -61,6 +63,7 @@ SHARED_NAMES = (
     "rowsWithin",
 )  # fmt: skip
 SESSION_PATH = "/api/session"
+BAD_HEADERS = {FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect}  # the lines after them are lost
 
 
 @dataclass(frozen=True)
@@ -113,14 +116,9 @@ def answer_questions(workbench: Any, values: dict[str, Any]) -> Any:
     """List the next questions, without the pairs that the page names as ``1-2,5-7``."""
     skip = values.get("skip", "")
     if not re.fullmatch(r"(\d{1,9}-\d{1,9}(,\d{1,9}-\d{1,9})*)?", skip, re.ASCII):
-        raise ValueError(f"skip must be pairs of rows such as 1-2,5-7, got {shorten(skip)}")
+        raise ValueError(f"skip must be pairs of rows such as 1-2,5-7, got {abbreviate(skip)}")
     pairs = [pair.split("-") for pair in skip.split(",") if pair]
     return workbench.list_questions(values.get("n", 1), [(int(first), int(second)) for first, second in pairs])
-
-
-def answer_export(workbench: Any, values: dict[str, Any]) -> Content:  # noqa: ARG001
-    """Return the decisions as a file of constraints."""
-    return Content(workbench.export_constraints().encode("utf-8"), "text/csv; charset=utf-8", "constraints.csv")
 
 
 ROUTES = {
@@ -143,7 +141,9 @@ ROUTES = {
         lambda workbench, values: workbench.compare_versions(values["first"], values["second"]),
         integers=("first", "second"),
     ),
-    ("GET", "/api/export"): Route(answer_export),
+    ("GET", "/api/export"): Route(
+        lambda workbench, _: Content(workbench.export_constraints().encode(), MEDIA_TYPES[".csv"], "constraints.csv")
+    ),
     ("POST", "/api/decide"): Route(lambda workbench, values: workbench.decide(values), takes_any=True),
     ("POST", "/api/answer"): Route(lambda workbench, values: workbench.answer(values), takes_any=True),
     ("POST", "/api/undo"): Route(lambda workbench, values: workbench.undo(values["number"]), integers=("number",)),
@@ -330,6 +330,8 @@ class RequestHandler(BaseHTTPRequestHandler):
     def _answer(self) -> Content:
         """Return the content for a request, or raise RefusedRequestError."""
         self._body_is_read = False
+        if self._has_bad_headers():
+            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, "a header of the request is not valid")
         owner, method = self.server.owner, self.command
         path, _, query = self.path.partition("?")  # compared as it is, never decoded
         self._check_origin()
@@ -409,7 +411,11 @@ class RequestHandler(BaseHTTPRequestHandler):
         lengths = {length.strip() for length in self.headers.get_all("Content-Length", ["0"])}
         length = lengths.pop()
         is_number = not lengths and re.fullmatch(r"[0-9]{1,15}", length) is not None
-        return int(length) if is_number and "Transfer-Encoding" not in self.headers else None
+        is_unknown = "Transfer-Encoding" in self.headers or self._has_bad_headers()
+        return int(length) if is_number and not is_unknown else None
+
+    def _has_bad_headers(self) -> bool:
+        return not BAD_HEADERS.isdisjoint(map(type, self.headers.defects))
 
     def _discard_body(self) -> None:
         """Read the body of a refused request, so that it is not taken for the next one."""
@@ -495,7 +501,7 @@ def refuse(error: Exception) -> RefusedRequestError:
         case ValueError() | TypeError() | KeyError():
             logger.debug("a request to the workbench was not valid", exc_info=error)
             return RefusedRequestError(HTTPStatus.BAD_REQUEST, sentence)
-        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        case OSError() if error.errno in DISK_FULL:
             return RefusedRequestError(HTTPStatus.INSUFFICIENT_STORAGE, error.strerror or sentence)
     logger.error("an unexpected error in the workbench", exc_info=error)
     sentence = getattr(error, "strerror", None) or describe_unexpected(error)
@@ -532,7 +538,7 @@ def parse_query(query: str, route: Route) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in pairs:
         if name in values:
-            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, f"{shorten(name)} is in the address more than once")
+            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, f"{abbreviate(name)} is in the address more than once")
         is_integer = name in route.integers and re.fullmatch(r"-?[0-9]{1,15}", value) is not None
         values[name] = int(value) if is_integer else value
     return values
@@ -545,7 +551,7 @@ def check_values(values: dict[str, Any], route: Route) -> dict[str, Any]:
         for name in names:
             if name in values:
                 if type(values[name]) is not kind:
-                    raise ValueError(f"{name} must be {description}, got {shorten(values[name])}")
+                    raise ValueError(f"{name} must be {description}, got {abbreviate(values[name])}")
                 if kind is str and len(values[name]) > MAX_TEXT_LENGTH:
                     raise ValueError(f"{name} may have at most {MAX_TEXT_LENGTH} characters")
                 checked[name] = values[name]
@@ -554,7 +560,7 @@ def check_values(values: dict[str, Any], route: Route) -> dict[str, Any]:
     return checked
 
 
-def shorten(value: Any) -> str:
+def abbreviate(value: Any) -> str:
     """Return the beginning of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 50 else f"{text[:49]}…"

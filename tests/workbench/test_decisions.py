@@ -1,0 +1,867 @@
+"""The log of decisions: what counts, and what stays on the disk."""
+
+import errno
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience.workbench import decisions
+from consilience.workbench.decisions import FILE_NAME, LOCK_NAME, DecisionLog, ReadOnlyError, compute_check, find_active
+from waiting import HANG_LIMIT
+
+RUN = "0123abcd"
+MERGE = {"action": "merge", "groups": [0, 1]}
+SOURCE = Path(decisions.__file__).parents[2]
+
+WRITER = """
+import sys
+from itertools import repeat
+from pathlib import Path
+from consilience.workbench.decisions import DecisionLog
+
+log = DecisionLog.open(Path(sys.argv[1]), sys.argv[2])
+print("open" if log.read_only is None else "read-only", flush=True)
+for name in sys.stdin if len(sys.argv) == 3 else repeat("n" * 200_000):
+    print(log.append({"action": "rename", "name": name})["number"], flush=True)
+"""
+
+
+@pytest.fixture
+def open_log(tmp_path):
+    """Return a function that opens the log of the folder; close all logs at the end."""
+    logs = []
+
+    def open_in_folder(run_key=RUN):
+        logs.append(DecisionLog.open(tmp_path, run_key))
+        return logs[-1]
+
+    yield open_in_folder
+    for log in logs:
+        log.close()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / FILE_NAME
+
+
+@pytest.fixture
+def start_writer(tmp_path):
+    """Return a function that starts a process which appends an entry per line of its input, or without end."""
+    processes = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), RUN, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        )
+        processes.append(process)
+        return process, process.stdout.readline().strip()
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait(timeout=HANG_LIMIT)
+        process.stdin.close()
+        process.stdout.close()
+
+
+def write_log(log, n_entries):
+    """Append entries, close the log, and return the lines of the file."""
+    for number in range(1, n_entries + 1):
+        log.append({"action": "rename", "name": f"name {number}"})
+    log.close()
+    return log.path.read_bytes().splitlines(keepends=True)
+
+
+def list_numbers(entries):
+    return [entry["number"] for entry in entries]
+
+
+def replace_line(path, line_number, line):
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line_number - 1] = line
+    path.write_bytes(b"".join(lines))
+
+
+def encode(entry):
+    """Return a line with the right checksum."""
+    return json.dumps({**entry, "check": compute_check(entry)}).encode() + b"\n"
+
+
+# what is written
+
+
+def test_entries_are_numbered_in_order(open_log):
+    log = open_log()
+    appended = [log.append({"action": "rename", "name": name}) for name in "abc"]
+    assert list_numbers(appended) == [1, 2, 3]
+    assert [entry["name"] for entry in appended] == ["a", "b", "c"]
+    log.close()
+    assert open_log().entries == log.entries == appended
+
+
+def test_new_folder_has_no_file_until_first_entry(open_log, path):
+    log = open_log()
+    assert log.entries == []
+    assert not path.exists()
+    log.append(MERGE)
+    assert len(path.read_bytes().splitlines()) == 2
+
+
+def test_header_names_format_version_and_run(open_log, path):
+    open_log().append(MERGE)
+    header = json.loads(path.read_bytes().splitlines()[0])
+    assert header == {"what": "consilience decisions", "version": 1, "run": RUN}
+
+
+def test_reserved_fields_of_entry_are_overwritten(open_log):
+    entry = open_log().append({**MERGE, "number": 99, "time": "never", "check": "x"})
+    assert entry["number"] == 1
+    assert entry["time"].endswith("Z")
+    assert entry["check"] == compute_check(entry)
+
+
+def test_time_is_in_utc_with_seconds(open_log):
+    time = open_log().append(MERGE)["time"]
+    assert len(time) == len("2024-01-01T00:00:00Z")
+    assert time[4] + time[10] + time[19] == "-TZ"
+
+
+def test_checksum_does_not_depend_on_order_of_fields():
+    first, second = {"action": "merge", "groups": [0, 1]}, {"groups": [0, 1], "action": "merge"}
+    assert compute_check(first) == compute_check(second) == compute_check({**first, "check": "old"})
+    assert compute_check(first) != compute_check({**first, "groups": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"name": "naïve – 日本 🦆 \u2028 \x00 \ud800"},
+        {"name": "n" * 100_000},
+        {"items": ['"', "\\", "\n", ""]},
+        {"numbers": [0.1, -0.0, 1e300, 2**70, True, None]},
+        {"names": {2: "b", 10: "a"}},  # sorted differently as numbers and as the texts that JSON makes of them
+        {"items": ("a", "b")},
+    ],
+    ids=["unicode", "long", "escapes", "numbers", "integer-keys", "tuple"],
+)
+def test_values_are_read_as_they_were_returned(open_log, values):
+    log = open_log()
+    entry = log.append({"action": "rename", **values})
+    log.close()
+    assert open_log().entries == [entry]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ({1, 2}, TypeError, "set is not JSON serializable"),
+        (b"bytes", TypeError, "bytes is not JSON serializable"),
+        (float("nan"), ValueError, "Out of range float values are not JSON compliant"),
+        (float("inf"), ValueError, "Out of range float values are not JSON compliant"),
+    ],
+)
+def test_value_that_json_lacks_leaves_log_unchanged(open_log, path, value, error, message):
+    log = open_log()
+    log.append(MERGE)
+    content = path.read_bytes()
+    with pytest.raises(error, match=message):
+        log.append({"action": "rename", "name": value})
+    assert path.read_bytes() == content
+    assert log.append(MERGE)["number"] == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "an entry needs the name of an action, got None"),
+        ({"action": ""}, "an entry needs the name of an action, got ''"),
+        ({"action": 3}, "an entry needs the name of an action, got 3"),
+        ({"action": "undo"}, "'undo' must name earlier entries, from 1 to 1, got None"),
+        ({"action": "undo", "of": 2}, "'undo' must name earlier entries, from 1 to 1, got 2"),
+        ({"action": "undo", "of": 0}, "'undo' must name earlier entries, from 1 to 1, got 0"),
+        ({"action": "undo", "of": True}, "'undo' must name earlier entries, from 1 to 1, got True"),
+        ({"action": "undo", "of": 1.0}, "'undo' must name earlier entries, from 1 to 1, got 1.0"),
+        ({"action": "merge", "replaces": [5]}, "'merge' must name earlier entries, from 1 to 1, got 5"),
+        ({"action": "merge", "replaces": 1}, "replaces of 'merge' must be a list of numbers, got 1"),
+        ({"action": "revert"}, r"decisions of 'revert' must be a list of numbers, got \[\]"),
+        ({"action": "revert", "decisions": ["1"]}, "'revert' must name earlier entries, from 1 to 1, got '1'"),
+    ],
+)
+def test_entry_that_names_no_earlier_entry_is_refused(open_log, path, entry, message):
+    log = open_log()
+    log.append(MERGE)
+    content = path.read_bytes()
+    with pytest.raises(ValueError, match=message):
+        log.append(entry)
+    assert path.read_bytes() == content
+    assert len(log.entries) == 1
+
+
+def test_oversize_entry_is_refused(open_log, monkeypatch, path):
+    monkeypatch.setattr(decisions, "MAX_LINE_BYTES", 300)
+    log = open_log()
+    with pytest.raises(ValueError, match=r"the decision takes 3[0-9][0-9] bytes, and at most 300 are allowed"):
+        log.append({"action": "rename", "name": "n" * 300})
+    assert not path.exists()
+    assert log.append({"action": "rename", "name": "n" * 100})["number"] == 1
+
+
+def test_entry_is_synchronized_before_it_is_returned(open_log, monkeypatch, path):
+    log, synchronized, fsync = open_log(), [], os.fsync
+
+    def record(descriptor):
+        synchronized.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    log.append(MERGE)
+    assert synchronized == [path.stat().st_ino, path.parent.stat().st_ino]
+    log.append(MERGE)
+    assert synchronized[2:] == [path.stat().st_ino]
+
+
+def test_folder_that_cannot_be_synchronized_is_accepted(open_log, monkeypatch):
+    log, fsync = open_log(), os.fsync
+
+    def refuse_folders(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    assert log.append(MERGE)["number"] == 1
+
+
+def test_entries_of_threads_get_consecutive_numbers(open_log):
+    log = open_log()
+    threads = [threading.Thread(target=log.append, args=({"action": "rename", "name": str(i)},)) for i in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    log.close()
+    assert list_numbers(log.entries) == list(range(1, 13))
+    assert open_log().entries == log.entries
+
+
+# which decisions count
+
+
+def find_active_slowly(entries):
+    """Follow the definition of `find_active` literally."""
+
+    def is_cancelled(number, after=0):
+        undos = [undo for undo in entries if undo["action"] == "undo" and undo["of"] == number]
+        return any(undo["number"] > after and not is_cancelled(undo["number"]) for undo in undos)
+
+    active = []
+    for entry in entries:
+        number, action = entry["number"], entry["action"]
+        if is_cancelled(number) or action in ("undo", "keep"):
+            continue
+        if action == "revert":
+            active = []
+            for other in entry["decisions"]:
+                is_decision = entries[other - 1]["action"] not in ("undo", "keep", "revert")
+                if is_decision and other not in active and not is_cancelled(other, after=number):
+                    active.append(other)
+        else:
+            active = [other for other in active if other not in entry.get("replaces", [])] + [number]
+    return active
+
+
+@st.composite
+def draw_entries(draw):
+    entries = []
+    for number in range(1, draw(st.integers(0, 14)) + 1):
+        earlier = st.integers(1, max(number - 1, 1))
+        actions = ["merge", "keep"] if number == 1 else ["merge", "merge", "undo", "undo", "undo", "revert", "keep"]
+        entry = {"number": number, "action": draw(st.sampled_from(actions))}
+        if entry["action"] == "undo":
+            entry["of"] = draw(earlier)
+        elif entry["action"] == "revert":
+            entry["decisions"] = draw(st.lists(earlier, max_size=4))
+        elif entry["action"] == "merge" and number > 1 and draw(st.booleans()):
+            entry["replaces"] = draw(st.lists(earlier, max_size=2))
+        entries.append(entry)
+    return entries
+
+
+@given(draw_entries())
+def test_active_decisions_follow_from_definition(entries):
+    active = find_active(entries)
+    assert list_numbers(active) == find_active_slowly(entries)
+    assert active == [entries[entry["number"] - 1] for entry in active]
+
+
+@given(draw_entries().filter(bool))
+def test_undo_of_last_entry_and_its_redo_restore_active_decisions(entries):
+    n_entries = len(entries)
+    undo = {"number": n_entries + 1, "action": "undo", "of": n_entries}
+    redo = {"number": n_entries + 2, "action": "undo", "of": n_entries + 1}
+    assert find_active([*entries, undo]) == find_active(entries[:-1])
+    assert find_active([*entries, undo, redo]) == find_active(entries)
+
+
+@given(draw_entries(), st.data())
+def test_revert_returns_to_decisions_of_any_earlier_moment(entries, data):
+    earlier = find_active(entries[: data.draw(st.integers(0, len(entries)))])
+    revert = {"number": len(entries) + 1, "action": "revert", "decisions": list_numbers(earlier)}
+    assert find_active([*entries, revert]) == earlier
+
+
+def test_undo_after_revert_cancels_decision_that_revert_restored(open_log):
+    log = open_log()
+    for entry in (
+        MERGE,
+        {"action": "undo", "of": 1},
+        {"action": "revert", "decisions": [1]},
+        {"action": "undo", "of": 1},
+    ):
+        log.append(entry)
+    assert log.list_active() == []
+    log.append({"action": "undo", "of": 4})
+    assert list_numbers(log.list_active()) == [1]
+
+
+def test_replaced_decision_counts_again_after_undo(open_log):
+    log = open_log()
+    log.append(MERGE)
+    log.append({"action": "apart", "replaces": [1]})
+    assert list_numbers(log.list_active()) == [2]
+    log.append({"action": "undo", "of": 2})
+    assert list_numbers(log.list_active()) == [1]
+    log.append({"action": "undo", "of": 3})
+    assert list_numbers(log.list_active()) == [2]
+
+
+def test_active_decisions_are_copies(open_log):
+    log = open_log()
+    log.append(MERGE)["action"] = "changed"
+    log.list_active()[0]["action"] = "changed"
+    assert log.entries[0]["action"] == "merge"
+
+
+# files that were interrupted or damaged
+
+
+def test_file_cut_anywhere_in_last_entry_keeps_earlier_entries(open_log, path):
+    lines = write_log(open_log(), 3)
+    content, start = b"".join(lines), len(b"".join(lines[:-1]))
+    for end in range(start, len(content)):
+        path.write_bytes(content[:end])
+        log = open_log()
+        n_kept = 3 if end == len(content) - 1 else 2  # an entry that lacks only the newline is complete
+        assert list_numbers(log.entries) == list(range(1, n_kept + 1))
+        assert log.append(MERGE)["number"] == n_kept + 1
+        log.close()
+        reopened = open_log()
+        assert reopened.entries == log.entries
+        reopened.close()
+        assert path.read_bytes().startswith(b"".join(lines[: n_kept + 1]))
+
+
+def test_file_cut_anywhere_in_header_is_empty_log(open_log, path):
+    header = write_log(open_log(), 1)[0]
+    for end in range(len(header) + 1):
+        path.write_bytes(header[:end])
+        log = open_log()
+        assert log.entries == []
+        log.append(MERGE)
+        log.close()
+        assert path.read_bytes().startswith(header)
+        reopened = open_log()
+        assert list_numbers(reopened.entries) == [1]
+        reopened.close()
+
+
+def test_unfinished_line_is_left_out_and_removed(open_log, path):
+    lines = write_log(open_log(), 2)
+    path.write_bytes(b"".join(lines) + b'{"action":"me')
+    assert list_numbers(open_log().entries) == [1, 2]
+    assert path.read_bytes() == b"".join(lines)
+
+
+def test_unfinished_line_that_is_not_a_decision_log_is_kept(open_log, path):
+    path.write_bytes(b"notes of mine")
+    with pytest.raises(ValueError, match=r"line 1 of .*decisions\.jsonl is damaged \(it is not JSON\).*move the file"):
+        open_log()
+    assert path.read_bytes() == b"notes of mine"
+
+
+def test_failed_opening_releases_lock(open_log, path):
+    path.write_bytes(b"no JSON\n")
+    with pytest.raises(ValueError, match="it is not JSON"):
+        open_log()
+    path.unlink()
+    assert open_log().read_only is None
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"\n", "it is not JSON"),
+        (b"{\n", "it is not JSON"),
+        (b"[1]\n", "it is not a JSON object"),
+        (b"\xff\xfe\n", "it is not UTF-8 text"),
+        (b"[" * 200_000 + b"\n", "recursion"),
+        (b'{"action":"merge"}\n', "its checksum is wrong"),
+        (b'{"action":"merge","x":NaN}\n', "not JSON compliant"),
+        (encode({"action": "merge", "number": 7}), "it should have the number 2, got 7"),
+        (encode({"action": "merge"}), "it should have the number 2, got None"),
+        (encode({"number": 2}), "an entry needs the name of an action"),
+        (encode({"action": "undo", "of": 2, "number": 2}), "'undo' must name earlier entries, from 1 to 1, got 2"),
+        (encode({"action": "merge", "replaces": {"a": 1}, "number": 2}), "must be a list of numbers"),
+    ],
+    ids=lambda value: value if type(value) is str else "",
+)
+def test_damaged_line_in_middle_is_named_with_remedy(open_log, path, line, reason):
+    write_log(open_log(), 3)
+    replace_line(path, 3, line)
+    content = path.read_bytes()
+    pattern = (
+        rf"(?s)line 3 of .*decisions\.jsonl is damaged \(.*{reason}.*\): restore a copy .* or delete this line and"
+    )
+    with pytest.raises(ValueError, match=pattern):
+        open_log()
+    assert path.read_bytes() == content
+
+
+def test_every_changed_byte_of_entry_is_noticed(open_log, path):
+    lines = write_log(open_log(), 3)
+    for position in range(len(lines[2]) - 1):
+        changed = bytearray(lines[2])
+        changed[position] ^= 1
+        path.write_bytes(b"".join([*lines[:2], bytes(changed), lines[3]]))
+        with pytest.raises(ValueError, match=r"line 3 of .* is damaged"):
+            open_log()
+
+
+def test_removed_line_is_noticed(open_log, path):
+    lines = write_log(open_log(), 3)
+    path.write_bytes(b"".join([lines[0], lines[2], lines[3]]))
+    with pytest.raises(ValueError, match=r"line 2 of .*\(it should have the number 1, got 2\)"):
+        open_log()
+
+
+def test_remedy_of_damaged_line_works_even_without_last_newline(open_log, path):
+    lines = write_log(open_log(), 3)
+    path.write_bytes(b"".join(lines[:3]).rstrip(b"\n"))
+    log = open_log()
+    assert list_numbers(log.entries) == [1, 2]
+    assert log.append(MERGE)["number"] == 3
+    log.close()
+    assert list_numbers(open_log().entries) == [1, 2, 3]
+
+
+def test_file_with_windows_line_ends_can_be_read_and_appended_to(open_log, path):
+    lines = write_log(open_log(), 2)
+    path.write_bytes(b"".join(lines).replace(b"\n", b"\r\n"))
+    log = open_log()
+    assert log.append(MERGE)["number"] == 3
+    log.close()
+    assert list_numbers(open_log().entries) == [1, 2, 3]
+
+
+def test_oversize_line_is_damage(open_log, monkeypatch, path):
+    write_log(open_log(), 2)
+    monkeypatch.setattr(decisions, "MAX_LINE_BYTES", 300)
+    for end in (b"\n", b""):
+        replace_line(path, 3, b'"' + b"x" * 400 + end)
+        with pytest.raises(ValueError, match=r"line 3 of .* is damaged \(it has more than 300 bytes\)"):
+            open_log()
+
+
+def test_file_of_other_run_is_refused_and_kept(open_log, path):
+    write_log(open_log(), 1)
+    content = path.read_bytes()
+    with pytest.raises(ValueError, match=r"decisions about another run: move the file .* or restore the files"):
+        open_log("another")
+    assert path.read_bytes() == content
+
+
+def test_newer_version_is_refused_with_remedy(open_log, path):
+    write_log(open_log(), 1)
+    header = json.dumps({"what": "consilience decisions", "version": 2, "run": RUN}).encode()
+    replace_line(path, 1, header + b"\n")
+    pattern = "has version 2, and this version of consilience reads version 1: install the version of consilience that"
+    with pytest.raises(ValueError, match=pattern):
+        open_log()
+
+
+@pytest.mark.parametrize("content", [b"{}\n", b'{"what": "other"}\n', b'{"a": 1}'])
+def test_other_file_is_refused_and_kept(open_log, path, content):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a file of decisions: move the file to another folder"):
+        open_log()
+    assert path.read_bytes() == content
+
+
+def test_folder_in_place_of_file_is_refused(open_log, path):
+    path.mkdir()
+    with pytest.raises(OSError, match=r"decisions\.jsonl"):
+        open_log()
+
+
+def test_missing_folder_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        DecisionLog.open(tmp_path / "missing", RUN)
+
+
+# links and permissions
+
+
+def test_linked_lock_is_refused_and_its_target_kept(open_log, tmp_path):
+    target = tmp_path / "target"
+    (tmp_path / LOCK_NAME).symlink_to(target)
+    with pytest.raises(OSError, match=r"decisions\.lock is a symbolic link: delete it"):
+        open_log()
+    assert not target.exists()
+
+
+def test_linked_file_is_read_and_appended_to(open_log, path, tmp_path):
+    write_log(open_log(), 1)
+    target = tmp_path / "target"
+    path.rename(target)
+    path.symlink_to(target)
+    assert open_log().append(MERGE)["number"] == 2
+    assert len(target.read_bytes().splitlines()) == 3
+
+
+def test_dangling_link_creates_no_file_elsewhere(open_log, path, tmp_path):
+    target = tmp_path / "target"
+    path.symlink_to(target)
+    log = open_log()
+    with pytest.raises(OSError, match=r"the decision was not saved in .*decisions\.jsonl"):
+        log.append(MERGE)
+    assert not target.exists()
+    assert path.is_symlink()
+
+
+def refuse_to_open(monkeypatch, name, number):
+    """Let os.open fail for the files of a name."""
+    open_file = os.open
+
+    def open_others(path, *arguments, **options):
+        if Path(path).name == name:
+            raise OSError(number, os.strerror(number), str(path))
+        return open_file(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_others)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_folder_without_write_permission_is_read_only(open_log, monkeypatch, tmp_path, number):
+    write_log(open_log(), 2)
+    refuse_to_open(monkeypatch, LOCK_NAME, number)
+    log = open_log()
+    assert log.read_only == f"{tmp_path} is not writable: change its permissions to make changes here"
+    assert list_numbers(log.entries) == [1, 2]
+    with pytest.raises(ReadOnlyError, match="is not writable: change its permissions"):
+        log.append(MERGE)
+
+
+def test_log_that_was_read_only_is_writable_after_permissions_change(open_log, monkeypatch):
+    with monkeypatch.context() as patch:
+        refuse_to_open(patch, LOCK_NAME, errno.EACCES)
+        log = open_log()
+        assert not log.reload()
+    assert log.reload()
+    assert log.append(MERGE)["number"] == 1
+
+
+def test_full_disk_without_space_for_lock_is_read_only(open_log, monkeypatch):
+    write_log(open_log(), 1)
+    with monkeypatch.context() as patch:
+        refuse_to_open(patch, LOCK_NAME, errno.ENOSPC)
+        log = open_log()
+        assert "cannot be created: No space left on device; free space" in log.read_only
+        assert list_numbers(log.entries) == [1]
+    assert log.reload()
+    assert log.append(MERGE)["number"] == 2
+
+
+def test_other_errors_of_lock_are_raised(open_log, monkeypatch):
+    refuse_to_open(monkeypatch, LOCK_NAME, errno.EIO)
+    with pytest.raises(OSError, match=r"decisions\.lock"):
+        open_log()
+
+
+@pytest.mark.parametrize("is_present", [True, False])
+def test_file_without_write_permission_is_read_only(open_log, monkeypatch, tmp_path, path, is_present):
+    if is_present:
+        write_log(open_log(), 1)
+    target = path if is_present else tmp_path
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda name, mode: Path(name) != target and access(name, mode))
+    log = open_log()
+    assert log.read_only == f"{target} is not writable: change its permissions to make changes here"
+    with pytest.raises(ReadOnlyError, match="is not writable"):
+        log.append(MERGE)
+
+
+def test_read_only_log_leaves_unfinished_line_to_its_writer(open_log, path):
+    log = open_log()
+    log.append(MERGE)
+    with path.open("ab") as file:
+        file.write(b'{"action"')
+    content = path.read_bytes()
+    reader = open_log()
+    assert reader.read_only is not None
+    assert list_numbers(reader.entries) == [1]
+    assert path.read_bytes() == content
+
+
+def test_file_system_without_locks_can_be_written(open_log, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(decisions.fcntl, "flock", refuse)
+    assert open_log().append(MERGE)["number"] == 1
+
+
+def test_file_changed_by_other_program_is_not_appended_to(open_log, path):
+    log = open_log()
+    log.append(MERGE)
+    with path.open("ab") as file:
+        file.write(b"other\n")
+    content = path.read_bytes()
+    with pytest.raises(ReadOnlyError, match=r"another program has changed .*: open the run again"):
+        log.append(MERGE)
+    assert path.read_bytes() == content
+
+
+def test_deleted_file_is_not_begun_anew(open_log, path):
+    log = open_log()
+    log.append(MERGE)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"the decision was not saved in .*: No such file"):
+        log.append(MERGE)
+    assert not path.exists()
+
+
+def test_closed_log_can_be_read_only(open_log):
+    log = open_log()
+    log.append(MERGE)
+    log.close()
+    log.close()
+    with pytest.raises(ReadOnlyError, match="have been closed: open the run again to make changes"):
+        log.append(MERGE)
+    assert not log.reload()
+    assert list_numbers(log.list_active()) == [1]
+
+
+# several processes
+
+
+def test_second_process_is_read_only_and_takes_over(open_log, start_writer):
+    writer, state = start_writer()
+    assert state == "open"
+    log = open_log()
+    assert log.read_only.startswith("another workbench has ")
+    with pytest.raises(ReadOnlyError, match=r"another workbench has .* open: close it to make changes here"):
+        log.append(MERGE)
+    assert not log.reload()
+    writer.stdin.write("a\nb\n")
+    writer.stdin.flush()
+    assert [writer.stdout.readline() for _ in "ab"] == ["1\n", "2\n"]
+    assert log.reload()
+    assert list_numbers(log.entries) == [1, 2]
+    assert not log.reload()
+    writer.stdin.close()
+    writer.wait(timeout=HANG_LIMIT)
+    assert log.reload()
+    assert log.read_only is None
+    assert log.append(MERGE)["number"] == 3
+    assert start_writer()[1] == "read-only"
+
+
+def test_second_log_of_same_process_is_read_only(open_log):
+    first, second = open_log(), open_log()
+    assert second.read_only is not None
+    first.append(MERGE)
+    first.close()
+    assert second.reload()
+    assert second.append(MERGE)["number"] == 2
+
+
+def test_reader_keeps_entries_when_file_is_damaged(open_log, path):
+    writer = open_log()
+    writer.append(MERGE)
+    reader = open_log()
+    reason, content = reader.read_only, path.read_bytes()
+    path.write_bytes(content + b"damage\n")
+    assert reader.reload()
+    assert "line 3 of" in reader.read_only
+    assert list_numbers(reader.entries) == [1]
+    assert not reader.reload()
+    path.write_bytes(content)
+    assert reader.reload()
+    assert reader.read_only == reason
+
+
+def test_damaged_file_is_not_taken_over(open_log, path):
+    writer = open_log()
+    writer.append(MERGE)
+    reader = open_log()
+    content = path.read_bytes()
+    path.write_bytes(content + b"damage\n")
+    writer.close()
+    assert reader.reload()
+    with pytest.raises(ReadOnlyError, match=r"line 3 of .* is damaged"):
+        reader.append(MERGE)
+    path.write_bytes(content)
+    assert reader.reload()
+    assert reader.append(MERGE)["number"] == 2
+
+
+def test_acknowledged_entries_survive_kills(open_log, start_writer):
+    rng = random.Random(0)
+    for _ in range(4):
+        process, state = start_writer("without end")
+        assert state == "open"
+        acknowledged = [process.stdout.readline()]
+        time.sleep(rng.uniform(0, 0.05))
+        process.kill()
+        acknowledged += process.stdout.readlines()
+        assert process.wait(timeout=HANG_LIMIT) == -signal.SIGKILL
+        log = open_log()
+        assert log.read_only is None
+        assert len(log.entries) >= int([line for line in acknowledged if line.endswith("\n")][-1])
+        log.append(MERGE)
+        log.close()
+
+
+# full disks
+
+
+def fail_to_write(n_bytes):
+    """Return a version of os.write for a disk that has room for some bytes."""
+    write, n_left = os.write, n_bytes
+
+    def write_some(descriptor, content):
+        nonlocal n_left
+        if not n_left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        n_written = write(descriptor, bytes(content[: min(n_left, 7)]))
+        n_left -= n_written
+        return n_written
+
+    return write_some
+
+
+def fail(number):
+    """Return a function that fails."""
+
+    def raise_error(*_):
+        raise OSError(number, os.strerror(number))
+
+    return raise_error
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 40, 80])
+@pytest.mark.parametrize("n_entries", [0, 2])
+def test_full_disk_leaves_file_unchanged(open_log, monkeypatch, path, n_bytes, n_entries):
+    log = open_log()
+    for _ in range(n_entries):
+        log.append(MERGE)
+    content = path.read_bytes() if n_entries else None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", fail_to_write(n_bytes))
+        with pytest.raises(OSError, match=r"not saved in .*decisions\.jsonl: No space left on device") as raised:
+            log.append(MERGE)
+    assert raised.value.errno == errno.ENOSPC
+    assert (path.read_bytes() if path.exists() else None) == content
+    assert len(log.entries) == n_entries
+    assert log.append(MERGE)["number"] == n_entries + 1
+    log.close()
+    assert open_log().entries == log.entries
+
+
+def test_short_writes_are_continued(open_log, monkeypatch):
+    log = open_log()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", fail_to_write(10_000))
+        log.append(MERGE)
+    log.close()
+    assert open_log().entries == log.entries
+
+
+@pytest.mark.parametrize("n_entries", [0, 2])
+def test_failed_synchronization_leaves_file_unchanged(open_log, monkeypatch, path, n_entries):
+    log = open_log()
+    for _ in range(n_entries):
+        log.append(MERGE)
+    content = path.read_bytes() if n_entries else None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail(errno.EIO))
+        with pytest.raises(OSError, match=r"not saved in .*decisions\.jsonl: Input/output error"):
+            log.append(MERGE)
+    assert (path.read_bytes() if path.exists() else None) == content
+    assert log.append(MERGE)["number"] == n_entries + 1
+    log.close()
+    assert open_log().entries == log.entries
+
+
+@pytest.mark.parametrize("n_entries", [0, 2])
+def test_bytes_that_could_not_be_removed_are_removed_by_next_append(open_log, monkeypatch, path, n_entries):
+    log = open_log()
+    for _ in range(n_entries):
+        log.append(MERGE)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", fail_to_write(20))
+        patch.setattr(os, "ftruncate", fail(errno.EIO))
+        for _ in range(2):
+            with pytest.raises(OSError, match=r"not saved in .*decisions\.jsonl"):
+                log.append(MERGE)
+    assert log.append({"action": "rename", "name": "next"})["number"] == n_entries + 1
+    log.close()
+    reopened = open_log()
+    assert reopened.entries == log.entries
+    assert reopened.entries[-1]["name"] == "next"
+
+
+def test_interrupted_append_leaves_log_unchanged(open_log, monkeypatch, path):
+    log = open_log()
+    log.append(MERGE)
+    content = path.read_bytes()
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupt)
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            log.append(MERGE)
+    assert path.read_bytes().startswith(content)
+    assert len(log.entries) == 1
+    assert log.append(MERGE)["number"] == 2
+    log.close()
+    assert open_log().entries == log.entries
+
+
+def test_error_without_number_is_reported(open_log, monkeypatch):
+    log = open_log()
+
+    def refuse(*_):
+        raise OSError("no reason")
+
+    monkeypatch.setattr(os, "write", refuse)
+    with pytest.raises(OSError, match=r"not saved in .*decisions\.jsonl: no reason"):
+        log.append(MERGE)
