@@ -20,6 +20,8 @@ from consilience.workbench import decisions
 from consilience.workbench.decisions import FILE_NAME, LOCK_NAME, DecisionLog, ReadOnlyError, compute_check, find_active
 from waiting import HANG_LIMIT
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
+
 RUN = "0123abcd"
 MERGE = {"action": "merge", "groups": [0, 1]}
 SOURCE = Path(decisions.__file__).parents[2]

@@ -51,14 +51,17 @@ class ClusteringCache:
         if self.folder is None:
             return None
         try:
-            with np.load(self.folder / f"{key}.npz", allow_pickle=False) as content:
-                labels, effects = content["labels"].astype(np.int64), json.loads(str(content["effects"]))
+            content = BytesIO((self.folder / f"{key}.npz").read_bytes())
+            with np.load(content, allow_pickle=False) as archive:
+                labels, effects = archive["labels"], json.loads(str(archive["effects"]))
         except Exception:  # a damaged archive raises errors of many kinds
             return None
-        if labels.shape != (n_items,) or type(effects) is not list:
+        if labels.shape != (n_items,) or labels.dtype != np.int32 or labels.min(initial=0) < -1:
             return None
-        self._remember(key, labels, effects)
-        return labels, effects
+        if type(effects) is not list or any(type(effect) is not str for effect in effects):
+            return None
+        self._remember(key, labels.astype(np.int64), effects)
+        return self._memory[key]
 
     def put(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
         """Store a clustering; if the disk is full, it is kept in memory only."""

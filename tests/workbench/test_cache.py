@@ -1,0 +1,268 @@
+"""Clusterings on disk: they are read as they were stored, or not at all."""
+
+import errno
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience.workbench import cache
+from consilience.workbench.cache import FOLDER, ClusteringCache, compute_key
+
+LABELS = np.array([0, 2, -1, 1, 0])
+INTEGERS = LABELS.astype(np.int32)  # as they are stored
+EFFECTS = ["“a” and “b” were merged.", ""]
+MERGE = {"number": 1, "action": "merge", "groups": [0, 1]}
+APART = {"number": 2, "action": "apart", "items": ["a"], "others": ["b"]}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """The file of a stored clustering with the key "key"."""
+    ClusteringCache(tmp_path).put("key", LABELS, EFFECTS)
+    return tmp_path / FOLDER / "key.npz"
+
+
+def write_archive(path, **arrays):
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def list_files(folder):
+    return sorted(path.name for path in (folder / FOLDER).iterdir())
+
+
+# keys
+
+
+def test_key_depends_on_run_and_on_all_decisions_in_their_order():
+    keys = {
+        compute_key("run", []),
+        compute_key("other", []),
+        compute_key("run", [MERGE]),
+        compute_key("run", [MERGE, APART]),
+        compute_key("run", [APART, MERGE]),
+        compute_key("run", [{**MERGE, "groups": [0, 2]}]),
+        compute_key("run", [{**MERGE, "number": 2}]),
+    }
+    assert len(keys) == 7
+    assert all(key.isalnum() for key in keys)
+
+
+def test_key_does_not_depend_on_stored_checksum():
+    assert compute_key("run", [MERGE]) == compute_key("run", [{**MERGE, "check": "00000000"}])
+
+
+# storing
+
+
+def test_stored_clustering_is_read_by_new_cache(stored, tmp_path):
+    labels, effects = ClusteringCache(tmp_path).get("key", len(LABELS))
+    np.testing.assert_array_equal(labels, LABELS)
+    assert labels.dtype == np.int64
+    assert effects == EFFECTS
+    assert list_files(tmp_path) == ["key.npz"]
+
+
+def test_clustering_is_replaced(stored, tmp_path):
+    ClusteringCache(tmp_path).put("key", LABELS[::-1], [])
+    labels, effects = ClusteringCache(tmp_path).get("key", len(LABELS))
+    np.testing.assert_array_equal(labels, LABELS[::-1])
+    assert effects == []
+
+
+def test_missing_key_gives_none(stored, tmp_path):
+    assert ClusteringCache(tmp_path).get("other", len(LABELS)) is None
+    assert ClusteringCache(tmp_path / "missing").get("key", len(LABELS)) is None
+
+
+def test_reading_creates_no_folder(tmp_path):
+    ClusteringCache(tmp_path).get("key", 5)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cache_without_folder_stores_in_memory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    clusterings = ClusteringCache(None)
+    assert clusterings.get("key", 5) is None
+    clusterings.put("key", LABELS, EFFECTS)
+    labels, effects = clusterings.get("key", 5)
+    np.testing.assert_array_equal(labels, LABELS)
+    assert effects == EFFECTS
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_change_of_effects_after_storing_is_not_stored():
+    clusterings, effects = ClusteringCache(None), ["a"]
+    clusterings.put("key", LABELS, effects)
+    effects.append("b")
+    assert clusterings.get("key", 5)[1] == ["a"]
+
+
+def test_stored_clustering_is_read_once(stored, tmp_path):
+    clusterings = ClusteringCache(tmp_path)
+    first = clusterings.get("key", 5)
+    stored.unlink()
+    assert clusterings.get("key", 5)[0] is first[0]
+
+
+# damaged files
+
+
+def test_file_cut_anywhere_gives_none(stored, tmp_path):
+    content = stored.read_bytes()
+    for end in range(0, len(content), 7):
+        stored.write_bytes(content[:end])
+        assert ClusteringCache(tmp_path).get("key", 5) is None
+
+
+def test_file_with_changed_byte_gives_stored_clustering_or_none(stored, tmp_path):
+    content = stored.read_bytes()
+    n_none = 0
+    for position in range(0, len(content), 3):
+        changed = bytearray(content)
+        changed[position] ^= 0xFF
+        stored.write_bytes(changed)
+        clustering = ClusteringCache(tmp_path).get("key", 5)
+        n_none += clustering is None
+        if clustering is not None:
+            np.testing.assert_array_equal(clustering[0], LABELS)
+            assert clustering[1] == EFFECTS
+    assert n_none > 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", b"PK\x03\x04", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00"],
+    ids=["empty", "text", "zip", "pickle", "array"],
+)
+def test_other_file_gives_none(stored, tmp_path, content):
+    stored.write_bytes(content)
+    assert ClusteringCache(tmp_path).get("key", 5) is None
+
+
+EFFECTS_TEXT = json.dumps(EFFECTS)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"labels": INTEGERS},
+        {"effects": EFFECTS_TEXT},
+        {"labels": INTEGERS[:4], "effects": EFFECTS_TEXT},
+        {"labels": INTEGERS[:, None], "effects": EFFECTS_TEXT},
+        {"labels": np.int32(3), "effects": EFFECTS_TEXT},
+        {"labels": LABELS.astype(float), "effects": EFFECTS_TEXT},
+        {"labels": LABELS, "effects": EFFECTS_TEXT},
+        {"labels": LABELS.astype(str), "effects": EFFECTS_TEXT},
+        {"labels": INTEGERS - 1, "effects": EFFECTS_TEXT},
+        {"labels": INTEGERS, "effects": "no JSON"},
+        {"labels": INTEGERS, "effects": '{"a": 1}'},
+        {"labels": INTEGERS, "effects": "[1, null]"},
+        {"labels": INTEGERS, "effects": "[" * 100_000},
+    ],
+    ids=lambda arrays: "-".join(f"{name}{np.shape(array)}" for name, array in arrays.items()),
+)
+def test_archive_of_other_content_gives_none(stored, tmp_path, arrays):
+    write_archive(stored, **arrays)
+    assert ClusteringCache(tmp_path).get("key", 5) is None
+
+
+def test_archive_written_by_hand_is_read(stored, tmp_path):
+    write_archive(stored, labels=INTEGERS, effects=EFFECTS_TEXT)
+    assert ClusteringCache(tmp_path).get("key", 5)[1] == EFFECTS
+
+
+def test_pickled_objects_are_not_loaded(stored, tmp_path):
+    class Harmful:
+        def __reduce__(self):
+            return (os.mkdir, (str(tmp_path / "harm"),))
+
+    write_archive(stored, labels=INTEGERS, effects=np.array([Harmful()], dtype=object))
+    assert ClusteringCache(tmp_path).get("key", 5) is None
+    assert not (tmp_path / "harm").exists()
+
+
+def test_damaged_file_is_replaced(stored, tmp_path):
+    stored.write_bytes(b"damaged")
+    ClusteringCache(tmp_path).put("key", LABELS, EFFECTS)
+    np.testing.assert_array_equal(ClusteringCache(tmp_path).get("key", 5)[0], LABELS)
+
+
+# full disks and folders that cannot be written
+
+
+def assert_stored_in_memory_only(tmp_path, put):
+    clusterings = ClusteringCache(tmp_path)
+    put(clusterings)
+    np.testing.assert_array_equal(clusterings.get("new", 5)[0], LABELS)
+    assert ClusteringCache(tmp_path).get("new", 5) is None
+
+
+def test_full_disk_stores_in_memory_only(stored, tmp_path, monkeypatch):
+    def write_a_part(path, content):
+        with path.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_a_part)
+    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert list_files(tmp_path) == ["key.npz"]
+
+
+@pytest.mark.parametrize("name", ["replace", "mkdir"])
+def test_folder_without_write_permission_stores_in_memory_only(tmp_path, monkeypatch, name):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, name, refuse)
+    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert list(tmp_path.rglob("*.*")) in ([], [tmp_path / FOLDER])
+
+
+def test_file_in_place_of_folder_stores_in_memory_only(tmp_path):
+    (tmp_path / FOLDER).write_text("a file")
+    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert (tmp_path / FOLDER).read_text() == "a file"
+
+
+def test_deleted_folder_is_created_again(stored, tmp_path):
+    clusterings = ClusteringCache(tmp_path)
+    stored.unlink()
+    stored.parent.rmdir()
+    clusterings.put("new", LABELS, EFFECTS)
+    assert list_files(tmp_path) == ["new.npz"]
+
+
+# how much is stored
+
+
+def test_oldest_files_and_unfinished_files_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "MAX_FILES", 3)
+    clusterings = ClusteringCache(tmp_path)
+    for age in range(5):
+        clusterings.put(f"key{age}", LABELS, EFFECTS)
+        os.utime(tmp_path / FOLDER / f"key{age}.npz", (age, age))
+        (tmp_path / FOLDER / "killed.1.tmp").write_bytes(b"unfinished")
+    clusterings.put("last", LABELS, EFFECTS)
+    assert list_files(tmp_path) == ["key3.npz", "key4.npz", "last.npz"]
+
+
+def test_memory_forgets_oldest_clusterings(monkeypatch):
+    monkeypatch.setattr(cache, "MAX_MEMORY", 3)
+    clusterings = ClusteringCache(None)
+    for number in range(5):
+        clusterings.put(f"key{number}", LABELS, EFFECTS)
+    stored = [number for number in range(5) if clusterings.get(f"key{number}", 5) is not None]
+    assert stored == [2, 3, 4]
+
+
+def test_archive_has_two_small_members(stored):
+    with zipfile.ZipFile(stored) as archive:
+        assert {name: archive.getinfo(name).file_size < 1000 for name in archive.namelist()} == {
+            "labels.npy": True,
+            "effects.npy": True,
+        }
