@@ -1,8 +1,10 @@
 // Requests to the server. The link has a token, which is exchanged once for a key; the key authorizes all requests.
 const keyName = "consilience-key";
 const alreadyUsed = "This link was already used. Stop `consilience open` with Ctrl-C and start it again for a new link.";
+const needsLink = "Open the workbench with the link that `consilience open` shows: it contains the token that this page needs.";
 
 let key = null;
+let refusal = needsLink; // what to do if the key is not valid
 
 export class RequestError extends Error {
   constructor(message, status, body) {
@@ -81,13 +83,13 @@ export const authorize = async () => {
     } catch (error) {
       if (error.status === 0) return "The server cannot be reached. Run `consilience open FOLDER` again.";
       key = readStored();
-      return key ? null : alreadyUsed;
+      refusal = alreadyUsed;
+      return key ? null : refusal;
     }
   }
   key = readStored();
-  return key ? null : "Open the workbench with the link that `consilience open` shows: it contains the token that this page needs.";
+  return key ? null : needsLink;
 };
-export const invalidKey = alreadyUsed;
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -102,19 +104,24 @@ export const followState = async (apply, tell, clusteringShown) => {
     try {
       state = await get("/api/state", { after: revision, clustering: clusteringShown() }, { signal: controller.signal });
     } catch (error) {
-      if (error.status === 401 || error.status === 403) return tell(false, invalidKey);
+      if (error.status === 401 || error.status === 403) return tell(false, refusal);
       tell(false, null);
     } finally {
       clearTimeout(timer);
     }
     if (state) {
       pause = 500;
-      tell(true, null);
-      revision = state.revision;
-      await apply(state);
-    } else {
-      await wait(pause);
-      pause = Math.min(pause * 2, 4000);
+      try {
+        await apply(state);
+        revision = state.revision;
+        tell(true, null);
+        continue;
+      } catch (error) {
+        if (error.status === undefined) throw error; // not about a request
+        tell(false, null);
+      }
     }
+    await wait(pause);
+    pause = Math.min(pause * 2, 4000);
   }
 };

@@ -131,13 +131,17 @@ const showFrame = () => {
   showStatus();
   if (!isReady) return;
   const nGroups = server.groups.size;
-  const score = state.scores?.nmi != null ? `, NMI with known classes ${state.scores.nmi.toFixed(3)}` : "";
-  at("counts").textContent = `${number(items.n)} ${items.noun} in ${number(nGroups)} groups${score}`;
+  const score = state.scores?.nmi != null ? `NMI with known classes ${state.scores.nmi.toFixed(3)}` : "";
+  const counts = `${number(items.n)} ${items.noun} in ${number(nGroups)} groups`;
+  const folder = items.folder.split(/[\\/]/).at(-1);
+  const hasTitle = items.title !== folder; // without a title, the server sends the name of the folder
+  at("title").textContent = hasTitle ? items.title : counts;
+  at("counts").textContent = [hasTitle && counts, score, folder].filter(Boolean).join(" · ");
+  at("counts").title = items.folder;
   if (state.error && state.error !== shownError) showMessage(state.error);
   shownError = state.error;
 };
 const build = () => {
-  at("title").textContent = items.title;
   document.title = `${items.title} – consilience workbench`;
   buildMaps();
   connectActions();

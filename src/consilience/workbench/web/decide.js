@@ -47,12 +47,15 @@ export const askGroup = (title, note, isOffered = () => true) =>
     return [group.number, fill(line, makeChip(group.number), make("small", number(group.size)))];
   }));
 
+export const askView = (note) =>
+  askChoice("Which view is misleading here?", note, items.views.map((view) => [view.name, make("span", view.name)]));
+
 const selectedRows = () => [...page.selection];
 const actions = {
   "action-together": () => decide({ action: "together", rows: selectedRows() }),
   "action-apart": () => decide({ action: "apart", rows: selectedRows() }),
   "action-not-with": async () => {
-    const group = await askGroup("Not with which group?", "The selection is kept apart from the typical members of the group.");
+    const group = await askGroup("Not in which group?", "The selection is kept apart from the typical members of the group.");
     if (group === null) return;
     try {
       const { typical } = await get("/api/group", { number: group });
@@ -65,15 +68,13 @@ const actions = {
   },
   "action-split": async () => {
     const note = `${number(page.selection.size)} ${items.noun} become a group.`;
-    const name = await askText("Make a group", "Name (optional)", { note, confirm: "Make the group", isOptional: true });
+    const name = await askText("New group", "Name (optional)", { note, confirm: "Make the group", isOptional: true });
     if (name === null) return;
     await decide({ action: "split", rows: selectedRows(), ...(name ? { name } : {}) });
   },
   "action-outlier": () => decide({ action: "outlier", rows: selectedRows() }),
   "action-distrust": async () => {
-    const choices = items.views.map((view) => [view.name, make("span", view.name)]);
-    const note = `The view is ignored for the ${number(page.selection.size)} selected ${items.noun}.`;
-    const view = await askChoice("Which view is misleading here?", note, choices);
+    const view = await askView(`The view is ignored for the ${number(page.selection.size)} selected ${items.noun}.`);
     if (view !== null) await decide({ action: "distrust", view, rows: selectedRows() });
   },
   "action-clear": () => store.select([]),
@@ -84,18 +85,15 @@ export const showActions = () => {
   const limit = server.state?.limits?.max_rows_apart ?? Infinity;
   const first = n === 1 ? store.idOf([...page.selection][0]) : null;
   at("selection-text").replaceChildren(
-    n ? make("b", first ?? `${number(n)} selected`) : make("span", "Click a point to select it, Ctrl-click to add, Shift-drag for a region."),
+    n ? make("b", first ?? `${number(n)} ${items.noun} selected`) : make("span", "Nothing selected"),
   );
   for (const button of at("actions").querySelectorAll("[data-least]")) {
     button.disabled = n < Number(button.dataset.least) || (store.isReadOnly() && !("local" in button.dataset));
   }
   const apart = at("action-apart");
-  apart.textContent = n > 2 ? "No two belong together" : "Do not belong together";
-  apart.title = n > limit ? `At most ${number(limit)} ${items.noun} at once` : "";
-  if (n > limit) {
-    apart.disabled = true;
-    apart.textContent = `No two belong together (at most ${number(limit)})`;
-  }
+  apart.textContent = n > 2 ? "Keep all apart" : "Keep apart";
+  apart.title = n > limit ? `There are ${number(limit)} groups, so that at most ${number(limit)} ${items.noun} can all be in different ones` : "";
+  if (n > limit) apart.disabled = true;
   at("undo").disabled = store.isReadOnly() || server.state?.undo == null;
   at("redo").disabled = store.isReadOnly() || server.state?.redo == null;
 };

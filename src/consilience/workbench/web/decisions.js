@@ -14,7 +14,8 @@ export const showReach = async (decision) => {
       const [heights, side] = await Promise.all([unpack(view.heights), unpack(view.side)]);
       views.set(view.name, { heights, side, sentence: view.sentence });
     }
-    store.setPropagation({ decision, kind: answer.kind, pairs: answer.pairs, views });
+    const joint = { heights: await unpack(answer.joint.heights), side: await unpack(answer.joint.side), sentence: answer.joint.sentence };
+    store.setPropagation({ decision, kind: answer.kind, pairs: answer.pairs, views, joint });
     document.querySelector('#small-tabs [data-tab="maps"]').click();
   } catch (error) {
     showMessage(error.message);
@@ -23,6 +24,7 @@ export const showReach = async (decision) => {
 const showPropagation = () => {
   const strip = at("propagation");
   strip.hidden = !page.propagation;
+  at("changes").classList.toggle("wb-covered", Boolean(page.propagation));
   if (!page.propagation) return;
   const { decision } = page.propagation;
   const sentence = server.state.decisions.find((entry) => entry.number === decision)?.sentence ?? "";
@@ -59,7 +61,7 @@ const showDecisions = () => {
     if (decision.can_redo) add("Redo", () => redo(decision.number), "redo");
     if (decision.rows.length) add("Show items", () => store.select(decision.rows), "items");
     if (decision.is_active && (decision.action === "together" || decision.action === "apart")) {
-      add("Show how far it reaches", () => showReach(decision.number), "reach");
+      add("How far it reaches", () => showReach(decision.number), "reach");
     }
     fill(entry, line, facts, decision.status === "violated" && decision.reason && make("p", decision.reason, "wb-reason"), buttons);
     list.append(entry);
@@ -70,9 +72,8 @@ const showDecisions = () => {
 const showChanges = () => {
   const { changes } = server.state;
   const strip = at("changes");
-  const isNew = changes && store.clustering.changed.size > 0;
-  strip.hidden = !isNew;
-  if (!isNew) return;
+  strip.hidden = !changes?.sentences.length;
+  if (strip.hidden) return;
   const sentences = make("div", undefined, "wb-strip-words");
   changes.sentences.slice(0, 6).forEach((sentence, k) => sentences.append(make(k ? "span" : "b", `${sentence} `)));
   const only = makeButton("Show only these", () => store.setFilter(page.filter === "changed" ? "all" : "changed"));
@@ -81,7 +82,8 @@ const showChanges = () => {
   name();
   only.addEventListener("click", name);
   const close = makeButton("Close", () => (strip.hidden = true), "wb-quiet");
-  strip.replaceChildren(sentences, only, close);
+  strip.replaceChildren();
+  fill(strip, sentences, store.clustering.changed.size > 0 && only, close);
 };
 export const buildDecisions = () => {
   store.listen("state", showDecisions);

@@ -75,10 +75,10 @@ export const confirmAction = (title, text, confirm, isDanger = false) =>
 
 // Return true if the new decision shall win.
 export const showContradiction = (contradiction) =>
-  openDialog("This contradicts earlier decisions", "Let the new decision win", (body) => {
+  openDialog("This contradicts earlier decisions", "Let the new one win", (body) => {
     body.append(make("p", contradiction.sentence), make("h3", "Earlier decisions"));
     const list = make("ul", undefined, "wb-sentences");
-    contradiction.sentences.forEach((sentence, k) => list.append(make("li", `${contradiction.decisions[k] ?? ""}. ${sentence}`)));
+    contradiction.sentences.forEach((sentence) => list.append(make("li", sentence)));
     body.append(list);
     return () => true;
-  }, { cancelText: "Keep the earlier decisions" });
+  }, { cancelText: "Keep what was decided before" });

@@ -1,8 +1,8 @@
 // The left panel: the list of groups, the page of a group, and what a search returns.
 import { unpack } from "/shared.js";
 import { get } from "/api.js";
-import { askGroup, decide, showMessage } from "/decide.js";
-import { askText } from "/dialogs.js";
+import { askGroup, askView, decide, showMessage } from "/decide.js";
+import { askText, confirmAction } from "/dialogs.js";
 import { at, fill, make, makeBar, makeButton, makeChip, makeGroupLink, makeItemList, number, percent } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page, server } from "/store.js";
@@ -19,7 +19,7 @@ const showList = () => {
     const name = make("span", undefined, "wb-group-name");
     fill(name, makeChip(group.number), group.is_new && make("span", "new", "wb-new"));
     const sure = make("span", percent(group.confidence), "wb-sure");
-    fill(button, name, makeBar(group.size / largest), make("span", number(group.size), "size"), sure);
+    fill(button, name, make("span", number(group.size), "size"), sure, makeBar(group.size / largest));
     button.addEventListener("pointerenter", () => store.setHoveredGroup(group.number));
     button.addEventListener("pointerleave", () => store.setHoveredGroup(null));
     list.append(fill(make("li"), button));
@@ -56,11 +56,12 @@ const makeGroupActions = (group) => {
     button.disabled = store.isReadOnly() && id !== "group-select";
     bar.append(button);
   };
-  add("group-select", "Select members", () => {
+  const findMembers = () => {
     const rows = [];
     clustering.labels.forEach((label, row) => label === group.number && rows.push(row));
-    store.select(rows);
-  });
+    return rows;
+  };
+  add("group-select", "Select members", () => store.select(findMembers()));
   add("group-rename", "Rename …", async () => {
     const name = await askText("Rename the group", "Name", { value: store.nameGroup(group.number), confirm: "Rename" });
     if (name) await decide({ action: "rename", groups: [group.number], name });
@@ -71,8 +72,16 @@ const makeGroupActions = (group) => {
   });
   add("group-together", "Keep together", () => decide({ action: "together", groups: [group.number] }));
   add("group-apart", "Keep apart from …", async () => {
-    const other = await askGroup("Keep apart from which group?", "No member of the one moves to the other.", isOther);
+    const other = await askGroup("Keep apart from which group?", "Their typical members are kept apart.", isOther);
     if (other !== null) await decide({ action: "apart", groups: [group.number, other] });
+  });
+  add("group-distrust", "Misleading view …", async () => {
+    const view = await askView(`The view is ignored for all ${number(group.size)} members of “${store.nameGroup(group.number)}”.`);
+    if (view !== null) await decide({ action: "distrust", view, groups: [group.number] });
+  });
+  add("group-outlier", "Outliers …", async () => {
+    const text = `All ${number(group.size)} members of “${store.nameGroup(group.number)}” are taken out of the groups.`;
+    if (await confirmAction("Make them outliers?", text, "Make them outliers")) await decide({ action: "outlier", rows: findMembers() });
   });
   return bar;
 };

@@ -1,6 +1,6 @@
 // The panel of an item: what each view says about it.
 import { get } from "/api.js";
-import { at, fill, make, makeChip, makeGroupLink, makeItemList, percent, shorten } from "/elements.js";
+import { at, fill, make, makeChip, makeGroupLink, makeItemList, number, percent, shorten } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page } from "/store.js";
 
@@ -39,12 +39,43 @@ export const describeView = (view, nNearest) => {
   return parts;
 };
 
+// What to do first, while nothing is selected.
+const makeGuide = () => {
+  const list = make("dl", undefined, "wb-guide");
+  const steps = [
+    ["Click a point", "to see what each view says about it."],
+    ["Ctrl-click", "to add further points."],
+    ["Shift-drag", "around points to select them."],
+    ["Search", "for ids and texts, or open a group."],
+    ["Then say", "what belongs together, with the buttons above the maps."],
+    ["Or answer", "questions: those whose answers change most come first."],
+  ];
+  for (const [name, text] of steps) fill(list, make("dt", name), make("dd", text));
+  return list;
+};
+const mostListed = 60;
+const makeSelection = () => {
+  const rows = [...page.selection];
+  const counts = new Map();
+  rows.forEach((row) => counts.set(store.groupOf(row), (counts.get(store.groupOf(row)) || 0) + 1));
+  const groups = make("ul", undefined, "wb-plain wb-counted");
+  for (const [group, count] of [...counts].sort((a, b) => b[1] - a[1])) {
+    groups.append(fill(make("li"), makeGroupLink(group), make("span", number(count), "size")));
+  }
+  const title = make("h2", `${number(rows.length)} ${items.noun} selected`, "wb-item-title");
+  const nHidden = rows.length - mostListed;
+  const more = nHidden > 0 && make("p", `and ${number(nHidden)} more`, "wb-note");
+  return [title, make("h3", "Their groups"), groups, make("h3", "Members of the selection"), makeItemList(rows.slice(0, mostListed)), more];
+};
+
 let shown = "";
 const showItem = async () => {
-  const row = page.active;
+  const { size } = page.selection;
+  const row = size === 1 ? [...page.selection][0] : -1;
   if (row < 0) {
-    at("item").replaceChildren(make("p", "Select an item to see what each view says about it.", "wb-empty"));
-    return;
+    shown = "";
+    at("item").replaceChildren();
+    return void fill(at("item"), ...(size ? makeSelection() : [makeGuide()]));
   }
   const key = `${row} ${clustering.number} ${store.server.state.decisions?.length ?? 0}`;
   if (shown === key) return;
@@ -74,8 +105,10 @@ const showItem = async () => {
     return fill(block, summary, ...describeView(view, 4));
   });
   const title = make("h2", item.id, "wb-item-title");
+  const text = items.texts.get(row);
   at("item").replaceChildren();
-  fill(at("item"), title, item.picture && makePicture(item.picture, item.id), facts, columns, make("h3", "Group by each view alone"), ...views);
+  fill(at("item"), title, text && make("p", text, "wb-item-text"), item.picture && makePicture(item.picture, item.id), facts, columns, make("h3", "Group by each view alone"), ...views);
+
 };
 export const buildItem = () => {
   store.listen("selection state", showItem);

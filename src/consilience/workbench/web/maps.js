@@ -1,5 +1,6 @@
 // Maps of the items: the joint map and one per view. The points are pixels on one canvas; names, rings and the lasso are
 // on a second; rings around changed items on a third, which fades.
+import { drawNames, placeNames } from "/names.js";
 import { indexPoints, measureCrowd, paintPoints, rowsWithin } from "/shared.js";
 import { at, colorOf, fill, make, makeButton, number, say, shapeOf, shorten } from "/elements.js";
 import * as store from "/store.js";
@@ -70,27 +71,7 @@ export const afterPainting = (action) => {
   frame ||= requestAnimationFrame(paintWaiting);
 };
 
-// Boxes of the names of groups, the largest first; a name without room is left out.
-const placeNames = (anchors, pen, wide, high) => {
-  const placed = [];
-  const limit = Math.min(190, 0.36 * wide);
-  for (const anchor of anchors) {
-    let text = anchor.name;
-    while (text.length > 4 && pen.measureText(text).width > limit) text = `${text.slice(0, -3).trimEnd()}…`;
-    const width = pen.measureText(text).width + 20;
-    for (const shift of [0, -18, 18, -36, 36, -54, 54]) {
-      const left = Math.max(4, Math.min(wide - width - 44, anchor.px - width / 2));
-      const top = Math.max(4, Math.min(high - 22, anchor.py - 9 + shift));
-      const isFree = placed.every((box) => left > box.left + box.width + 4 || box.left > left + width + 4 || Math.abs(top - box.top) > 18);
-      if (!isFree) continue;
-      placed.push({ left, top, width, text, group: anchor.group });
-      break;
-    }
-  }
-  return placed;
-};
 const drawShape = (pen, shape, x, y, r) => {
-  pen.beginPath();
   if (shape === 0) pen.arc(x, y, r, 0, 7);
   else if (shape === 1) pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
   else [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx * r, y + dy * r));
@@ -135,14 +116,16 @@ class PointMap {
 
   build() {
     const title = this.view ? this.view.name : "All views together";
-    const count = this.view ? `${number(this.view.nPresent)} of ${number(items.n)}` : "";
+    const isPartial = this.view && this.view.nPresent < items.n;
+    const count = isPartial ? `${number(this.view.nPresent)} of ${number(items.n)}` : "";
     this.figure = make("figure", undefined, this.view ? "wb-map" : "wb-map wb-large");
     if (this.view) this.figure.dataset.viewMap = this.view.name;
     else this.figure.id = "map-joint";
     const caption = make("figcaption");
     this.enlarge = makeButton("Enlarge", () => enlarge(this), "wb-quiet wb-enlarge");
     this.enlarge.setAttribute("aria-label", `Enlarge ${title}`);
-    fill(caption, make("b", title), make("small", count), this.enlarge);
+    fill(caption, make("b", title), isPartial && make("small", count), this.enlarge);
+    caption.title = this.view ? `${this.view.name}: ${number(this.view.nPresent)} of ${number(items.n)} ${items.noun}` : "";
     this.frame = make("div", undefined, "wb-frame");
     [this.canvas, this.fading, this.marks] = ["wb-points", "wb-pulse", "wb-marks"].map((name) => make("canvas", undefined, name));
     this.canvas.tabIndex = 0;
@@ -155,14 +138,15 @@ class PointMap {
       const button = makeButton(text, () => (factor ? this.zoomAt(this.wide / 2, this.high / 2, factor) : this.moveHome()));
       button.setAttribute("aria-label", label);
       button.title = label;
+      button.tabIndex = -1; // the map has keys
       buttons.append(button);
     }
     this.hint = make("p", undefined, "wb-hint");
     this.hint.hidden = true;
-    this.frame.append(this.canvas, this.fading, this.marks, this.ring, buttons, this.hint);
+    this.frame.append(this.canvas, this.fading, this.marks, this.ring, this.hint);
     this.note = make("p", undefined, "wb-note wb-map-note");
     this.note.hidden = true;
-    this.figure.append(caption, this.frame, this.note);
+    this.figure.append(caption, this.frame, this.note, buttons);
   }
 
   // Positions on the screen.
@@ -208,14 +192,20 @@ class PointMap {
   }
 
   // Colors.
+  findBell() {
+    const { propagation } = page;
+    return propagation && (this.view ? propagation.views.get(this.view.name) : propagation.joint);
+  }
   assignTones() {
     const { tone, shape } = this.points;
     const { labels, confidence, contested, viewLabels } = clustering;
-    const bell = page.propagation && this.view && page.propagation.views.get(this.view.name);
+    const bell = this.findBell();
     shape.fill(0);
     if (page.propagation) {
+      this.isReached = new Uint8Array(items.n); // the others stand back
       for (let row = 0; row < items.n; row++) {
         const height = bell ? bell.heights[row] : 0;
+        this.isReached[row] = height && bell.side[row] ? 1 : 0;
         tone[row] = height && bell.side[row] ? firstBell + (bell.side[row] - 1) * nBellShades + ((height * (nBellShades - 1)) / 255) | 0 : 0;
       }
       return;
@@ -234,14 +224,22 @@ class PointMap {
       if (!pick && groups[row] >= 10) shape[row] = shapeOf(groups[row]);
     }
   }
+  // For each group the median of its positions, and some members in its middle.
   findAnchors() {
     const members = new Map([...server.groups.keys()].map((group) => [group, []]));
     for (let row = 0; row < items.n; row++) if (this.hasPoint(row)) members.get(clustering.labels[row])?.push(row);
+    const sampleOf = (rows, n) => rows.filter((_, k) => k % Math.ceil(rows.length / n) === 0);
     const median = (rows, values) => Float64Array.from(rows, (row) => values[row]).sort()[rows.length >> 1];
     this.anchors = [...members]
       .filter(([, rows]) => rows.length)
       .sort((a, b) => b[1].length - a[1].length)
-      .map(([group, rows]) => ({ group, x: median(rows, this.points.x), y: median(rows, this.points.y) }));
+      .map(([group, all]) => {
+        const rows = sampleOf(all, 400);
+        const [x, y] = [median(rows, this.points.x), median(rows, this.points.y)];
+        const distance = (row) => Math.hypot(this.points.x[row] - x, this.points.y[row] - y);
+        const near = rows.map((row) => [distance(row), row]).sort((a, b) => a[0] - b[0]).slice(0, Math.ceil(0.6 * rows.length));
+        return { group, x, y, members: sampleOf(near.map(([, row]) => row), 40) };
+      });
   }
   refresh() {
     this.isStale = true;
@@ -263,8 +261,8 @@ class PointMap {
     const radius = Math.max(0.75, Math.min(7, Math.max(0.9, Math.min(4.2, spread)) * this.position.zoom ** 0.3)) * ratio;
     const scale = this.step * ratio;
     this.radius = radius / ratio;
-    const isBells = Boolean(page.propagation);
-    paintPoints(this.canvas, { ...this.points, isLit: isBells && !this.view ? new Uint8Array(items.n) : store.isLit }, palette, {
+    const isLit = page.propagation ? this.isReached : store.isLit;
+    paintPoints(this.canvas, { ...this.points, isLit }, palette, {
       width: Math.max(1, Math.round(this.wide * ratio)),
       height: Math.max(1, Math.round(this.high * ratio)),
       originX: (this.wide / 2) * ratio - this.position.x * scale,
@@ -272,7 +270,7 @@ class PointMap {
       step: scale,
       radius,
       crowd: (this.crowd / scale ** 2) * Math.PI * radius ** 2,
-      nLit: isBells && !this.view ? 0 : store.nLit,
+      nLit: page.propagation ? isLit.reduce((total, value) => total + value, 0) : store.nLit,
     });
     if (ratio === (devicePixelRatio || 1)) this.seconds = (performance.now() - start) / 1000;
     this.drawMarks();
@@ -339,6 +337,7 @@ class PointMap {
     page.propagation.pairs.slice(0, 200).forEach((pair) =>
       pair.forEach((row, k) => {
         if (!this.hasPoint(row)) return;
+        pen.beginPath();
         drawShape(pen, 0, this.toX(row), this.toY(row), 5);
         pen.fillStyle = cssTone(firstBell + (k + 1) * nBellShades - 1);
         pen.fill();
@@ -347,33 +346,31 @@ class PointMap {
     );
   }
   drawNames(pen, ink, ground) {
-    pen.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
-    pen.textBaseline = "middle";
-    pen.lineJoin = "round";
-    const anchors = this.anchors
-      .map(({ group, x, y }) => ({
-        group,
-        name: store.nameGroup(group),
-        px: this.wide / 2 + (x - this.position.x) * this.step,
-        py: this.high / 2 - (y - this.position.y) * this.step,
-      }))
-      .filter(({ px, py }) => this.isInside(px, py));
-    this.names = placeNames(anchors, pen, this.wide, this.high);
+    pen.font = `600 ${this.wide < 480 ? 11.5 : 12.5}px ${getComputedStyle(document.body).fontFamily}`;
+    const anchors = this.anchors.map(({ group, x, y, members }) => ({
+      group,
+      name: store.nameGroup(group),
+      px: this.wide / 2 + (x - this.position.x) * this.step,
+      py: this.high / 2 - (y - this.position.y) * this.step,
+      members: members.map((row) => [this.toX(row), this.toY(row)]),
+    }));
+    const { left, right } = this.bounds;
+    const frame = {
+      wide: this.wide,
+      high: this.high,
+      left: this.wide / 2 + (left - this.position.x) * this.step,
+      right: this.wide / 2 + (right - this.position.x) * this.step,
+    };
+    this.names = placeNames(anchors, frame, (text) => pen.measureText(text).width);
     const shown = page.hoveredGroup ?? page.openGroup;
-    for (const { left, top, text, group } of this.names) {
-      pen.globalAlpha = shown === null || shown === group ? 1 : 0.35;
-      const middle = top + 9;
-      drawShape(pen, shapeOf(group), left + 7, middle, 4.5);
-      pen.strokeStyle = ground;
-      pen.lineWidth = 4;
-      pen.stroke();
-      pen.fillStyle = page.color === "group" || page.color === "view" ? cssTone(toneOfGroup(group)) : ground;
-      pen.fill();
-      pen.strokeText(text, left + 16, middle);
-      pen.fillStyle = ink;
-      pen.fillText(text, left + 16, middle);
-    }
-    pen.globalAlpha = 1;
+    const isByGroup = page.color === "group" || page.color === "view";
+    drawNames(pen, this.names, {
+      ink,
+      ground,
+      drawSymbol: (group, x, y) => drawShape(pen, shapeOf(group), x, y, 4.5),
+      colorOf: (group) => (isByGroup ? cssTone(toneOfGroup(group)) : ink),
+      isFaint: (group) => shown !== null && shown !== group,
+    });
   }
   drawPin(pen, row, letter) {
     if (!this.hasPoint(row)) return;
@@ -442,7 +439,7 @@ class PointMap {
     return near >= 0 ? near : this.findNearest(x, y, (0.6 * reach) / this.step, () => true);
   }
   nameAt(px, py) {
-    return this.names.find(({ left, top, width }) => px >= left && px <= left + width && py >= top && py <= top + 18) || null;
+    return this.names.find(({ left, top, width, height }) => px >= left && px <= left + width && py >= top && py <= top + height) || null;
   }
   connect() {
     const pointers = new Map();
@@ -460,7 +457,7 @@ class PointMap {
     canvas.addEventListener("pointermove", (event) => {
       const spot = this.where(event);
       if (!pointers.has(event.pointerId)) {
-        const row = this.nameAt(...spot) ? -1 : this.rowAt(...spot, 12);
+        const row = this.rowAt(...spot, this.nameAt(...spot) ? 3 : 12);
         store.setHovered(row);
         showCard(row, event.clientX, event.clientY);
         canvas.classList.toggle("wb-over", row >= 0 || Boolean(this.nameAt(...spot)));
@@ -496,8 +493,8 @@ class PointMap {
       if (loop && !isClick) return this.selectWithin(loop, mode);
       if (!isClick) return;
       const name = this.nameAt(...spot);
-      const row = this.rowAt(...spot, event.pointerType === "touch" ? 22 : 12);
-      if (name && (row < 0 || !event.ctrlKey)) return store.openGroup(name.group);
+      const row = this.rowAt(...spot, name ? 3 : event.pointerType === "touch" ? 22 : 12);
+      if (name && row < 0) return store.openGroup(name.group);
       if (row >= 0) store.select([row], event.shiftKey ? "add" : mode);
       else if (mode === "replace" && page.selection.size) store.select([]);
     };
@@ -653,11 +650,10 @@ export const buildMaps = () => {
   store.listen("color propagation", () => {
     showLegend();
     refreshAll();
-    const { propagation } = page;
     maps.forEach((map) => {
-      const bell = propagation && map.view && propagation.views.get(map.view.name);
+      const bell = map.findBell();
       map.note.hidden = !bell;
-      map.note.textContent = bell ? bell.sentence : "";
+      map.note.textContent = map.note.title = bell ? bell.sentence : "";
     });
   });
   store.listen("selection pins", markAll);

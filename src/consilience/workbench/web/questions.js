@@ -46,7 +46,7 @@ const makeSide = (item, letter) => {
   const title = make("h3");
   fill(title, make("span", letter, "wb-letter"), make("bdi", item.id));
   const text = items.texts.get(item.row);
-  return fill(head, title, item.picture && makePicture(item.picture, item.id), text && make("p", text), makeGroupLink(item.group), make("small", ` ${percent(item.confidence)}`));
+  return fill(head, title, item.picture && makePicture(item.picture, item.id), text && make("p", text), makeGroupLink(item.group), make("small", ` confidence ${percent(item.confidence)}`));
 };
 const showQuestion = async () => {
   const box = at("question");

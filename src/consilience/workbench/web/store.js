@@ -10,7 +10,6 @@ export const clustering = { number: -1, labels: null, confidence: null, conteste
 export const server = { state: null, groups: new Map() };
 export const page = {
   selection: new Set(),
-  active: -1, // row that the item panel shows
   hovered: -1,
   hoveredGroup: null,
   openGroup: null,
@@ -188,7 +187,6 @@ export const select = (rows, mode = "replace") => {
   if (isToggle) chosen.delete(rows[0]);
   else rows.forEach((row) => chosen.add(row));
   page.selection = chosen;
-  if (rows.length === 1 && !isToggle) page.active = rows[0];
   if (!before || !hasRings()) relight();
   announce("selection");
 };

@@ -62,9 +62,9 @@ const showVersions = () => {
   const { versions, saved } = server.state;
   const before = [at("diff-first")?.value, at("diff-second")?.value];
   const head = make("div", undefined, "wb-panel-tools");
-  const keepButton = makeButton("Keep this version …", keep, "wb-primary");
+  const keepButton = makeButton("Keep version …", keep, "wb-primary");
   keepButton.id = "keep";
-  const saveButton = makeButton("Save as a new run …", save);
+  const saveButton = makeButton("Save as run …", save);
   saveButton.id = "save";
   keepButton.disabled = saveButton.disabled = store.isReadOnly();
   head.append(keepButton, saveButton);
@@ -92,11 +92,10 @@ const showVersions = () => {
   if (versions.length > 1) {
     const first = makeChoice("diff-first", versions, before[0] ?? versions[0].number);
     const second = makeChoice("diff-second", versions, before[1] ?? versions[versions.length - 1].number);
-    first.setAttribute("aria-label", "First version");
-    second.setAttribute("aria-label", "Second version");
+    const label = (text, choice) => fill(make("label", text), choice);
     const button = makeButton("Compare", () => compare(first.value, second.value));
     button.id = "compare";
-    at("versions").append(fill(make("div", undefined, "wb-compare"), make("h3", "Compare"), first, second, button));
+    at("versions").append(fill(make("div", undefined, "wb-compare"), make("h3", "Compare"), label("From", first), label("To", second), button));
   }
   if (difference) at("versions").append(makeDifference());
 };
