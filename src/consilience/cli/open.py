@@ -28,10 +28,10 @@ def run_open(options: argparse.Namespace, terminal: Terminal) -> None:
         terminal.print_result(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.")
         terminal.print_json({"url": running.url, "folder": str(folder), "read_only": read_only})
         terminal.flush()
+        terminal.outcome = f"the decisions are in {folder / FILE_NAME}"
         if options.browser and not running.show():
             terminal.note("No browser could be opened: copy the address.")
         running.wait()
         n_decisions = len(running.workbench.log.list_active())
-    terminal.outcome = f"the decisions are in {folder / FILE_NAME}"
     if n_decisions:
         terminal.print_result(f"{count_noun(n_decisions, 'decision')} in {folder / FILE_NAME}")

@@ -457,8 +457,9 @@ class Result:
         if browser:
             running.show()
         if wait:
-            running.wait()
-            running.close()
+            print(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.")
+            with running:
+                running.wait()
         return running
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Constraints
+from ..data.links import label_components
 from ..methods.agreement.warm import Knowledge
 from .errors import Contradiction
 from .propagation import PairStatement
@@ -44,17 +45,20 @@ class DecisionSet:
         Number of items.
     base : Constraints
         Constraints of the run, by position.
+    base_outliers : sequence of int
+        Outliers of the run, by position.
     """
 
     entries: Sequence[Entry]
     rows: Mapping[str, int]
     n_rows: int
     base: Constraints = field(default_factory=Constraints)
+    base_outliers: Sequence[int] = ()
 
     @cached_property
     def outliers(self) -> dict[int, int]:
-        """The decision that made each outlier; the last decision about an item counts."""
-        outliers: dict[int, int] = {}
+        """The decision that made each outlier, 0 for those of the run; the last decision about an item counts."""
+        outliers = dict.fromkeys(self.base_outliers, 0)
         for entry in self.entries:
             if entry["action"] == "outlier":
                 outliers |= dict.fromkeys(self.find_rows(entry), int(entry["number"]))
@@ -85,7 +89,7 @@ class DecisionSet:
 
     @cached_property
     def constraints(self) -> Constraints:
-        """All constraints by position, also those of the run, unless a decision contradicts them."""
+        """All constraints by position, also those of the run, except where decisions contradict them."""
         must = np.array([(link.first, link.second) for link in self.must_links], np.int64).reshape(-1, 2)
         cannot = np.array([(link.first, link.second) for link in self.cannot_links], np.int64).reshape(-1, 2)
         decided = Constraints(must, cannot, by="position")
@@ -97,7 +101,13 @@ class DecisionSet:
             for links in (self.base.must, self.base.cannot)
         ]
         both = Constraints.from_links(*kept) | decided
-        return decided if len(both.conflicts) else both
+        if not len(both.conflicts):
+            return both
+        component = label_components(both.must_link, self.n_rows)
+        is_contradicted = np.isin(component, component[both.conflicts[:, 0]])
+        return Constraints.from_links(*(links.select(~is_contradicted[links.pairs].any(axis=1)) for links in kept)) | (
+            decided
+        )
 
     @cached_property
     def statements(self) -> list[PairStatement]:
@@ -140,35 +150,32 @@ class DecisionSet:
 
         A contradiction is resolved by withdrawing its last decision. The list ends when no contradiction is left.
         """
-        left: DecisionSet = self
+        entries = list(self.entries)
         conflicts: list[list[int]] = []
-        while (conflict := left.find_conflict(entry)) is not None:
-            conflicts.append(conflict)
-            remaining = [kept for kept in left.entries if int(kept["number"]) != conflict[-1]]
-            left = DecisionSet(remaining, self.rows, self.n_rows, self.base)
+        while conflict := replace(self, entries=[*entries, entry]).find_conflict():
+            earlier = [number for number in conflict if number != int(entry["number"])]
+            if not earlier:
+                raise ValueError("the decision contradicts itself: the same items are to be together and apart")
+            conflicts.append(earlier)
+            entries = [kept for kept in entries if int(kept["number"]) != earlier[-1]]
         return conflicts
 
-    def find_conflict(self, entry: Entry) -> list[int] | None:
-        """Return the numbers of earlier decisions that contradict a new one, the latest last, or None.
+    def find_conflict(self) -> list[int]:
+        """Return the numbers of decisions that contradict each other, in rising order; none if there are none.
 
         Two items belong together if decisions connect them, also through others. So a chain of decisions may
-        contradict a new pair that must stay apart, and a pair that must stay apart contradicts a new connection.
+        contradict a pair that must stay apart.
         """
-        new = DecisionSet([*self.entries, entry], self.rows, self.n_rows, self.base)
-        number = int(entry["number"])
+        pairs = np.array([(link.first, link.second) for link in self.must_links], np.int64).reshape(-1, 2)
+        component = label_components(pairs, self.n_rows)
+        apart = next((link for link in self.cannot_links if component[link.first] == component[link.second]), None)
+        if apart is None:
+            return []
         neighbors: dict[int, list[tuple[int, int]]] = {}
-        for link in new.must_links:
+        for link in self.must_links:
             neighbors.setdefault(link.first, []).append((link.second, link.decision))
             neighbors.setdefault(link.second, []).append((link.first, link.decision))
-        for link in new.cannot_links:
-            path = find_path(neighbors, link.first, link.second)
-            if path is None:
-                continue
-            decisions = sorted({*path, link.decision} - {number})
-            if not decisions:
-                raise ValueError("the decision contradicts itself: the same items are to be together and apart")
-            return decisions
-        return None
+        return sorted({*find_path(neighbors, apart.first, apart.second), apart.decision})
 
 
 def list_together(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
@@ -193,32 +200,34 @@ def list_apart(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     return list(product(rows, others)) if others else list(combinations(rows, 2))
 
 
-def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> list[int] | None:
-    """Return the decisions on the shortest path of links between two items, or None if nothing connects them."""
+def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> list[int]:
+    """Return the decisions on the shortest path of links between two items, which links connect."""
     came_from: dict[int, tuple[int, int]] = {start: (start, -1)}
     queue = deque([start])
-    while queue:
+    while end not in came_from:
         row = queue.popleft()
-        if row == end:
-            path = []
-            while row != start:
-                row, decision = came_from[row]
-                path.append(decision)
-            return path
         for other, decision in neighbors.get(row, ()):
             if other not in came_from:
                 came_from[other] = row, decision
                 queue.append(other)
-    return None
+    path, row = [], end
+    while row != start:
+        row, decision = came_from[row]
+        path.append(decision)
+    return path
 
 
-def check_consistent(knowledge: DecisionSet, entry: Entry, sentences: Mapping[int, str], resolve: str) -> list[int]:
+def check_consistent(
+    decisions: DecisionSet, entry: Entry, sentences: Mapping[int, str], resolve: str, blocking: Sequence[int] = ()
+) -> list[int]:
     """Return the earlier decisions that a new one replaces; raise `Contradiction` if the person must choose.
 
-    `sentences` describe the decisions by number. With ``resolve="newer"`` the new decision wins.
+    `sentences` describe the decisions by number. With ``resolve="newer"`` the new decision wins. `blocking` are
+    decisions that must be withdrawn in any case.
     """
-    conflicts = knowledge.find_conflicts(entry)
-    replaced = [conflict[-1] for conflict in conflicts]
+    kept = [other for other in decisions.entries if int(other["number"]) not in blocking]
+    conflicts = [*([number] for number in blocking), *replace(decisions, entries=kept).find_conflicts(entry)]
+    replaced = sorted({conflict[-1] for conflict in conflicts})
     if conflicts and resolve != "newer":
         involved = sorted({number for conflict in conflicts for number in conflict})
         withdrawn = " and ".join(f"decision {number}" for number in replaced)

@@ -13,11 +13,13 @@ import numpy as np
 from ..arrays import find_nearest
 from ..data import Constraints
 from ..files.images.thumbnails import find_thumbnails
+from ..files.spec import is_same_file
 from ..methods.agreement.warm import WarmRefinement
+from ..pipeline.folder import MODEL
 from ..pipeline.loading import LoadedData, load_data
 from ..pipeline.log import RunLog
 from ..pipeline.memory import collect_memory, list_files
-from ..pipeline.result import Result
+from ..pipeline.result import Result, load_run
 from ..pipeline.run import PipelineRun
 from ..registry import DEFAULT_METHOD
 from ..report.joint_map import locate_entities
@@ -44,6 +46,7 @@ class OpenedRun:
     texts: list[str]  # the first text of each item
     thumbnails: Callable[[int], bytes | None] | None
     base: Constraints  # of the run, by position
+    base_outliers: list[int]  # of the run, by position
 
     @property
     def n_items(self) -> int:
@@ -73,8 +76,8 @@ def check_size(result: Result) -> None:
     n_items = len(np.asarray(result.model.labels_))
     if n_items > MAX_ITEMS:
         raise ValueError(
-            f"the workbench takes up to {MAX_ITEMS:,} items, got {n_items:,}: cluster a sample of them, and use "
-            "`consilience predict` for the others"
+            f"the workbench takes up to {MAX_ITEMS:,} items, got {n_items:,}: cluster a sample of them, and predict "
+            "the groups of the others"
         )
 
 
@@ -99,8 +102,8 @@ def open_result(result: Result, report: Progress = lambda *_: None) -> OpenedRun
     short = [""] * len(ids) if texts is None else [" ".join(str(text or "").split())[:200] for text in texts]
     thumbnails = find_thumbnails(data.prepared.pictures)
     reclustering = Reclustering(warm, labels)
-    base = collect_base_constraints(data, labels)
-    return OpenedRun(run, data, reclustering, ids, rows, layout, view_layouts, short, thumbnails, base)
+    base, outliers = collect_base_constraints(data, labels), np.flatnonzero(labels < 0).tolist()
+    return OpenedRun(run, data, reclustering, ids, rows, layout, view_layouts, short, thumbnails, base, outliers)
 
 
 def load_for_default(result: Result) -> LoadedData:
@@ -132,11 +135,20 @@ def collect_base_constraints(data: LoadedData, labels: np.ndarray) -> Constraint
 
 
 def find_folder(result: Result, folder: str | Path | None) -> Path:
-    """Return the folder of a result, in which decisions are kept; a result in memory is saved there first."""
+    """Return the folder of a result, in which decisions are kept; a result in memory is saved there first.
+
+    A folder in which this result was saved before is used again, with its decisions.
+    """
     if folder is None and result._folder is None:
         raise ValueError('this result has no folder for the decisions: result.open("folder") saves it there')
     if folder is None:
         assert result._folder is not None
         return result._folder
     path = Path(folder)
-    return path if result._folder is not None and path == result._folder else result.save(path)
+    if result._folder is not None and is_same_file(path, result._folder):
+        return path
+    if not (path / MODEL).exists():
+        return result.save(path)
+    if compute_run_key(load_run(path)) != compute_run_key(result):
+        raise FileExistsError(f"{path} contains another run: choose another folder")
+    return path

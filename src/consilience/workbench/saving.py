@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..data import Constraints
-from ..files import stage_file
+from ..files import stage_folder
 from ..files.write import check_output_folder
 from ..methods.agreement.estimator import build_refined_model
 from ..pipeline.fitting import FittedRun
@@ -26,6 +27,8 @@ from .knowledge import DecisionSet
 from .opening import OpenedRun
 
 CONSTRAINTS = "constraints.csv"
+FORBIDDEN = '/\\:*?"<>|'  # characters that lead to other folders, or that not every system allows in names
+MAX_BYTES = 200  # of the name of a folder
 
 
 def write_constraints(opened: OpenedRun, constraints: Constraints) -> str:
@@ -43,13 +46,16 @@ def write_constraints(opened: OpenedRun, constraints: Constraints) -> str:
 
 def choose_folder(parent: Path, name: str) -> Path:
     """Return the folder for a new run beside the present one; refuse names that lead elsewhere or exist."""
-    is_plain = name.strip() and name not in (".", "..") and not any(character in name for character in "/\\:\0\n\r")
-    if not is_plain or name.startswith((".", "-")):
+    name = name.strip()
+    is_plain = name.isprintable() and not any(character in name for character in FORBIDDEN)
+    if not name or not is_plain or name.startswith((".", "-")) or name.endswith("."):
         raise ValueError(
-            f"the name of a folder has letters, digits, spaces and signs other than / \\ : and does not begin with a "
-            f"dot, got {name!r}"
+            f"the name of a folder has no {' '.join(FORBIDDEN)}, begins with neither a dot nor a hyphen, and does not "
+            f"end with a dot, got {name[:40]!r}"
         )
-    folder = parent / name.strip()
+    if len(os.fsencode(name)) > MAX_BYTES:
+        raise ValueError(f"the name of the folder is too long, got {name[:40] + '…'!r}")
+    folder = parent / name
     if folder.exists():
         raise ValueError(f"{folder} exists: choose another name")
     check_output_folder(folder, FILES, False)
@@ -93,8 +99,9 @@ def save_as_run(
     run = PipelineRun(options, data, fitted, None, None, log.notes, {}, given_names=given_names)
     facts = summarize_run(run, log)
     run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(decisions.entries)}})
-    write_run(run, folder, log)
-    if decisions.constraints.size:
-        with stage_file(folder / CONSTRAINTS) as temporary:
-            temporary.write_text(write_constraints(opened, decisions.constraints), encoding="utf-8")
+    with stage_folder(folder, (*FILES, CONSTRAINTS)) as staged:
+        write_run(run, staged, log)
+        if decisions.constraints.size:
+            content = write_constraints(opened, decisions.constraints)
+            (staged / CONSTRAINTS).write_text(content, encoding="utf-8", newline="")
     return log.notes

@@ -25,6 +25,7 @@ class RunningWorkbench:
     """
 
     def __init__(self, result: Result, folder: str | Path | None = None, port: int = 0) -> None:
+        result._run  # noqa: B018 - reads the data, so that errors are raised here
         self.folder = find_folder(result, folder)
         self.workbench = Workbench(result, self.folder)
         try:
@@ -48,6 +49,9 @@ class RunningWorkbench:
         """Stop the server and the work, and release the folder."""
         self._server.close()
         self.workbench.close()
+
+    def __repr__(self) -> str:
+        return f"<workbench of {self.folder} at {self.url}>"
 
     def __enter__(self) -> RunningWorkbench:
         return self

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-from ..pipeline.changes import compare_labels
+from ..pipeline.changes import compare_labels, join_words
 from ..pipeline.log import count_noun
 from ..pipeline.result import Result
 from ..report.pack import pack_numbers
@@ -99,6 +99,7 @@ class Workbench:
         self._wake = threading.Event()
         self._cancelled = threading.Event()
         self._is_closed = False
+        self._is_following = True  # whether the thread in the background looks at the decisions
         self._deciding = threading.Lock()  # one decision at a time is checked and written
         self._save_requests: list[Path] = []
         self._questions: tuple[str, list[Question]] = "", []
@@ -115,6 +116,7 @@ class Workbench:
         self._is_closed = True
         self._cancelled.set()
         self._wake.set()
+        self._notify()
         if self._thread.is_alive():
             self._thread.join(timeout=30)
         self.log.close()
@@ -131,38 +133,49 @@ class Workbench:
     @property
     def is_settled(self) -> bool:
         """Whether the groups follow from all decisions, or cannot be computed."""
-        return self._snapshot is not None and self._work is None and not self._wake.is_set()
+        return self._snapshot is not None and not self._wake.is_set() and not self._is_following
 
     def _run_worker(self) -> None:
         try:
             self._opened = open_result(self.result, self._report_opening)
             self._follow_decisions()
+        except CancelledError:
+            return
         except Exception as error:
-            logger.exception("the run could not be opened")
-            self._opening_error = str(error) or type(error).__name__
+            self._opening_error = report_error(error)
             self._set_work(None)
             return
         while not self._is_closed:
+            self._is_following = self._wake.is_set()
             self._set_work(None)
             is_awake = self._wake.wait(POLLING if self.log.read_only else None)
             if self._is_closed:
                 return
+            self._is_following = True
             self._wake.clear()
             try:
-                if self.log.read_only and not is_awake and not self.log.reload():
-                    continue
-                self._follow_decisions()
+                if is_awake or self._reload():
+                    self._error = None
+                    self._follow_decisions()
                 while self._save_requests:
                     self._save(self._save_requests.pop(0))
             except CancelledError:
                 pass
             except Exception as error:
-                logger.exception("the items could not be clustered again")
-                self._error = f"{error}" or type(error).__name__
-                self._notify()
+                self._save_requests.clear()
+                self._error = f"The groups do not follow from the last decision: {report_error(error)}"
 
     def _report_opening(self, doing: str, share: float) -> None:
+        if self._is_closed:
+            raise CancelledError
         self._set_work(Work(doing, share, False))
+
+    def _reload(self) -> bool:
+        """Read what another workbench has decided; return whether there is anything new."""
+        is_changed = self.log.reload()
+        if self.log.read_only is None:  # the other workbench has been closed
+            self.cache.folder = ClusteringCache(self.folder).folder
+        return is_changed
 
     def _set_work(self, work: Work | None) -> None:
         self._work = work
@@ -182,11 +195,11 @@ class Workbench:
             self._cancelled.clear()
             self._set_work(Work("clustering the items again", None, self._snapshot is not None))
             started = time.perf_counter()
-            clustering, decisions = self._compute(entries, self._report_progress)
+            clustering, decisions = self._compute(entries, self._report_progress, self._check_cancelled)
             self._publish(clustering, decisions, time.perf_counter() - started)
 
     def _report_progress(self, share: float) -> None:
-        self._set_work(Work("clustering the items again", share, True))
+        self._set_work(Work("clustering the items again", share, self._snapshot is not None))
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
@@ -194,10 +207,13 @@ class Workbench:
 
     def _know(self, entries: Sequence[Entry]) -> DecisionSet:
         opened = self.opened
-        return DecisionSet(list(entries), opened.rows, opened.n_items, opened.base)
+        return DecisionSet(list(entries), opened.rows, opened.n_items, opened.base, opened.base_outliers)
 
     def _compute(
-        self, entries: Sequence[Entry], report: Callable[[float], None] = lambda _: None
+        self,
+        entries: Sequence[Entry],
+        report: Callable[[float], None] = lambda _: None,
+        check_stopped: Callable[[], None] = lambda: None,
     ) -> tuple[Clustering, DecisionSet]:
         """Return the groups after decisions, from the longest series of them that is stored."""
         opened = self.opened
@@ -211,7 +227,7 @@ class Workbench:
         decisions = self._know(entries[:start])
         clustering = opened.reclustering.restore(np.asarray(labels), decisions.knowledge, effects)
         for n_applied in range(start + 1, len(entries) + 1):
-            self._check_cancelled()
+            check_stopped()
             decisions_before, decisions = decisions, self._know(entries[:n_applied])
             n_left, n_all = len(entries) - n_applied, len(entries) - start
 
@@ -223,7 +239,7 @@ class Workbench:
                 entries[n_applied - 1],
                 decisions_before,
                 decisions,
-                check_stopped=self._check_cancelled,
+                check_stopped=check_stopped,
                 report=report_round,
             )
             self.cache.put(compute_key(self.run_key, entries[:n_applied]), clustering.labels, clustering.effects)
@@ -245,11 +261,15 @@ class Workbench:
         self._notify()
 
     def _save(self, folder: Path) -> None:
+        """Save the groups that are shown; an error is shown like one of the groups."""
         self._set_work(Work(f"saving {folder}", None, False))
         shown = self.snapshot
-        save_as_run(self.opened, shown.clustering, shown.decisions, shown.names, folder, str(self.folder))
-        self._saved = str(folder)
-        self._notify()
+        try:
+            save_as_run(self.opened, shown.clustering, shown.decisions, shown.names, folder, str(self.folder))
+        except Exception as error:
+            self._error = f"The groups were not saved in {folder}: {report_error(error)}"
+        else:
+            self._saved = str(folder)
 
     # what requests read
 
@@ -279,9 +299,10 @@ class Workbench:
 
     def describe_state(self, clustering: int = -1) -> dict[str, Any]:
         """Return everything that changes; labels only if they are not those of the clustering with this number."""
+        revision = self._revision  # before what it describes, so that the page asks again if that changes meanwhile
         shown, work = self._snapshot, self._work
         state: dict[str, Any] = {
-            "revision": self._revision,
+            "revision": revision,
             "is_ready": shown is not None,
             "opening_error": self._opening_error,
             "read_only": self.log.read_only,
@@ -306,8 +327,9 @@ class Workbench:
         classes = self.opened.data.classes
         if classes is not None:
             is_scored = np.array([value is not None for value in classes]) & (groups.labels >= 0)
-            nmi = normalized_mutual_info_score(classes[is_scored].astype(str), groups.labels[is_scored])
-            scores = {"nmi": round(float(nmi), 4)}
+            if is_scored.any():
+                nmi = normalized_mutual_info_score(classes[is_scored].astype(str), groups.labels[is_scored])
+                scores = {"nmi": round(float(nmi), 4)}
         first_numbers = set(self.opened.reclustering.first_labels.tolist())
         state |= {
             "groups": [
@@ -338,18 +360,19 @@ class Workbench:
         entries = list(self.log.entries)
         active = {int(entry["number"]) for entry in find_active(entries)}
         undone = find_undone(entries)
+        applied = {int(other["number"]) for other in shown.decisions.entries}
         listed = []
         for entry in entries:
             if entry["action"] in NOT_DECISIONS:
                 continue
             number = int(entry["number"])
             is_active = number in active
-            applied = {int(other["number"]) for other in shown.decisions.entries}
             status, reason = "", ""
             if is_active and number in applied:
                 status, reason = describe.check_decision(entry, shown.clustering, shown.decisions)
             elif is_active:
-                reason = "The items are being clustered again."
+                is_late = self._error is not None and self._work is None
+                reason = "The groups do not follow from it." if is_late else "The items are being clustered again."
             listed.append(
                 {
                     "number": number,
@@ -508,7 +531,8 @@ class Workbench:
         with self._deciding:
             shown = self.snapshot
             entry = self._build_entry(body, shown)
-            return self._append_decision(entry, str(body.get("resolve", "ask")))
+            blocking = self._find_blocking(shown, entry["groups"]) if entry["action"] == "merge" else []
+            return self._append_decision(entry, str(body.get("resolve", "ask")), blocking)
 
     def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Write the answer to a question: same, different or unknown."""
@@ -531,7 +555,7 @@ class Workbench:
             is_revert = any(entry["number"] == number and entry["action"] == "revert" for entry in entries)
             if number not in active and not (is_revert and number not in find_undone(entries)):
                 raise ValueError(f"decision {number} does not count at present, so that it cannot be undone")
-            return self._append({"action": "undo", "of": number})
+            return self._append_undo(number)
 
     def redo(self, number: int) -> dict[str, Any]:
         """Make a decision count again that was undone; one that it contradicts must be undone first."""
@@ -539,21 +563,36 @@ class Workbench:
             undone = find_undone(list(self.log.entries))
             if number not in undone:
                 raise ValueError(f"decision {number} was not undone")
-            entry = self.log.entries[number - 1]
-            if entry["action"] not in NOT_DECISIONS:
-                self._check_entry(entry, "ask")
-            return self._append({"action": "undo", "of": undone[number]})
+            return self._append_undo(undone[number])
 
     def cancel(self) -> dict[str, Any]:
-        """Stop clustering again, and undo the decision that it was for."""
+        """Stop clustering again, and undo what it was for: a decision, an undo, or a return to a version."""
         with self._deciding:
             work, shown = self._work, self._snapshot
             if work is None or not work.can_cancel or shown is None:
                 return {}
-            applied = {int(entry["number"]) for entry in shown.decisions.entries}
-            pending = [entry for entry in find_active(list(self.log.entries)) if int(entry["number"]) not in applied]
+            entries = list(self.log.entries)
+            changes = [int(entry["number"]) for entry in entries if entry["action"] != "keep"]
             self._cancelled.set()
-            return self._append({"action": "undo", "of": pending[-1]["number"]}) if pending else {}
+            if shown.key == compute_key(self.run_key, find_active(entries)):
+                return {}
+            return self._append({"action": "undo", "of": changes[-1]})
+
+    def _append_undo(self, number: int) -> dict[str, Any]:
+        """Cancel an entry of the log; refuse it if decisions that count again contradict each other."""
+        undo = {"action": "undo", "of": number}
+        restored = find_active([*self.log.entries, {**undo, "number": len(self.log.entries) + 1}])
+        conflict = self._know(restored).find_conflict()
+        if conflict:
+            numbers = join_words([f"decision {other}" for other in conflict])
+            sentences = " ".join(
+                f"Decision {entry['number']}: {describe.describe_decision(entry)}"
+                for entry in restored
+                if entry["number"] in conflict
+            )
+            verb = "would contradict each other" if len(conflict) > 1 else "would contradict itself"
+            raise ValueError(f"{numbers} {verb}: undo one of them first. {sentences}")
+        return self._append(undo)
 
     def keep_version(self, name: Any) -> dict[str, Any]:
         """Give the present groups a name."""
@@ -586,30 +625,28 @@ class Workbench:
         self._notify()
         return {"number": number}
 
-    def _append_decision(self, entry: dict[str, Any], resolve: str) -> dict[str, Any]:
-        replaced = self._check_entry({**entry, "number": len(self.log.entries) + 1}, resolve)
-        return self._append({**entry, "replaces": replaced} if replaced else entry)
-
-    def _check_entry(self, entry: Entry, resolve: str) -> list[int]:
-        """Return the decisions that a new one replaces; raise an error if the person must choose."""
+    def _append_decision(self, entry: dict[str, Any], resolve: str, blocking: Sequence[int] = ()) -> dict[str, Any]:
+        """Write a decision that replaces those that it contradicts; raise an error if the person must choose."""
         if resolve not in ("ask", "newer"):
             raise ValueError(f"resolve is 'ask' or 'newer', got {resolve!r}")
         if self.log.read_only is not None:
             raise ReadOnlyError(self.log.read_only)
         entries = find_active(list(self.log.entries))
         sentences = {int(other["number"]): describe.describe_decision(other) for other in entries}
-        return check_consistent(self._know(entries), entry, sentences, resolve)
+        numbered = {**entry, "number": len(self.log.entries) + 1}
+        replaced = check_consistent(self._know(entries), numbered, sentences, resolve, blocking)
+        return self._append({**entry, "replaces": replaced} if replaced else entry)
 
     def _build_entry(self, body: Mapping[str, Any], shown: Snapshot) -> dict[str, Any]:
         """Check the fields of a decision, and name items by their ids."""
         action, clustering, ids = body.get("action"), shown.clustering, self.opened.ids
         rows = self._check_rows(body.get("rows", []))
-        groups = [self._check_group(group, shown) for group in body.get("groups", [])]
+        groups = self._check_groups(body.get("groups", []), shown)
         names = [shown.names[group] for group in groups]
         members = {group: np.flatnonzero(clustering.labels == group).tolist() for group in groups}
         entry: dict[str, Any] = {"action": action}
         match action:
-            case "together" if len(groups) == 1 and not rows:
+            case "together" if len(groups) == 1 and not rows and len(members[groups[0]]) >= 2:
                 entry |= {"items": [ids[row] for row in members[groups[0]]], "group_names": names}
             case "together" if len(rows) >= 2:
                 entry |= {"items": [ids[row] for row in rows]}
@@ -619,11 +656,10 @@ class Workbench:
                 entry |= {"group_names": names}
             case "apart" if rows:
                 entry |= self._build_apart(body, rows, clustering)
-            case "merge" if len(set(groups)) >= 2:
+            case "merge" if len(groups) >= 2:
                 typical = [clustering.find_typical(clustering.find_group(group), N_EXEMPLARS) for group in groups]
                 exemplars = [[ids[row] for row in group_rows] for group_rows in typical]
                 entry |= {"groups": groups, "exemplars": exemplars, "group_names": names}
-                self._check_merge(shown, groups)
             case "split" if rows:
                 entry |= self._build_split(body, rows, clustering)
             case "rename" if len(groups) == 1:
@@ -658,9 +694,10 @@ class Workbench:
                 f"{len(rows):,} times {len(others):,} pairs are more than {MAX_PAIRS:,}: select fewer items"
             )
         if not others and not 2 <= len(rows) <= clustering.n_groups:
+            there_are = "is 1 group" if clustering.n_groups == 1 else f"are {clustering.n_groups:,} groups"
             raise ValueError(
-                f"{len(rows):,} items cannot all be in different groups, because there are {clustering.n_groups}: "
-                "select fewer, or two selections"
+                f"{count_noun(len(rows), 'item')} cannot all be in different groups, because there {there_are}: select "
+                "two items or more, up to the number of groups, or two selections"
             )
         entry: dict[str, Any] = {"items": [ids[row] for row in rows]}
         return entry | {"others": [ids[row] for row in others]} if others else entry
@@ -680,22 +717,18 @@ class Workbench:
         entry["new_group"] = self.opened.reclustering.name_new_group(len(self.log.entries) + 1)
         return entry
 
-    def _check_merge(self, shown: Snapshot, groups: Sequence[int]) -> None:
-        """Refuse to merge groups while a decision keeps some of their members apart."""
-        labels = shown.clustering.labels
-        blocking = sorted(
+    def _find_blocking(self, shown: Snapshot, groups: Sequence[int]) -> list[int]:
+        """Return the decisions that keep some members of different groups apart, so that these cannot be one."""
+        labels, active = shown.clustering.labels, {int(entry["number"]) for entry in self.log.list_active()}
+        return sorted(
             {
                 link.decision
                 for link in shown.decisions.cannot_links
                 if labels[link.first] != labels[link.second]
                 and {labels[link.first], labels[link.second]} <= set(groups)
+                and link.decision in active
             }
         )
-        if blocking:
-            raise ValueError(
-                f"decision {blocking[0]} keeps items of these groups apart: undo "
-                f"{'it' if len(blocking) == 1 else 'decisions ' + ', '.join(map(str, blocking))} first"
-            )
 
     def _check_rows(self, rows: Any) -> list[int]:
         """Return positions of items without repetition; raise an error if they are none."""
@@ -704,11 +737,13 @@ class Workbench:
             raise ValueError(f"items are a list of whole numbers from 0 to {n_items - 1}, got {str(rows)[:60]}")
         return list(dict.fromkeys(rows))
 
-    def _check_group(self, group: Any, shown: Snapshot) -> int:
-        if type(group) is not int:
-            raise ValueError(f"a group is a whole number, got {group!r}")
-        shown.clustering.find_group(group)
-        return group
+    def _check_groups(self, groups: Any, shown: Snapshot) -> list[int]:
+        """Return numbers of groups without repetition; raise an error if one does not exist."""
+        if type(groups) is not list or any(type(group) is not int for group in groups):
+            raise ValueError(f"groups are a list of whole numbers, got {str(groups)[:60]}")
+        for group in groups:
+            shown.clustering.find_group(group)
+        return list(dict.fromkeys(groups))
 
     def _find_version(self, number: int) -> list[dict[str, Any]]:
         """Return the decisions of a version."""
@@ -776,6 +811,17 @@ def check_short_name(name: Any, what: str) -> str:
     return text
 
 
+def report_error(error: Exception) -> str:
+    """Return an error of the background as a sentence; one that is not expected is logged with its origin."""
+    match error:
+        case OSError(strerror=str()):
+            return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        case ValueError() | OSError() | ImportError() | MemoryError():
+            return str(error) or type(error).__name__
+    logger.error("an unexpected error in the workbench", exc_info=error)
+    return f"{type(error).__name__}: {error}"
+
+
 def find_undone(entries: Sequence[Entry]) -> dict[int, int]:
     """Return the entries that are undone, and for each the undo that counts."""
     undone: dict[int, int] = {}
@@ -786,21 +832,24 @@ def find_undone(entries: Sequence[Entry]) -> dict[int, int]:
 
 
 def find_steps(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
-    """Return the entry that the next undo is about, and that which a redo would restore."""
-    undone = find_undone(entries)
+    """Return the entry that the next undo is about, and that which a redo would restore.
+
+    Undoing goes back through decisions and reverts, the latest first. Redoing goes forward again, until there is a new
+    decision.
+    """
+    done: list[int] = []
+    undone: list[int] = []
+    for entry in entries:
+        number, n_undos = int(entry["number"]), 0
+        while entries[number - 1]["action"] == "undo":  # an undo of an undo is a redo
+            number, n_undos = int(entries[number - 1]["of"]), n_undos + 1
+        if entries[number - 1]["action"] == "keep":
+            continue
+        if not n_undos:
+            undone.clear()
+        elif number in (done if n_undos % 2 else undone):
+            (done if n_undos % 2 else undone).remove(number)
+        (undone if n_undos % 2 else done).append(number)
     active = {int(entry["number"]) for entry in find_active(entries)}
-    redo, is_redo_over = None, False
-    for entry in reversed(entries):
-        number = int(entry["number"])
-        if entry["action"] == "keep" or number in undone:
-            continue
-        if entry["action"] == "undo":
-            is_restoring = entries[int(entry["of"]) - 1]["action"] == "undo"
-            if redo is None and not is_redo_over and not is_restoring:
-                redo = int(entry["of"])
-            is_redo_over = is_redo_over or is_restoring
-            continue
-        if number in active or entry["action"] == "revert":
-            return number, redo
-        is_redo_over = True
-    return None, redo
+    steps = [number for number in done if number in active or entries[number - 1]["action"] == "revert"]
+    return steps[-1] if steps else None, undone[-1] if undone else None

@@ -1,0 +1,828 @@
+"""The workbench: what each decision says, what it changes, and what undoing it restores."""
+
+import shutil
+import threading
+
+import numpy as np
+import pytest
+
+from consilience.workbench.decisions import DecisionLog
+from consilience.workbench.errors import Contradiction, NotReadyError
+from consilience.workbench.workbench import Workbench, find_steps
+from small_runs import (
+    CLASSES,
+    IDS,
+    N_ITEMS,
+    cluster_items,
+    decide,
+    dump_strictly,
+    find_decision,
+    open_workbench,
+    read_log,
+    settle,
+)
+from waiting import HANG_LIMIT, wait_until
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+
+
+@pytest.fixture
+def workbench(result, tmp_path):
+    with open_workbench(result, tmp_path / "run") as workbench:
+        yield workbench
+
+
+def get_groups(workbench):
+    """Return the numbers of the groups of classes 0, 1 and 2."""
+    labels = workbench.snapshot.clustering.labels
+    return [int(np.bincount(labels[k == CLASSES]).argmax()) for k in range(3)]
+
+
+def find_members(workbench, group):
+    return np.flatnonzero(workbench.snapshot.clustering.labels == group).tolist()
+
+
+def are_together(labels, rows):
+    return len(set(labels[list(rows)].tolist())) == 1
+
+
+# each action: its line in the log, its effect, and undoing it
+
+
+def test_two_items_that_belong_together_get_one_group(workbench):
+    before = settle(workbench)
+    number = decide(workbench, "together", [0, 40])
+    after = settle(workbench)
+    assert read_log(workbench.folder) == [{"action": "together", "items": [IDS[0], IDS[40]]}]
+    assert before[0] != before[40]
+    assert are_together(after, [0, 40])
+    assert find_decision(workbench, number)["status"] == "satisfied"
+    assert workbench.describe_state()["changes"]["after"] == number
+    workbench.undo(number)
+    assert np.array_equal(settle(workbench), before)
+    assert not find_decision(workbench, number)["is_active"]
+    workbench.redo(number)
+    assert np.array_equal(settle(workbench), after)
+
+
+def test_selection_that_belongs_together_gets_one_group(workbench):
+    number = decide(workbench, "together", [0, 1, 31, 62])
+    assert are_together(settle(workbench), [0, 1, 31, 62])
+    assert read_log(workbench.folder)[0]["items"] == [IDS[0], IDS[1], IDS[31], IDS[62]]
+    assert find_decision(workbench, number)["sentence"] == "4 items belong together."
+
+
+def test_whole_group_is_kept_together(workbench):
+    group = get_groups(workbench)[1]
+    members = find_members(workbench, group)
+    number = decide(workbench, "together", groups=[group])
+    assert read_log(workbench.folder)[0]["items"] == [IDS[row] for row in members]
+    assert are_together(settle(workbench), members)
+    name = workbench.snapshot.names[group]
+    assert find_decision(workbench, number)["sentence"] == f"30 items belong together (group “{name}”)."
+
+
+def test_two_items_that_do_not_belong_together_get_different_groups(workbench):
+    before = settle(workbench)
+    number = decide(workbench, "apart", [3, 4])
+    assert read_log(workbench.folder) == [{"action": "apart", "items": [IDS[3], IDS[4]]}]
+    assert before[3] == before[4]
+    assert len(set(settle(workbench)[[3, 4]].tolist())) == 2
+    assert find_decision(workbench, number)["status"] == "satisfied"
+    workbench.undo(number)
+    assert np.array_equal(settle(workbench), before)
+
+
+def test_selection_of_which_no_two_belong_together_is_spread_over_the_groups(workbench):
+    decide(workbench, "apart", [3, 4, 5])
+    assert len(set(settle(workbench)[[3, 4, 5]].tolist())) == 3
+
+
+def test_two_selections_are_kept_apart(workbench):
+    number = decide(workbench, "apart", [3, 4], other_rows=[5, 6])
+    labels = settle(workbench)
+    assert not set(labels[[3, 4]].tolist()) & set(labels[[5, 6]].tolist())
+    assert find_decision(workbench, number)["sentence"] == (
+        "“item 03” and “item 04” do not belong with “item 05” and “item 06”."
+    )
+
+
+def test_two_groups_are_kept_apart_by_their_typical_members(workbench):
+    groups = get_groups(workbench)[:2]
+    before = settle(workbench)
+    decide(workbench, "apart", groups=groups)
+    entry = read_log(workbench.folder)[0]
+    members = [[before[IDS.index(item)] for item in entry[key]] for key in ("items", "others")]
+    assert members == [[groups[0]] * 3, [groups[1]] * 3]
+    with pytest.raises(Contradiction, match="decision 1 must be withdrawn"):
+        workbench.decide({"action": "merge", "groups": groups})
+
+
+def test_merged_groups_have_the_members_of_both(workbench):
+    before, (first, second, _) = settle(workbench), get_groups(workbench)
+    number = decide(workbench, "merge", groups=[first, second])
+    after = settle(workbench)
+    entry = read_log(workbench.folder)[0]
+    assert entry["groups"] == [first, second]
+    assert [len(items) for items in entry["exemplars"]] == [3, 3]
+    assert workbench.snapshot.clustering.n_groups == 2
+    assert are_together(after, np.flatnonzero(np.isin(before, [first, second])))
+    assert find_decision(workbench, number)["status"] == "satisfied"
+    assert number == workbench.describe_state()["undo"]
+    workbench.undo(number)
+    assert np.array_equal(settle(workbench), before)
+
+
+@pytest.mark.parametrize("name", [None, "  best \n knives "])
+def test_split_makes_a_new_group_with_or_without_a_name(workbench, name):
+    before = settle(workbench)
+    number = decide(workbench, "split", range(30, 38), **({} if name is None else {"name": name}))
+    labels = settle(workbench)
+    assert are_together(labels, range(30, 38))
+    group = int(labels[30])
+    assert group not in before
+    state = next(entry for entry in workbench.describe_state()["groups"] if entry["number"] == group)
+    assert state["is_new"]
+    assert (state["name"] == "best knives") == (name is not None)
+    entry = read_log(workbench.folder)[0]
+    assert entry["new_group"] == group
+    assert not set(labels[[IDS.index(item) for item in entry["others"]]].tolist()) & {group}
+    workbench.undo(number)
+    assert np.array_equal(settle(workbench), before)
+
+
+def test_renamed_group_has_the_name_until_it_is_undone(workbench):
+    group = get_groups(workbench)[0]
+    before, name = settle(workbench), workbench.snapshot.names[group]
+    number = decide(workbench, "rename", groups=[group], name="fruits")
+    assert workbench.snapshot.names[group] == "fruits"
+    assert np.array_equal(settle(workbench), before)
+    assert find_decision(workbench, number)["sentence"] == f"Group “{name}” is called “fruits”."
+    assert find_decision(workbench, number)["status"] == "satisfied"
+    with pytest.raises(ValueError, match=r"another group is called 'FRUITS': choose another name"):
+        workbench.decide({"action": "rename", "groups": [get_groups(workbench)[1]], "name": "FRUITS"})
+    workbench.undo(number)
+    settle(workbench)
+    assert workbench.snapshot.names[group] == name
+
+
+def test_name_of_a_group_that_is_merged_away_has_no_effect(workbench):
+    first, second, _ = get_groups(workbench)
+    small = min((first, second), key=lambda group: (len(find_members(workbench, group)), -group))
+    number = decide(workbench, "rename", groups=[small], name="gone")
+    decide(workbench, "merge", groups=[first, second])
+    shown = find_decision(workbench, number)
+    assert (shown["status"], shown["reason"]) == ("", "The group does not exist any more.")
+
+
+def test_outliers_are_in_no_group_until_a_later_decision(workbench):
+    before = settle(workbench)
+    number = decide(workbench, "outlier", [7, 8])
+    assert np.flatnonzero(settle(workbench) < 0).tolist() == [7, 8]
+    assert find_decision(workbench, number)["status"] == "satisfied"
+    decide(workbench, "together", [7, 9])
+    labels = settle(workbench)
+    assert labels[7] == labels[9] >= 0
+    assert labels[8] == -1
+    assert find_decision(workbench, number)["reason"] == "A later decision put it into a group."
+    workbench.undo(2)
+    workbench.undo(1)
+    assert np.array_equal(settle(workbench), before)
+
+
+def test_decision_about_an_item_that_became_an_outlier_says_so(workbench):
+    number = decide(workbench, "together", [0, 40, 41])
+    decide(workbench, "outlier", [0])
+    shown = find_decision(workbench, number)
+    assert (shown["status"], shown["reason"]) == ("satisfied", "1 item was made an outlier later.")
+
+
+def test_misleading_view_does_not_count_for_the_items(workbench):
+    number = decide(workbench, "distrust", [0, 1], view="text")
+    assert read_log(workbench.folder) == [{"action": "distrust", "items": [IDS[0], IDS[1]], "view": "text"}]
+    item = workbench.describe_item(0)
+    assert [view["name"] for view in item["views"] if view["is_distrusted"]] == ["text"]
+    assert next(view for view in item["views"] if view["name"] == "text")["group"] is None
+    assert find_decision(workbench, number)["sentence"] == "View “text” is misleading for “item 00” and “item 01”."
+
+
+def test_misleading_view_of_a_group_counts_for_all_members(workbench):
+    group = get_groups(workbench)[2]
+    decide(workbench, "distrust", groups=[group], view="size")
+    assert len(read_log(workbench.folder)[0]["items"]) == len(find_members(workbench, group)) == 30
+
+
+@pytest.mark.parametrize(("answer", "action"), [("same", "together"), ("different", "apart"), ("unknown", "unknown")])
+def test_answer_is_a_decision(workbench, answer, action):
+    number = workbench.answer({"pair": [2, 44], "answer": answer})["number"]
+    labels = settle(workbench)
+    assert read_log(workbench.folder) == [{"action": action, "items": [IDS[2], IDS[44]], "is_answer": True}]
+    assert workbench.describe_state()["n_answers"] == 1
+    assert are_together(labels, [2, 44]) == (answer == "same")
+    assert find_decision(workbench, number)["is_active"]
+    asked = workbench.list_questions(1000)["questions"]
+    assert frozenset((2, 44)) not in {frozenset(question["pair"]) for question in asked}
+
+
+def test_violated_decision_says_why(workbench):
+    """A new pair cannot be apart while there is only one group."""
+    decide(workbench, "merge", groups=get_groups(workbench))
+    number = workbench.answer({"pair": [0, 1], "answer": "different"})["number"]
+    settle(workbench)
+    shown = find_decision(workbench, number)
+    assert shown["status"] == "violated"
+    assert shown["reason"].startswith("1 pair is in one group, because")
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"action": "dance", "rows": [1]}, "there is no action 'dance'"),
+        ({"action": ["merge"]}, "there is no action"),
+        ({"action": "together", "rows": [1]}, "'together' needs items or groups"),
+        ({"action": "merge", "groups": [0]}, "'merge' needs items or groups"),
+        ({"action": "merge", "groups": [0, 0]}, "'merge' needs items or groups"),
+        ({"action": "merge", "groups": 5}, "groups are a list of whole numbers, got 5"),
+        ({"action": "merge", "groups": [0, True]}, "groups are a list of whole numbers"),
+        ({"action": "merge", "groups": [0, 77]}, "there is no group 77"),
+        ({"action": "together", "rows": [0, N_ITEMS]}, "items are a list of whole numbers from 0 to 89"),
+        ({"action": "together", "rows": [0, -1]}, "items are a list of whole numbers from 0 to 89"),
+        ({"action": "together", "rows": "01"}, "items are a list of whole numbers"),
+        ({"action": "apart", "rows": [0, 1, 2, 3]}, "4 items cannot all be in different groups, because there are 3"),
+        ({"action": "apart", "rows": [0, 1], "other_rows": [1]}, "the two selections share items"),
+        ({"action": "apart", "groups": [0, 0]}, "'apart' needs items or groups"),
+        ({"action": "split", "rows": list(range(N_ITEMS))}, "all items together are not a new group"),
+        ({"action": "split", "rows": [1], "name": "x" * 121}, "the name of a group has 1 to 120 characters"),
+        ({"action": "rename", "groups": [0], "name": " "}, "the name of a group has 1 to 120 characters"),
+        ({"action": "outlier", "rows": list(range(N_ITEMS))}, "not all items can be outliers"),
+        ({"action": "distrust", "rows": [1], "view": "taste"}, "there is no view 'taste': size, color, text"),
+        ({"action": "together", "rows": [0, 1], "resolve": "older"}, "resolve is 'ask' or 'newer', got 'older'"),
+    ],
+)
+def test_wrong_decision_is_refused_and_not_written(workbench, body, message):
+    with pytest.raises(ValueError, match=message):
+        workbench.decide(body)
+    assert not (workbench.folder / "decisions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"pair": [3, 3], "answer": "different"}, "a question is about two items"),
+        ({"pair": [3], "answer": "same"}, "a question is about two items"),
+        ({"pair": None, "answer": "same"}, "items are a list of whole numbers"),
+        ({"pair": [3, 4], "answer": "maybe"}, "an answer is 'same', 'different' or 'unknown', got 'maybe'"),
+    ],
+)
+def test_wrong_answer_is_refused(workbench, body, message):
+    with pytest.raises(ValueError, match=message):
+        workbench.answer(body)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda workbench: workbench.undo(1), "decision 1 does not count at present"),
+        (lambda workbench: workbench.redo(1), "decision 1 was not undone"),
+        (lambda workbench: workbench.revert(3), "there is no version 3"),
+        (lambda workbench: workbench.compare_versions(0, -2), "there is no version -2"),
+        (lambda workbench: workbench.keep_version(" "), "the name of a version has 1 to 120 characters"),
+        (lambda workbench: workbench.describe_item(N_ITEMS), "items are a list of whole numbers from 0 to 89"),
+        (lambda workbench: workbench.describe_group(12), "there is no group 12"),
+        (lambda workbench: workbench.describe_propagation(1), "decision 1 is not about pairs"),
+    ],
+)
+def test_wrong_number_is_refused(workbench, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(workbench)
+
+
+# contradictions
+
+
+def test_contradiction_names_the_earlier_decision(workbench):
+    decide(workbench, "together", [0, 1])
+    with pytest.raises(Contradiction, match="If it is to count, decision 1 must be withdrawn") as raised:
+        workbench.decide({"action": "apart", "rows": [0, 1]})
+    assert raised.value.decisions == [1]
+    assert raised.value.sentences == ["Decision 1: “item 00” and “item 01” belong together."]
+    assert len(read_log(workbench.folder)) == 1
+
+
+def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
+    decide(workbench, "together", [0, 1])
+    decide(workbench, "together", [1, 2])
+    decide(workbench, "together", [30, 31])
+    with pytest.raises(Contradiction, match="decision 2 must be withdrawn") as raised:
+        workbench.decide({"action": "apart", "rows": [0, 2]})
+    assert raised.value.decisions == [1, 2]
+    before = settle(workbench)
+    number = decide(workbench, "apart", [0, 2], resolve="newer")
+    labels = settle(workbench)
+    assert labels[0] != labels[2]
+    assert are_together(labels, [0, 1])
+    assert read_log(workbench.folder)[-1]["replaces"] == [2]
+    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, False, True, True]
+    workbench.undo(number)
+    assert np.array_equal(settle(workbench), before)
+    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, True, True, False]
+    workbench.redo(number)
+    assert np.array_equal(settle(workbench), labels)
+
+
+def test_answer_that_contradicts_a_split_names_it(workbench):
+    decide(workbench, "split", range(30, 38))
+    other = IDS.index(read_log(workbench.folder)[0]["others"][0])
+    with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
+        workbench.answer({"pair": [30, other], "answer": "same"})
+    assert raised.value.sentences == ["Decision 1: 8 items are a group."]
+    workbench.answer({"pair": [30, other], "answer": "same", "resolve": "newer"})
+    assert are_together(settle(workbench), [30, other])
+
+
+def test_items_of_merged_groups_cannot_be_apart(workbench):
+    groups = get_groups(workbench)[:2]
+    decide(workbench, "merge", groups=groups)
+    first, second = (IDS.index(items[0]) for items in read_log(workbench.folder)[0]["exemplars"])
+    with pytest.raises(Contradiction, match="decision 1 must be withdrawn"):
+        workbench.decide({"action": "apart", "rows": [first, second]})
+    decide(workbench, "apart", [first, second], resolve="newer")
+    assert workbench.snapshot.clustering.n_groups == 3
+
+
+def test_merge_replaces_the_decision_that_keeps_the_groups_apart(workbench):
+    groups = get_groups(workbench)[:2]
+    decide(workbench, "apart", [0, 40])
+    with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
+        workbench.decide({"action": "merge", "groups": groups})
+    assert raised.value.sentences == ["Decision 1: “item 00” and “item 40” do not belong together."]
+    decide(workbench, "merge", groups=groups, resolve="newer")
+    assert are_together(settle(workbench), [0, 40])
+    workbench.undo(2)
+    assert not are_together(settle(workbench), [0, 40])
+
+
+def test_decision_about_an_outlier_contradicts_nothing(workbench):
+    decide(workbench, "together", [0, 1])
+    decide(workbench, "together", [1, 2])
+    decide(workbench, "outlier", [1])
+    decide(workbench, "apart", [0, 2])
+    assert not are_together(settle(workbench), [0, 2])
+    with pytest.raises(
+        ValueError, match=r"decision 1, decision 2 and decision 4 would contradict each other: undo one"
+    ):
+        workbench.undo(3)
+    assert find_decision(workbench, 3)["is_active"]
+    workbench.undo(4)
+    workbench.undo(3)
+    assert are_together(settle(workbench), [0, 1, 2])
+
+
+def test_decision_that_contradicts_itself_is_refused(workbench):
+    decide(workbench, "together", [0, 1])
+    with pytest.raises(Contradiction, match="decision 1 must be withdrawn"):
+        workbench.decide({"action": "apart", "rows": [0], "other_rows": [1, 2]})
+    group = workbench.snapshot.clustering
+    typical = group.find_typical(int(group.compact[0]), 1)[0]
+    with pytest.raises(ValueError, match="the two selections share items"):
+        workbench.decide({"action": "apart", "rows": [typical], "other_rows": [typical]})
+
+
+def test_redo_of_a_contradicted_decision_is_refused(workbench):
+    decide(workbench, "together", [0, 1])
+    workbench.undo(1)
+    number = decide(workbench, "apart", [0, 1])
+    with pytest.raises(ValueError, match=r"decision 1 and decision 3 would contradict each other.*belong together\."):
+        workbench.redo(1)
+    workbench.undo(number)
+    workbench.redo(1)
+    assert are_together(settle(workbench), [0, 1])
+
+
+def test_undo_that_brings_back_a_contradicted_decision_is_refused(workbench):
+    decide(workbench, "together", [0, 1])
+    decide(workbench, "apart", [0, 1], resolve="newer")
+    decide(workbench, "apart", [0, 1, 40])
+    with pytest.raises(ValueError, match="decision 1 and decision 3 would contradict each other"):
+        workbench.undo(2)
+    workbench.undo(3)
+    workbench.undo(2)
+    assert are_together(settle(workbench), [0, 1])
+
+
+def test_undo_of_a_revert_that_brings_back_a_contradicted_decision_is_refused(workbench):
+    decide(workbench, "together", [0, 1])
+    revert = workbench.revert(0)["number"]
+    decide(workbench, "apart", [0, 1])
+    with pytest.raises(ValueError, match="decision 1 and decision 3 would contradict each other"):
+        workbench.undo(revert)
+    assert workbench.describe_state()["undo"] == 3
+
+
+# undo and redo
+
+
+def test_undo_out_of_order_leaves_the_other_decisions(workbench, result, tmp_path):
+    for rows in ([0, 40], [1, 70], [32, 71]):
+        decide(workbench, "together", rows)
+    workbench.undo(2)
+    labels = settle(workbench)
+    with open_workbench(result, tmp_path / "other") as other:
+        decide(other, "together", [0, 40])
+        decide(other, "outlier", [5])
+        other.undo(2)
+        decide(other, "together", [32, 71])
+        assert np.array_equal(settle(other), labels)
+
+
+def test_undo_and_redo_step_through_all_decisions(workbench):
+    states = [settle(workbench)]
+    for rows in ([0, 40], [1, 70], [32, 71]):
+        decide(workbench, "together", rows)
+        states.append(settle(workbench))
+    for step in (2, 1, 0):
+        workbench.undo(workbench.describe_state()["undo"])
+        assert np.array_equal(settle(workbench), states[step])
+    assert workbench.describe_state()["undo"] is None
+    for step in (1, 2, 3):
+        workbench.redo(workbench.describe_state()["redo"])
+        assert np.array_equal(settle(workbench), states[step])
+    assert workbench.describe_state()["redo"] is None
+
+
+def number_entries(*entries):
+    return [{"number": number, **entry} for number, entry in enumerate(entries, 1)]
+
+
+MERGE, KEEP = {"action": "merge"}, {"action": "keep"}
+
+
+def undo(number):
+    return {"action": "undo", "of": number}
+
+
+@pytest.mark.parametrize(
+    ("entries", "steps"),
+    [
+        ([], (None, None)),
+        ([KEEP], (None, None)),
+        ([MERGE, MERGE], (2, None)),
+        ([MERGE, MERGE, undo(2)], (1, 2)),
+        ([MERGE, MERGE, undo(2), undo(1)], (None, 1)),
+        ([MERGE, MERGE, undo(2), undo(1), undo(4)], (1, 2)),
+        ([MERGE, MERGE, undo(2), undo(1), undo(4), undo(3)], (2, None)),
+        ([MERGE, MERGE, undo(2), undo(3), undo(2)], (1, 2)),
+        ([MERGE, MERGE, undo(1)], (2, 1)),
+        ([MERGE, undo(1), MERGE], (3, None)),
+        ([MERGE, undo(1), KEEP], (None, 1)),
+        ([MERGE, {"action": "revert", "decisions": []}], (2, None)),
+        ([MERGE, {"action": "revert", "decisions": []}, undo(2)], (1, 2)),
+        ([MERGE, {"action": "apart", "replaces": [1]}, undo(2)], (1, 2)),
+    ],
+)
+def test_next_undo_and_redo(entries, steps):
+    assert find_steps(number_entries(*entries)) == steps
+
+
+# the groups are a function of the run and the active decisions
+
+
+def act_at_random(workbench, rng):
+    """Make a random decision, undo, redo or return to a version; refusals are ValueErrors."""
+    rows = rng.choice(N_ITEMS, 6, replace=False).tolist()
+    numbers = workbench.snapshot.clustering.numbers.tolist()
+    groups = rng.permutation(numbers).tolist()[:2]
+    listed = workbench.describe_state()["decisions"]
+    undone = [entry["number"] for entry in listed if entry["can_redo"]]
+    active = [entry["number"] for entry in listed if entry["can_undo"]]
+    versions = [version["number"] for version in workbench.describe_state()["versions"]]
+    choices = {
+        "pair": lambda: workbench.decide({"action": "together", "rows": rows[:2], "resolve": "newer"}),
+        "apart": lambda: workbench.decide({"action": "apart", "rows": rows[:2], "resolve": "newer"}),
+        "selections": lambda: workbench.decide(
+            {"action": "apart", "rows": rows[:2], "other_rows": rows[2:4], "resolve": "newer"}
+        ),
+        "selection": lambda: workbench.decide({"action": "together", "rows": rows, "resolve": "newer"}),
+        "merge": lambda: workbench.decide({"action": "merge", "groups": groups, "resolve": "newer"}),
+        "split": lambda: workbench.decide({"action": "split", "rows": rows, "resolve": "newer"}),
+        "rename": lambda: workbench.decide({"action": "rename", "groups": groups[:1], "name": f"name {rows[0]}"}),
+        "outlier": lambda: workbench.decide({"action": "outlier", "rows": rows[:2]}),
+        "distrust": lambda: workbench.decide({"action": "distrust", "rows": rows[:3], "view": "text"}),
+        "same": lambda: workbench.answer({"pair": rows[:2], "answer": "same"}),
+        "different": lambda: workbench.answer({"pair": rows[:2], "answer": "different"}),
+        "unknown": lambda: workbench.answer({"pair": rows[:2], "answer": "unknown"}),
+        "undo": lambda: workbench.undo(int(rng.choice(active))) if active else None,
+        "redo": lambda: workbench.redo(int(rng.choice(undone))) if undone else None,
+        "keep": lambda: workbench.keep_version("a version"),
+        "revert": lambda: workbench.revert(int(rng.choice(versions))),
+    }
+    name = str(rng.choice(list(choices)))
+    try:
+        choices[name]()
+    except ValueError as error:
+        return f"{name}: {error}"
+    return name
+
+
+def check_invariants(workbench, labels):
+    decisions, clustering = workbench.snapshot.decisions, workbench.snapshot.clustering
+    assert workbench.describe_state()["error"] is None
+    assert labels.shape == (N_ITEMS,)
+    assert set(np.flatnonzero(labels < 0).tolist()) == set(decisions.outliers)
+    assert set(np.unique(labels[labels >= 0]).tolist()) == set(clustering.numbers.tolist())
+    assert not decisions.find_conflict()
+    for link in decisions.must_links:
+        assert labels[link.first] == labels[link.second]
+    for entry in workbench.describe_state()["decisions"]:
+        assert entry["is_active"] == (entry["number"] in {other["number"] for other in decisions.entries})
+        assert (entry["status"] == "violated") <= bool(entry["reason"])
+        assert entry["status"] != "violated" or entry["action"] in ("apart", "merge", "split", "together")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_actions_keep_the_groups_a_function_of_the_decisions(result, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    folder = tmp_path / "run"
+    with open_workbench(result, folder) as workbench:
+        made = []
+        for _ in range(30):
+            made.append(act_at_random(workbench, rng))
+            labels = settle(workbench)
+            check_invariants(workbench, labels)
+        dump_strictly(workbench.describe_state())
+        names, effects = workbench.snapshot.names, list(workbench.snapshot.clustering.effects)
+        active = [entry["number"] for entry in workbench.log.list_active()]
+        run_key = workbench.run_key
+    log = DecisionLog.open(folder, run_key)
+    assert [entry["number"] for entry in log.list_active()] == active, made
+    log.close()
+    with open_workbench(result, folder) as workbench:  # from the stored groups
+        assert np.array_equal(settle(workbench), labels), made
+        assert workbench.snapshot.names == names
+    shutil.rmtree(folder / ".workbench", ignore_errors=True)
+    with open_workbench(result, folder) as workbench:  # from the decisions alone
+        assert np.array_equal(settle(workbench), labels), made
+        assert list(workbench.snapshot.clustering.effects) == effects
+
+
+def test_equal_decisions_in_another_workbench_give_equal_groups(result, tmp_path):
+    labels = []
+    for name in ("first", "second"):
+        with open_workbench(result, tmp_path / name) as workbench:
+            for rows in ([0, 40], [41, 3], [5, 80]):
+                workbench.decide({"action": "together", "rows": rows})
+            labels.append(settle(workbench))
+    assert np.array_equal(*labels)
+
+
+# versions
+
+
+def test_kept_version_is_listed_and_restored(workbench):
+    decide(workbench, "together", [0, 40])
+    kept = workbench.keep_version("one answer")["number"]
+    at_version = settle(workbench)
+    decide(workbench, "merge", groups=get_groups(workbench)[1:])
+    merged = settle(workbench)
+    first, second = workbench.describe_state()["versions"]
+    assert (first["number"], first["n_decisions"], first["n_groups"], first["is_current"]) == (0, 0, 3, False)
+    assert (second["number"], second["name"], second["n_decisions"], second["is_current"]) == (
+        kept, "one answer", 1, False,
+    )  # fmt: skip
+    revert = workbench.revert(kept)["number"]
+    assert np.array_equal(settle(workbench), at_version)
+    assert [version["is_current"] for version in workbench.describe_state()["versions"]] == [False, True]
+    assert workbench.describe_state()["undo"] == revert
+    workbench.undo(revert)
+    assert np.array_equal(settle(workbench), merged)
+    workbench.redo(revert)
+    assert np.array_equal(settle(workbench), at_version)
+    workbench.revert(0)
+    assert np.array_equal(settle(workbench), workbench.opened.reclustering.first_labels)
+
+
+def test_versions_are_compared_in_both_directions_and_with_the_present(workbench):
+    decide(workbench, "together", [0, 40])
+    kept = workbench.keep_version("one answer")["number"]
+    settle(workbench)
+    moved = int(np.flatnonzero(workbench.snapshot.clustering.labels != workbench.opened.reclustering.first_labels)[0])
+    there, back = workbench.compare_versions(0, kept), workbench.compare_versions(kept, 0)
+    assert [item["row"] for item in there["moved"]] == [moved]
+    assert there["moved"][0]["id"] == IDS[moved]
+    assert there["moved"][0]["from"] == back["moved"][0]["to"]
+    assert there["moved"][0]["to"] == back["moved"][0]["from"]
+    assert workbench.compare_versions(kept, -1)["n_moved"] == 0
+    decide(workbench, "outlier", [50])
+    to_present = workbench.compare_versions(kept, -1)
+    assert [(item["row"], item["to"]) for item in to_present["moved"]] == [(50, None)]
+    dump_strictly([there, back, to_present])
+
+
+def test_version_is_compared_after_a_cancelled_computation(workbench):
+    kept = workbench.keep_version("the beginning")["number"]
+    workbench._cancelled.set()
+    workbench.cache._memory.clear()
+    assert workbench.compare_versions(kept, -1)["n_moved"] == 0
+    decide(workbench, "together", [0, 40])
+    other = workbench.keep_version("another")["number"]
+    workbench.revert(0)
+    settle(workbench)
+    workbench._cancelled.set()
+    workbench.cache._memory.clear()
+    shutil.rmtree(workbench.folder / ".workbench")
+    assert workbench.compare_versions(0, other)["n_moved"] >= 1
+
+
+# the thread in the background
+
+
+class Gate:
+    """Hold the computation of a decision until it is opened."""
+
+    def __init__(self, workbench, monkeypatch):
+        self.is_entered, self.is_open = threading.Event(), threading.Event()
+        refine = workbench.opened.reclustering.warm.refine
+
+        def wait_and_refine(*arguments, check_stopped, report, **options):
+            self.is_entered.set()
+            report(0.1)
+            while not self.is_open.wait(0.01):
+                check_stopped()
+            return refine(*arguments, check_stopped=check_stopped, report=report, **options)
+
+        monkeypatch.setattr(workbench.opened.reclustering.warm, "refine", wait_and_refine, raising=False)
+
+
+def test_cancelled_decision_is_undone(workbench, monkeypatch):
+    before = settle(workbench)
+    gate = Gate(workbench, monkeypatch)
+    number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
+    assert gate.is_entered.wait(HANG_LIMIT)
+    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    work = workbench.describe_state()["work"]
+    assert (work["doing"], work["share"]) == ("clustering the items again", 0.1)
+    assert find_decision(workbench, number)["reason"] == "The items are being clustered again."
+    assert workbench.cancel() == {"number": 2}
+    assert np.array_equal(settle(workbench), before)
+    assert not find_decision(workbench, number)["is_active"]
+    gate.is_open.set()
+    decide(workbench, "together", [0, 40])
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_cancelled_undo_is_taken_back(workbench, monkeypatch):
+    decide(workbench, "together", [0, 40])
+    decide(workbench, "together", [1, 70])
+    labels = settle(workbench)
+    workbench.cache._memory.clear()
+    shutil.rmtree(workbench.folder / ".workbench")
+    gate = Gate(workbench, monkeypatch)
+    workbench.undo(1)
+    assert gate.is_entered.wait(HANG_LIMIT)
+    workbench.cancel()
+    assert np.array_equal(settle(workbench), labels)
+    assert find_decision(workbench, 1)["is_active"]
+    assert find_decision(workbench, 1)["status"] == "satisfied"
+
+
+def test_cancel_without_work_does_nothing(workbench):
+    assert workbench.cancel() == {}
+    assert not (workbench.folder / "decisions.jsonl").exists()
+
+
+def test_error_of_a_computation_is_shown_and_the_next_decision_works(workbench, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("memory ran out")
+
+    before = settle(workbench)
+    with monkeypatch.context() as patch:
+        patch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+        number = decide(workbench, "together", [0, 40])
+    state = workbench.describe_state()
+    assert state["error"] == "The groups do not follow from the last decision: memory ran out"
+    assert state["work"] is None
+    assert find_decision(workbench, number)["reason"] == "The groups do not follow from it."
+    assert np.array_equal(workbench.snapshot.clustering.labels, before)
+    decide(workbench, "outlier", [5])
+    assert workbench.describe_state()["error"] is None
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_error_of_a_computation_ends_with_the_undo_of_its_decision(workbench, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("these items are too many")
+
+    monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+    number = decide(workbench, "together", [0, 40])
+    assert workbench.describe_state()["error"].endswith("these items are too many")
+    workbench.undo(number)
+    settle(workbench)
+    assert workbench.describe_state()["error"] is None
+
+
+def test_unexpected_error_is_logged_with_its_origin(workbench, monkeypatch, caplog):
+    def fail(*_, **__):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+    decide(workbench, "together", [0, 40])
+    assert workbench.describe_state()["error"].endswith("KeyError: 'lost'")
+    assert [record.message for record in caplog.records] == ["an unexpected error in the workbench"]
+    assert caplog.records[0].exc_info is not None
+
+
+def test_requests_before_the_run_is_open_are_told_to_wait(result, tmp_path):
+    workbench = Workbench(result, tmp_path)
+    try:
+        with pytest.raises(NotReadyError, match="the run is still being opened"):
+            workbench.decide({"action": "together", "rows": [0, 1]})
+        state = workbench.describe_state()
+        assert (state["is_ready"], state["work"]["doing"]) == (False, "opening the run")
+        with pytest.raises(NotReadyError, match="the groups are still being computed"):
+            workbench.wait_until_ready(0)
+    finally:
+        workbench.close()
+
+
+def test_run_that_cannot_be_opened_says_why(result, tmp_path, monkeypatch):
+    def fail(*_):
+        raise ValueError("the files have changed")
+
+    monkeypatch.setattr("consilience.workbench.workbench.open_result", fail)
+    with pytest.raises(ValueError, match="the files have changed"), open_workbench(result, tmp_path):
+        pass
+    workbench = Workbench(result, tmp_path)
+    workbench.start()
+    wait_until(lambda: workbench.describe_state()["opening_error"] == "the files have changed")
+    assert workbench.describe_state()["work"] is None
+    with pytest.raises(NotReadyError, match="the files have changed"):
+        workbench.describe_items()
+    workbench.close()
+
+
+def test_closing_stops_the_opening(result, tmp_path, monkeypatch):
+    reached = threading.Event()
+
+    def open_slowly(_, report):
+        reached.set()
+        while True:
+            report("reading the data", 0.1)
+            threading.Event().wait(0.01)
+
+    monkeypatch.setattr("consilience.workbench.workbench.open_result", open_slowly)
+    workbench = Workbench(result, tmp_path)
+    workbench.start()
+    assert reached.wait(HANG_LIMIT)
+    workbench.close()
+    assert not workbench._thread.is_alive()
+    assert workbench.describe_state()["opening_error"] is None
+
+
+def test_waiting_for_a_change_ends_with_the_change(workbench):
+    revision = workbench.describe_state()["revision"]
+    ended = threading.Event()
+    thread = threading.Thread(target=lambda: (workbench.wait_for_change(revision, HANG_LIMIT), ended.set()))
+    thread.start()
+    workbench.decide({"action": "outlier", "rows": [5]})
+    assert ended.wait(HANG_LIMIT)
+    thread.join()
+    assert workbench.describe_state()["revision"] > revision
+
+
+# two workbenches on one folder
+
+
+def test_second_workbench_follows_the_first_and_takes_over(result, tmp_path):
+    with open_workbench(result, tmp_path) as first:
+        decide(first, "together", [0, 40])
+        with open_workbench(result, tmp_path) as second:
+            state = second.describe_state()
+            assert state["read_only"].startswith("another workbench has")
+            assert np.array_equal(settle(second), settle(first))
+            assert not any(entry["can_undo"] or entry["can_redo"] for entry in state["decisions"])
+            with pytest.raises(PermissionError, match="another workbench has"):
+                second.decide({"action": "outlier", "rows": [3]})
+            with pytest.raises(PermissionError, match="another workbench has"):
+                second.undo(1)
+            number = decide(first, "outlier", [5])
+            wait_until(lambda: second.describe_state()["changes"]["after"] == number)
+            assert np.array_equal(settle(second), settle(first))
+            first.close()
+            wait_until(lambda: second.describe_state()["read_only"] is None)
+            decide(second, "outlier", [6])
+            assert np.flatnonzero(settle(second) < 0).tolist() == [5, 6]
+            assert len(list((tmp_path / ".workbench").glob("*.npz"))) == 3
+
+
+def test_decisions_about_another_run_are_refused(result, tmp_path, tmp_path_factory):
+    with open_workbench(result, tmp_path) as workbench:
+        decide(workbench, "outlier", [5])
+    other = cluster_items(tmp_path_factory.mktemp("data") / "items.csv", 4)
+    with pytest.raises(ValueError, match="has decisions about another run"):
+        Workbench(other, tmp_path)
