@@ -45,21 +45,15 @@ def answer_in_page(page: Page, classes: np.ndarray, n_answers: int) -> list[floa
     seconds: list[float] = []
     previous = None
     for _ in range(n_answers):
-        page.wait_for_function(
-            "previous => { const pair = document.getElementById('question').dataset.pair;"
-            " return pair && pair !== previous && !document.getElementById('answers').hidden; }",
-            arg=previous,
-            timeout=WAIT,
-        )
+        page.wait_for_selector(f"#question[data-pair]:not([data-pair='{previous}'])", timeout=WAIT)
+        page.wait_for_selector("#answers:not([hidden])", timeout=WAIT)
         previous = page.get_attribute("#question", "data-pair")
         first, second = map(int, str(previous).split("-"))
         before = page.get_attribute("html", "data-clustering")
         is_same = classes[first] == classes[second]
         start = time.perf_counter()
         page.click("#answer-same" if is_same else "#answer-different")
-        page.wait_for_function(
-            "before => document.documentElement.dataset.clustering !== before", arg=before, timeout=WAIT
-        )
+        page.wait_for_selector(f"html:not([data-clustering='{before}'])", timeout=WAIT)
         seconds.append(time.perf_counter() - start)
     return seconds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -17,11 +18,33 @@ from ..methods.agreement.refine import Round
 from ..methods.agreement.warm import Knowledge, WarmRefinement
 from ..methods.common.margins import find_runner_up, measure_vote_margins
 from .knowledge import DecisionSet, Entry
-from .propagation import build_features, propagate_statements
+from .propagation import propagate_statements
 
 CLEAR = 0.5  # confidence from which no other group has half as many votes: the item is typical of its group
 NEEDED = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
-LEAST_SPLIT = 10  # items of a group that can be divided into two
+N_PARTS, LEAST_PART = 4, 5  # parts of a group that are compared with each other, and their least mean size
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """A way to divide the items that the views put into a group.
+
+    The group is cut into a few parts, and two of them divide it: each item is on the side of the nearer part.
+    """
+
+    group: int  # numbered from 0
+    side: np.ndarray  # (n,): 0 or 1, -1 for items outside of the group
+    central: tuple[np.ndarray, np.ndarray]  # items of the two parts, those nearest to the center first
+
+    @cached_property
+    def smaller(self) -> int:
+        """The side with fewer items."""
+        return int(np.sum(self.side == 1) <= np.sum(self.side == 0))
+
+    @cached_property
+    def size(self) -> int:
+        """Number of items on the smaller side."""
+        return int(np.sum(self.side == self.smaller))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +145,9 @@ class Reclustering:
         self.first_number = int(self.first_labels.max(initial=-1)) + 1  # from here on decisions number their groups
         blocks = []
         for view in warm.prepared:
-            features = build_features(view)
-            block = np.zeros((warm.n_entities, features.shape[1]))
-            block[view.entities] = features / np.sqrt(features.shape[1])
+            features = view.clearest.features.values
+            block = np.zeros((warm.n_entities, features.shape[1]), np.float32)
+            block[view.entities] = features - features.mean(axis=0)
             blocks.append(block)
         self.embedding = np.hstack(blocks)  # in which parts of groups are found
 
@@ -239,31 +262,41 @@ class Reclustering:
                     "together than that they do not."
                 ]
         if entry["action"] == "apart" and groups[0] == groups[1]:
-            side = self.divide(before, groups[0], first, second)
-            evidence = 0 if side is None else count_split_evidence(decisions, side)
-            if side is not None and evidence >= NEEDED:
-                is_moved = (side == 0) & (before.compact == groups[0])
+            divisions = [
+                (count_split_evidence(decisions, division.side), division.size, division)
+                for division in self.find_divisions(before, groups[0])
+                if division.side[first] != division.side[second]
+            ]
+            evidence, _, division = max(divisions, key=lambda candidate: candidate[:2], default=(0, 0, None))
+            if division is not None and evidence >= NEEDED:
+                is_moved = (division.side == division.smaller) & (before.compact == groups[0])
                 labels[is_moved] = self.name_new_group(int(entry["number"]))
-                labels[first] = self.name_new_group(int(entry["number"]))
                 return [
-                    f"A group was divided, because {evidence} more answers say that items of its two parts "
-                    " do not belong together than that they do."
+                    f"A group was divided, because {evidence} more answers say that items of its two parts do not "
+                    "belong together than that they do."
                 ]
         return []
 
-    def divide(self, clustering: Clustering, group: int, first: int, second: int) -> np.ndarray | None:
-        """Divide the items that the views put into a group into those nearer to one of two items: 0, 1, -1 elsewhere.
-
-        Returns None if the group is too small, or the two items are in the same part.
-        """
+    def find_divisions(self, clustering: Clustering, group: int) -> list[Division]:
+        """Return ways to divide a group, numbered from 0, into two; none if it is too small."""
         members = np.flatnonzero(clustering.voted == group)
-        if len(members) < LEAST_SPLIT:
-            return None
-        side = np.full(len(clustering.labels), -1)
+        n_parts = min(N_PARTS, len(members) // LEAST_PART)
+        if n_parts < 2:
+            return []
+        points = self.embedding[members]
         with get_thread_controller().limit(limits=1, user_api="openmp"):  # the result must not depend on threads
-            parts = KMeans(2, init=self.embedding[[first, second]], n_init=1).fit(self.embedding[members])
-        side[members] = parts.labels_
-        return side if side[first] == 0 and side[second] == 1 else None
+            parts = KMeans(n_parts, n_init=2, random_state=0).fit(points)
+        distances = parts.transform(points)
+        ordered = []
+        for part in range(n_parts):
+            in_part = np.flatnonzero(parts.labels_ == part)
+            ordered.append(members[in_part[np.argsort(distances[in_part, part], kind="stable")]])
+        divisions = []
+        for i, j in combinations(range(n_parts), 2):
+            side = np.full(len(clustering.labels), -1)
+            side[members] = distances[:, i] >= distances[:, j]
+            divisions.append(Division(group, side, (ordered[i], ordered[j])))
+        return divisions
 
 
 def count_merge_evidence(clustering: Clustering, decisions: DecisionSet, groups: Sequence[int]) -> int:
