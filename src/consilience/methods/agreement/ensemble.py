@@ -26,6 +26,18 @@ class ViewPredictors:
     weight: float  # of each predictor: views count alike, however many predictors they have
     ignored: np.ndarray | None = None  # (entities,): mask of those that the view neither learns from nor votes on
 
+    @property
+    def is_used(self) -> np.ndarray:
+        """Mask of the entities that the view learns from and votes on."""
+        return np.ones(len(self.entities), bool) if self.ignored is None else ~self.ignored
+
+    def predict_left_out(self, members: Array) -> list[Array]:
+        """Return each predictor's votes on the entities of the view, zeros where the view is ignored."""
+        if self.ignored is None:
+            return [predictor.predict_left_out(members) for predictor in self.predictors]
+        is_used = asarray_like(self.is_used.astype(np.float32)[:, None], members)
+        return [is_used * predictor.predict_left_out(is_used * members) for predictor in self.predictors]
+
 
 @dataclass(frozen=True, eq=False)
 class Vote:
@@ -59,15 +71,9 @@ class Ensemble:
         for view in self.views:
             is_partial = len(view.entities) < self.n_entities
             view_members = take_rows(members, asarray_like(view.entities, members)) if is_partial else members
+            predictions.append(view.predict_left_out(view_members))
             view_labels = labels[view.entities]
-            if view.ignored is None:
-                predictions.append([predictor.predict_left_out(view_members) for predictor in view.predictors])
-            else:
-                is_used = asarray_like((~view.ignored).astype(np.float32)[:, None], members)
-                votes_by_rule = [rule.predict_left_out(view_members * is_used) for rule in view.predictors]
-                predictions.append([votes * is_used for votes in votes_by_rule])
-                view_labels = np.where(view.ignored, -1, view_labels)
-            labelled = view_labels >= 0
+            labelled = view.is_used & (view_labels >= 0)
             guesses = [to_numpy(xp.argmax(prediction, axis=1))[labelled] for prediction in predictions[-1]]
             bits.append(np.array([mutual_information(view_labels[labelled], g, self.n_clusters) for g in guesses]))
         weights = self._weigh(bits)
@@ -99,13 +105,13 @@ class Ensemble:
 
     def score(self, vote: Vote) -> float:
         """Return the mean information of the predictors about the clusters, in bits; views count by their entities."""
-        n_entities = [len(view.entities) for view in self.views]
-        return float(np.average([np.mean(bits) for bits in vote.bits], weights=n_entities))
+        n_used = [int(view.is_used.sum()) for view in self.views]
+        return float(np.average([np.mean(bits) for bits in vote.bits], weights=n_used)) if any(n_used) else 0.0
 
     def _weigh(self, bits: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the weight of each view's predictors, the most informative of all views having its full weight."""
         beyond = [
-            np.maximum(view_bits - compute_chance_bits(len(view.entities), self.n_clusters), 0)
+            np.maximum(view_bits - compute_chance_bits(max(1, int(view.is_used.sum())), self.n_clusters), 0)
             for view, view_bits in zip(self.views, bits, strict=True)
         ]
         most = max(float(view_bits.max()) for view_bits in beyond)

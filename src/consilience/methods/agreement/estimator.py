@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations
 from math import ceil
@@ -73,6 +73,7 @@ LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a 
 CONSENSUS = 5  # best partitions whose majority is refined once more
 VOTE_LIMIT = 1.0  # of the gap between votes, which is about 1 between a clear cluster and others
 LEAST_ERROR = 0.15  # deviation of squared errors of the votes, which are 0 at best: smaller ones are no misfit
+LEAST_SAMPLE = 10  # smallest sample_size
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 FIT_UNITS, PREPARE_UNITS, BLOCK_UNITS = 4, 2, 2  # of progress: half of a fit prepares, as long as a block is predicted
 REMEDY = "use a smaller sample_size, or numbers in float32"
@@ -197,7 +198,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         "tol": [Interval(Real, 0, 1, closed="left")],
         "penalty": [Interval(Real, 0, None, closed="neither")],
         "balance": [Interval(Real, 0, 1, closed="both")],
-        "sample_size": [Interval(Integral, 10, None, closed="left")],
+        "sample_size": [Interval(Integral, LEAST_SAMPLE, None, closed="left")],
     }
 
     def __init__(
@@ -389,9 +390,12 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 yield attempts[-1]
 
     def _store(self, fitted: AgreementFit, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
-        """Store the result, and return how poorly their clusters predict the entities, by all views and by each."""
+        """Store the result, and return how poorly their clusters predict the entities, by all views and by each.
+
+        The state has the label -1 for entities that no view learned from, for which the result has a cluster.
+        """
         state: Round = fitted.best.run.state
-        self.labels_ = state.labels
+        self.labels_ = fitted.best.result
         self.cost_ = -state.score
         self.n_iter_, self.converged_ = fitted.best.run.n_iter, fitted.best.run.converged
         self.history_ = Table.from_rows(fitted.best.run.history)
@@ -399,26 +403,25 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self.view_information_ = fitted.information
         self._sizes, self._balance = fitted.ensemble.sizes(state.labels), float(self.balance)
         self._models = build_models(fitted, self.predictors)
-        self.confidence_ = measure_vote_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
+        self.confidence_ = measure_vote_margins(to_numpy(state.vote.total) / self._sizes**self._balance, self.labels_)
         view_labels, votes, self._usual_distances = {}, {}, {}
-        for view, view_votes in zip(fitted.prepared, state.vote.by_view, strict=True):
+        for view, predictors, by_row in zip(fitted.prepared, fitted.ensemble.views, state.vote.by_view, strict=True):
+            is_used = predictors.is_used
+            entities, view_votes = view.entities[is_used], to_numpy(by_row)[is_used]
             has_view, all_votes = np.zeros(len(views), bool), np.zeros((len(views), len(self._sizes)))
-            has_view[view.entities], all_votes[view.entities] = True, to_numpy(view_votes)
+            has_view[entities], all_votes[entities] = True, view_votes
             distances = [space.distances for space in view.spaces] if "graph" in self.predictors else []
             medians = [float(np.median(values)) or float(np.mean(values)) for values in distances]
             self._usual_distances[view.name] = [median if median > 0 else 1.0 for median in medians]
-            votes[view.name] = ViewVotes(has_view, all_votes, distances)
+            votes[view.name] = ViewVotes(has_view, all_votes, [values[is_used] for values in distances])
             view_labels[view.name] = np.full(len(views), -1)
-            view_labels[view.name][view.entities] = choose_clusters(view_votes, self._sizes, self._balance)
-        for predictors in fitted.ensemble.views:
-            if predictors.ignored is not None:
-                view_labels[predictors.name][predictors.entities[predictors.ignored]] = -1
+            view_labels[view.name][entities] = choose_clusters(view_votes, self._sizes, self._balance)
         store_agreement(self, view_labels)
         by_view = {}
         for name, view_votes in votes.items():
             alone = self._combine_misfit({name: view_votes}, np.maximum(view_labels[name], 0))
             by_view[name] = [values[view_votes.has_view] for values in alone.quantities]
-        return self._combine_misfit(votes, state.labels), by_view
+        return self._combine_misfit(votes, self.labels_), by_view
 
     def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> Misfit:
         """Return how far the votes of each view are from the cluster, and how far entities are from their neighbors.
@@ -640,31 +643,34 @@ def refine(X: Any, labels: Any, *, constraints: Any = None, random_state: Seed =
 def build_refined_model(
     views: Views, warm: WarmRefinement, state: Round, n_clusters: int, knowledge: Knowledge
 ) -> Consilience:
-    """Return a fitted estimator with the clusters of a warm refinement; no view learns from its outliers.
+    """Return a fitted estimator with the clusters of a warm refinement.
 
-    `state` has labels from 0, and -1 for outliers.
+    Outliers have the label -1, no view learns from them, and `assign_outliers` gives them the cluster with most votes.
+    A view for which an entity is ignored counts as missing there.
     """
-    model = Consilience(n_clusters, sample_size=max(10, len(views)), random_state=0)
     precomputed = {view.name: view.is_precomputed for view in warm.prepared}
-    if any(precomputed.values()):
-        model.set_params(affinity={name: ("auto", "precomputed")[is_square] for name, is_square in precomputed.items()})
+    affinity = {name: "precomputed" if is_square else "auto" for name, is_square in precomputed.items()}
+    model = Consilience(
+        n_clusters,
+        affinity=affinity if any(precomputed.values()) else "auto",
+        sample_size=max(LEAST_SAMPLE, len(views)),
+        random_state=0,
+    )
     check_views(model, views, reset=True)
+    ensemble = warm.build_ensemble(n_clusters, knowledge)
     is_outlier = state.labels < 0
-    ignored = {name: is_outlier | knowledge.ignored.get(name, False) for name in views.names}
-    ensemble = warm.build_ensemble(n_clusters, replace(knowledge, ignored=ignored))
-    vote = ensemble.vote(state.labels)
-    labels = np.where(is_outlier, ensemble.choose(vote.total, state.labels), state.labels)
-    final = Round(labels, vote, 0.0, ensemble.score(vote), 0.0)
-    finished = Run(final, [{"round": 1, **final.record}], 1, True, False)
-    attempt = Attempt(finished, labels, -final.score)
-    information = measure_information(ensemble, final, make_generator(0))
+    labels = np.where(is_outlier, ensemble.choose(state.vote.total, state.labels), state.labels)
+    finished = Run(state, [{"round": 1, **state.record}], 1, True, False)
+    attempt = Attempt(finished, labels, -state.score)
+    information = measure_information(ensemble, state, make_generator(0))
     fitted = AgreementFit(warm.prepared, ensemble, ["decisions"], [attempt], attempt, information, False)
     store_input_features(model, views, views)
     model._columns = find_similarity_columns(views, precomputed, source=views)
     misfit, by_view = model._store(fitted, views)
     model._reset_probabilities()
     model._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
-    model.labels_ = np.where(is_outlier, -1, model.labels_)
+    model._unassigned = np.stack([np.flatnonzero(is_outlier), labels[is_outlier]])
+    model.labels_ = state.labels
     return model
 
 
@@ -727,9 +733,9 @@ def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generat
     def measure(labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
         bits = []
         for view, votes in zip(ensemble.views, by_view, strict=True):
-            used = slice(None) if view.ignored is None else ~view.ignored
-            guesses = ensemble.choose(votes, labels)[used]
-            bits.append(mutual_information(labels[view.entities][used], guesses, ensemble.n_clusters))
+            view_labels, guesses = labels[view.entities], ensemble.choose(votes, labels)
+            labelled = view.is_used & (view_labels >= 0)
+            bits.append(mutual_information(view_labels[labelled], guesses[labelled], ensemble.n_clusters))
         return bits
 
     permuted = [rng.permutation(state.labels) for _ in range(N_PERMUTATIONS)]
@@ -737,6 +743,7 @@ def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generat
     rows = []
     for view, bits, baseline in zip(ensemble.views, measure(state.labels, state.vote.by_view), baselines, strict=True):
         view_labels = state.labels[view.entities]
+        view_labels = view_labels[view.is_used & (view_labels >= 0)]
         entropy = mutual_information(view_labels, view_labels, ensemble.n_clusters)
         share = max(0.0, bits - baseline) / (entropy - baseline) if entropy > baseline else 0.0
         rows.append({"view": view.name, "bits": bits, "baseline": float(baseline), "share": share})
@@ -760,9 +767,7 @@ def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewMo
     state: Round = fitted.best.run.state
     models = {}
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
-        view_labels = state.labels[view.entities]
-        if predictors.ignored is not None:
-            view_labels = np.where(predictors.ignored, -1, view_labels)
+        view_labels = np.where(predictors.is_used, state.labels[view.entities], -1)
         members = encode_labels(view_labels, fitted.ensemble.n_clusters, fitted.ensemble.like)
         remaining = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []

@@ -45,6 +45,7 @@ def refine_labels(
     labels: np.ndarray,
     tol: float,
     constraints: Constraints | None = None,
+    *,
     is_outlier: np.ndarray | None = None,
     drift: np.ndarray | None = None,
     further_votes: Callable[[np.ndarray], np.ndarray] | None = None,
@@ -54,34 +55,44 @@ def refine_labels(
     A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by position
     are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
     Outliers, which have no constraints, keep the label -1, so that no view learns from them. An entity that chooses
-    the cluster `drift` has for it keeps its first label: it would have moved there in any case. `further_votes` are
-    added to those of the views; they depend on the labels before the round.
+    the cluster `drift` has for it, as do all that must-links connect it with, keeps its first label, because it would
+    have moved there in any case. `further_votes` are added to those of the views; they depend on the labels before the
+    round.
     """
-    is_placed = True if is_outlier is None else ~is_outlier
-    if (is_placed & (labels < 0)).any():
-        chosen = ensemble.choose(ensemble.vote(labels).total, labels)
-        labels = np.where(is_placed & (labels < 0), chosen, labels)
-    labels = first_labels = np.where(is_placed, labels, -1)
-    kept = None
-    if constraints is not None:
-        labels = unite_linked(labels, constraints, ensemble.n_clusters)
-        kept = KeptConstraints.from_labels(constraints, labels)
+    is_outlier = np.zeros(len(labels), bool) if is_outlier is None else is_outlier
+    labels = np.where(is_outlier, -1, labels)
+    is_open = (labels < 0) & ~is_outlier
+    if is_open.any():
+        labels = np.where(is_open, ensemble.choose(ensemble.vote(labels).total, labels), labels)
+    links = Constraints() if constraints is None else constraints
+    labels = first_labels = unite_linked(labels, links, ensemble.n_clusters)
+    kept = KeptConstraints.from_labels(links, labels)
     vote = ensemble.vote(labels)
     while True:
         votes = vote.total
         if further_votes is not None:
             votes = votes + asarray_like(further_votes(labels).astype(np.float32), votes)
-        votes = votes if kept is None else kept.pool(votes)
-        chosen = np.where(is_placed, ensemble.choose(votes, labels), -1)
+        chosen = choose_together(ensemble, votes, labels, kept)
         if drift is not None:
-            chosen = np.where(chosen == drift, first_labels, chosen)
-        chosen = keep_clusters(chosen, labels, ensemble.n_clusters)
-        if kept is not None:
-            chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
+            chosen = np.where(kept.find_whole_groups(chosen == drift), first_labels, chosen)
+        chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
         changed = float(np.mean(chosen != labels))
         labels = chosen
         vote = ensemble.vote(labels)
         yield Round(labels, vote, changed, ensemble.score(vote), tol)
+
+
+def find_drift(ensemble: Ensemble, state: Round, constraints: Constraints) -> np.ndarray:
+    """Return the cluster that each entity would move to in a further round, -1 for those that would stay."""
+    kept = KeptConstraints.from_labels(constraints, state.labels)
+    chosen = choose_together(ensemble, state.vote.total, state.labels, kept)
+    chosen = keep_constraints(chosen, state.labels, kept, ensemble.n_clusters)
+    return np.where(chosen == state.labels, -1, chosen)
+
+
+def choose_together(ensemble: Ensemble, votes: Array, labels: np.ndarray, kept: KeptConstraints) -> np.ndarray:
+    """Return the cluster that each entity chooses with those it stays together with, -1 where its label is negative."""
+    return np.where(labels < 0, -1, ensemble.choose(kept.pool(votes), labels))
 
 
 def refine_start(ensemble: Ensemble, labels: np.ndarray, tol: float, max_iter: int) -> Round:
@@ -94,13 +105,18 @@ def refine_start(ensemble: Ensemble, labels: np.ndarray, tol: float, max_iter: i
 
 def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the chosen clusters, with the members of clusters that would become empty put back."""
-    before = np.bincount(labels + 1, minlength=n_clusters + 1)[1:]  # -1 is no cluster
+    before = count_members(labels, n_clusters)
     while True:
-        emptied = (np.bincount(chosen + 1, minlength=n_clusters + 1)[1:] == 0) & (before > 0)
+        emptied = (count_members(chosen, n_clusters) == 0) & (before > 0)
         if not emptied.any():
             return chosen
-        is_back = (labels >= 0) & emptied[labels]
-        chosen = np.where(is_back, labels, chosen)  # which may empty the cluster that they had chosen
+        is_restored = (labels >= 0) & emptied[labels]
+        chosen = np.where(is_restored, labels, chosen)  # which may empty the cluster that they had chosen
+
+
+def count_members(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the number of entities in each cluster; negative labels count for none."""
+    return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 
 def keep_constraints(chosen: np.ndarray, labels: np.ndarray, kept: KeptConstraints, n_clusters: int) -> np.ndarray:
@@ -136,6 +152,10 @@ class KeptConstraints:
         np.add.at(sums, self.group, to_numpy(votes))
         return namespace(votes).astype(asarray_like(sums[self.group], votes), votes.dtype)
 
+    def find_whole_groups(self, mask: np.ndarray) -> np.ndarray:
+        """Return a mask of the entities that are in a mask with all that stay together with them."""
+        return (np.bincount(self.group, weights=~mask) == 0)[self.group]
+
     def restore(self, chosen: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the chosen clusters, with groups put back if two entities that stay apart would share a cluster.
 
@@ -151,7 +171,10 @@ class KeptConstraints:
 
 
 def unite_linked(labels: np.ndarray, constraints: Constraints, n_clusters: int) -> np.ndarray:
-    """Return labels in which entities that must-links connect share the cluster that most of them have."""
+    """Return labels in which entities that must-links connect share the cluster that most of them have.
+
+    Negative labels neither count nor change.
+    """
     group = label_components(constraints.must_link, len(labels))
     if group.max() + 1 == len(labels):
         return labels

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ...data import Constraints, Views
 from ..common.similarities import restrict_columns
 from .ensemble import Ensemble
 from .inputs import PreparedView, build_ensemble, find_similarity_columns, prepare_views
-from .refine import Round, refine_labels
+from .refine import Round, find_drift, refine_labels
 
 MAX_ROUNDS = 15
 TOLERANCE = 1e-3  # share of the entities that may still change when refinement ends
@@ -70,25 +69,30 @@ class WarmRefinement:
     ) -> Round:
         """Refine clusters, numbered from 0, until few entities change; negative labels are left open.
 
-        An entity that chooses the cluster `drift` has for it keeps its label (see `find_drift`). `further_votes` of
-        the labels, (n, n_clusters), are added to those of the views.
-        `check_stopped` is called before each round and may raise an exception; `report` gets the share of the rounds
-        that are done.
+        Entities that only do what `find_drift` said keep their labels. `further_votes` of the labels, (n, n_clusters),
+        are added to those of the views. `check_stopped` is called before each round and may raise an exception;
+        `report` gets the share of the rounds that are done.
         """
-        ensemble = self.build_ensemble(n_clusters, knowledge)
-        constraints = knowledge.constraints if knowledge.constraints.size else None
-        rounds = refine_labels(ensemble, labels, TOLERANCE, constraints, knowledge.is_outlier, drift, further_votes)
-        for number, state in enumerate(islice(rounds, MAX_ROUNDS), 1):
+        rounds = refine_labels(
+            self.build_ensemble(n_clusters, knowledge),
+            labels,
+            TOLERANCE,
+            knowledge.constraints,
+            is_outlier=knowledge.is_outlier,
+            drift=drift,
+            further_votes=further_votes,
+        )
+        for number in range(1, MAX_ROUNDS + 1):
             check_stopped()
+            state = next(rounds)
             report(number / MAX_ROUNDS)
             if state.settled:
                 break
         return state
 
     def find_drift(self, state: Round, n_clusters: int, knowledge: Knowledge) -> np.ndarray:
-        """Return the cluster that each entity would move to without new knowledge, -1 where that is its cluster.
+        """Return the cluster that each entity would move to without new knowledge, -1 for those that would stay.
 
         Refinement ends after a number of rounds, also if some entities would still change.
         """
-        chosen = self.build_ensemble(n_clusters, knowledge).choose(state.vote.total, state.labels)
-        return np.where(chosen == state.labels, -1, chosen)
+        return find_drift(self.build_ensemble(n_clusters, knowledge), state, knowledge.constraints)
