@@ -18,7 +18,6 @@ from ..methods.agreement.estimator import build_refined_model
 from ..pipeline.fitting import FittedRun
 from ..pipeline.folder import FILES, write_run
 from ..pipeline.log import RunLog, count_noun
-from ..pipeline.outputs import guard
 from ..pipeline.run import PipelineRun
 from ..pipeline.summary import summarize_run
 from ..registry import DEFAULT_METHOD
@@ -38,7 +37,7 @@ def write_constraints(opened: OpenedRun, constraints: Constraints) -> str:
     rows.writerow(["first", "second", "type"])
     has_ids = opened.data.prepared.ids is not None
     positions = np.flatnonzero(opened.data.prepared.kept)  # without ids, rows are counted in the data
-    names = [guard(name) for name in opened.ids] if has_ids else [str(row) for row in positions]
+    names = opened.ids if has_ids else [str(row) for row in positions]  # not quoted: they are read by these names
     for pairs, kind in ((constraints.must_link, "must-link"), (constraints.cannot_link, "cannot-link")):
         rows.writerows([names[first], names[second], kind] for first, second in pairs.tolist())
     return content.getvalue()

@@ -1,0 +1,247 @@
+"""The decisions as a file of constraints, and the groups as a run."""
+
+import csv
+import io
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.workbench.saving import choose_folder
+from small_runs import IDS, cluster_items, decide, list_views, make_items, open_workbench, settle
+from stage import FILES, get_clusters, list_folder, read_labels, read_summary, run_successfully
+
+AWKWARD = ["=1+1", "-2x", "@cmd", "+", "a,b", 'say "x"', "it's", "'quoted", "éà ‏עב", "line\nbreak", "<script>", "0012"]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+
+
+def get_view_arguments(path):
+    return [part for name, source in list_views(path).items() for part in ("--view", f"{name}={source}")]
+
+
+@pytest.fixture(scope="module")
+def saved(result, tmp_path_factory):
+    """The folder of a run that was saved after decisions, its labels, and the name of each item's group."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    with open_workbench(result, folder) as workbench:
+        decide(workbench, "together", [0, 40])
+        decide(workbench, "apart", [3, 4])
+        decide(workbench, "outlier", [5, 6])
+        decide(workbench, "split", range(31, 39), name="sharp knives")
+        group = int(settle(workbench)[70])
+        decide(workbench, "rename", groups=[group], name="=clothes")
+        decide(workbench, "distrust", [60], view="color")
+        assert workbench.save_as("corrected run") == {"folder": str(folder.parent / "corrected run")}
+        labels = settle(workbench)
+        state = workbench.describe_state()
+        assert (state["error"], state["saved"]) == (None, {"folder": str(folder.parent / "corrected run")})
+        names = [workbench.snapshot.names.get(label) for label in labels.tolist()]
+    return folder.parent / "corrected run", labels, names
+
+
+def get_compact(labels):
+    """Number groups from 0 in the order of their numbers; outliers keep -1."""
+    return np.where(labels < 0, -1, np.searchsorted(np.unique(labels[labels >= 0]), labels))
+
+
+def test_saved_run_has_the_groups_and_their_names(saved):
+    folder, labels, names = saved
+    loaded = cs.load_run(folder)
+    assert np.array_equal(loaded.labels, get_compact(labels))
+    assert loaded.ids.tolist() == IDS
+    assert np.flatnonzero(loaded.labels < 0).tolist() == [5, 6]
+    assert {"sharp knives", "=clothes"} <= set(loaded.names)
+    assert [loaded.names[label] if label >= 0 else None for label in loaded.labels] == names
+    assert {path.name for path in folder.iterdir()} == {*FILES, "constraints.csv"}
+    assert read_summary(folder)["decisions"]["active"] == 6
+    assert any("changed by 6 decisions of a person" in note for note in loaded.notes)
+
+
+def test_saved_run_predicts_its_own_items(saved):
+    folder, labels, _ = saved
+    loaded = cs.load_run(folder)
+    items = make_items()
+    predicted = loaded.predict({"size": items[["length", "width", "height"]], "color": items[["red", "green", "blue"]],
+                                "text": items[["text"]]})  # fmt: skip
+    is_placed = labels >= 0
+    assert np.mean(predicted[is_placed] == get_compact(labels)[is_placed]) > 0.9
+
+
+def test_saved_run_is_taken_by_predict_report_and_load_run(saved, result, tmp_path):
+    folder, *_ = saved
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    views = get_view_arguments(result.summary["inputs"]["view"][0].split("=", 1)[1].split(":")[0])
+    run_successfully("predict", copy, *views, "--out", tmp_path / "predicted.csv")
+    predicted = np.array(get_clusters(read_labels(tmp_path / "predicted.csv")))
+    assert np.mean(predicted == cs.load_run(folder).labels) > 0.9
+    run_successfully("report", copy, "--force")
+    assert "sharp knives" in (copy / "report.html").read_text("utf-8")
+    cs.load_run(copy).report.save(tmp_path / "report.html")
+    assert "sharp knives" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_saved_run_opens_in_the_workbench(saved):
+    folder, labels, _ = saved
+    with open_workbench(cs.load_run(folder), folder) as workbench:
+        assert np.array_equal(settle(workbench), get_compact(labels))
+        assert set(workbench.snapshot.names.values()) == set(cs.load_run(folder).names)
+        decide(workbench, "together", [50, 80])
+        after = settle(workbench)
+        assert np.flatnonzero(after < 0).tolist() == [5, 6]  # outliers of the run stay
+        assert after[0] == after[40]  # decisions of the first workbench hold, because they are constraints of the run
+        assert after[3] != after[4]
+
+
+def test_settings_of_a_saved_run_cluster_again_with_its_constraints(saved, tmp_path):
+    folder, *_ = saved
+    config = folder / "run.toml"
+    run_successfully("cluster", "--config", config, "--no-assess", "--out", tmp_path / "again")
+    rows = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "again")}
+    assert rows[IDS[0]] == rows[IDS[40]]
+    assert rows[IDS[3]] != rows[IDS[4]]
+
+
+def test_run_without_constraints_is_saved_without_the_file(result, tmp_path):
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "outlier", [5])
+        workbench.save_as("copy")
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
+    assert "constraints.csv" not in list_folder(tmp_path / "copy")
+    assert read_summary(tmp_path / "copy")["inputs"]["constraints"] is None
+
+
+@pytest.mark.parametrize(
+    "place", ["consilience.pipeline.folder.write_config", "consilience.workbench.saving.write_constraints"]
+)
+def test_failed_writing_leaves_nothing_and_is_shown(result, tmp_path, monkeypatch, place):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "together", [0, 40])
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fail)
+            folder = workbench.save_as("copy")["folder"]
+            settle(workbench)
+        assert workbench.describe_state()["error"] == f"The groups were not saved in {folder}: No space left on device"
+        assert workbench.describe_state()["saved"] is None
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+        workbench.save_as("copy")
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
+        assert workbench.describe_state()["saved"] == {"folder": folder}
+
+
+def test_second_request_for_one_folder_is_refused(result, tmp_path):
+    with open_workbench(result, tmp_path / "run") as workbench:
+        workbench.save_as("copy")
+        settle(workbench)
+        with pytest.raises(ValueError, match=r"copy exists: choose another name"):
+            workbench.save_as("copy")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "  ",
+        ".",
+        "..",
+        " .. ",
+        "../up",
+        "a/b",
+        "a\\b",
+        "C:x",
+        "/etc",
+        " .hidden",
+        "-x",
+        "a\nb",
+        "a\0b",
+        "a*",
+        "end.",
+    ],
+)
+def test_name_that_leads_elsewhere_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match="the name of a folder has no"):
+        choose_folder(tmp_path, name)
+
+
+def test_existing_and_too_long_names_are_refused(tmp_path):
+    (tmp_path / "here").mkdir()
+    with pytest.raises(ValueError, match="here exists: choose another name"):
+        choose_folder(tmp_path, " here ")
+    with pytest.raises(ValueError, match="the name of the folder is too long"):
+        choose_folder(tmp_path, "é" * 150)
+    assert choose_folder(tmp_path, " Übersicht 2 (neu) ") == tmp_path / "Übersicht 2 (neu)"
+
+
+# constraints
+
+
+def read_constraints(text):
+    return [tuple(row.values()) for row in csv.DictReader(io.StringIO(text))]
+
+
+def test_exported_constraints_are_those_of_the_decisions(result, tmp_path):
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "together", [0, 40, 1])
+        decide(workbench, "apart", [3, 4])
+        decide(workbench, "outlier", [1])
+        assert read_constraints(workbench.export_constraints()) == [
+            (IDS[0], IDS[40], "must-link"),
+            (IDS[3], IDS[4], "cannot-link"),
+        ]
+        workbench.undo(2)
+        settle(workbench)
+        assert read_constraints(workbench.export_constraints()) == [(IDS[0], IDS[40], "must-link")]
+
+
+@pytest.mark.parametrize("ids", ["plain", "awkward", "none"])
+def test_exported_constraints_are_taken_by_the_command_line(tmp_path, ids):
+    names = [*AWKWARD, *IDS[len(AWKWARD) :]] if ids == "awkward" else IDS
+    items = make_items(None if ids == "none" else names)
+    result = cluster_items(tmp_path / "items.csv", items=items)
+    n = len(AWKWARD)
+    with open_workbench(result, tmp_path / "run") as workbench:
+        for row in range(n):
+            decide(workbench, "together", [row, row + n])
+        decide(workbench, "apart", [0, 50])
+        (tmp_path / "links.csv").write_text(workbench.export_constraints(), "utf-8", newline="")
+        labels = settle(workbench)
+    id_option = [] if ids == "none" else ["--id", "id"]
+    run_successfully(
+        "cluster", *get_view_arguments(tmp_path / "items.csv"), *id_option, "-k", 3, "--constraints",
+        tmp_path / "links.csv", "--no-assess", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert read_summary(tmp_path / "out")["constraints"] == {"kept": n + 1, "given": n + 1}
+    clusters = np.array(get_clusters(read_labels(tmp_path / "out")))
+    assert np.mean((clusters[:, None] == clusters) == (labels[:, None] == labels)) > 0.95
+
+
+def test_constraints_of_the_run_are_exported_except_those_that_a_decision_contradicts(tmp_path):
+    links = cs.Constraints([(0, 1), (1, 2), (10, 11)], [(0, 40), (20, 50)])
+    result = cluster_items(tmp_path / "items.csv", constraints=links)
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "apart", [0, 2])
+        labels = settle(workbench)
+        assert labels[0] != labels[2]
+        exported = set(read_constraints(workbench.export_constraints()))
+    assert exported == {
+        (IDS[0], IDS[2], "cannot-link"),
+        (IDS[10], IDS[11], "must-link"),
+        (IDS[20], IDS[50], "cannot-link"),
+    }
+
+
+def test_saved_numbers_are_strict_json(saved):
+    folder, *_ = saved
+    facts = json.loads((folder / "summary.json").read_text("utf-8"), parse_constant=pytest.fail)
+    assert facts["clusters"] == 4
+    assert facts["outliers"] == 2
