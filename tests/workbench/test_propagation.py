@@ -25,7 +25,7 @@ from consilience.workbench.propagation import (
 # cases
 
 
-def make_view(name, vectors, entities):
+def make_prepared_view(name, vectors, entities):
     """Return a prepared view that has nothing but eigenvectors, of which the first is not used."""
     vectors = np.column_stack([np.ones(len(vectors)), vectors])
     features = GraphFeatures(vectors, np.ones(vectors.shape[1]), np.ones(len(vectors)))
@@ -42,7 +42,7 @@ def draw_case(seed, n=14, n_groups=3, n_views=3):
         vectors = 0.15 * rng.standard_normal((len(entities), int(rng.integers(1, N_FEATURES + 2))))
         vectors[:, 0] += labels[entities]
         vectors[len(vectors) // 2 :: 4] = vectors[:1]
-        views.append(make_view(f"view{v}", vectors, entities))
+        views.append(make_prepared_view(f"view{v}", vectors, entities))
         if rng.random() < 0.5:
             ignored[f"view{v}"] = rng.random(n) < 0.2
     return views, labels, ignored
@@ -52,7 +52,7 @@ def permute_view(view, order):
     """Return a view after the items were put into another order: new item p is the former item order[p]."""
     place = np.argsort(order)[view.entities]
     by_place = np.argsort(place)
-    return make_view(view.name, view.clearest.features.vectors[by_place, 1:], place[by_place])
+    return make_prepared_view(view.name, view.clearest.features.vectors[by_place, 1:], place[by_place])
 
 
 cases = st.integers(0, 10_000).map(draw_case)
@@ -150,7 +150,7 @@ def test_bells_are_1_at_their_items_which_are_in_a_group_and_have_the_view(case)
 def test_bells_are_narrower_farther_from_the_center():
     """In a group along a line, the bell around its last item has width exp(-d^2 / 2) of that at the center."""
     positions = np.linspace(-3, 3, 601)[:, None]
-    bells = measure_bells(make_view("a", positions, np.arange(601)), [300, 450, 600], np.zeros(601, int), 1)
+    bells = measure_bells(make_prepared_view("a", positions, np.arange(601)), [300, 450, 600], np.zeros(601, int), 1)
     reached = [len(bells[row].rows) for row in (300, 450, 600)]
     assert reached[0] > reached[1] > reached[2] > 1
     scaled = positions / np.sqrt(np.mean(positions**2))
@@ -162,20 +162,20 @@ def test_bells_are_narrower_farther_from_the_center():
 
 def test_item_far_from_its_group_reaches_only_its_duplicates():
     positions = np.r_[np.linspace(-1, 1, 4_000), 500.0, 500.0][:, None]
-    bells = measure_bells(make_view("a", positions, np.arange(4_002)), [4_000], np.zeros(4_002, int), 1)
+    bells = measure_bells(make_prepared_view("a", positions, np.arange(4_002)), [4_000], np.zeros(4_002, int), 1)
     assert bells[4_000].rows.tolist() in ([4_000, 4_001], [4_001, 4_000])
     assert bells[4_000].heights.tolist() == [1, 1]
 
 
 def test_group_of_one_item_reaches_no_other():
-    view = make_view("a", np.linspace(0, 1, 20)[:, None], np.arange(20))
+    view = make_prepared_view("a", np.linspace(0, 1, 20)[:, None], np.arange(20))
     labels = np.zeros(20, int)
     labels[10] = 1
     assert measure_bells(view, [10], labels, 2)[10].rows.tolist() == [10]
 
 
 def test_view_without_eigenvectors_puts_all_items_side_by_side():
-    view = make_view("a", np.empty((5, 0)), np.arange(5))
+    view = make_prepared_view("a", np.empty((5, 0)), np.arange(5))
     assert build_features(view).tolist() == [[0.0]] * 5
     assert sorted(measure_bells(view, [0], np.zeros(5, int), 1)[0].rows) == [0, 1, 2, 3, 4]
 
@@ -210,7 +210,7 @@ def test_one_view_of_three_reaches_nothing_and_two_do():
     labels = np.zeros(5, int)
 
     def find_reached(*positions):
-        views = [make_view(str(v), column[:, None], np.arange(5)) for v, column in enumerate(positions)]
+        views = [make_prepared_view(str(v), column[:, None], np.arange(5)) for v, column in enumerate(positions)]
         return combine_bells(views, [0], labels, 1)[0].rows.tolist()
 
     assert 1 not in find_reached(beside, apart, apart)
@@ -218,7 +218,10 @@ def test_one_view_of_three_reaches_nothing_and_two_do():
 
 
 def test_lacking_view_does_not_count_against_an_item():
-    views = [make_view("a", np.array([[0.0], [0], [1], [2]]), [0, 1, 2, 3]), make_view("b", np.eye(3), [1, 2, 3])]
+    views = [
+        make_prepared_view("a", np.array([[0.0], [0], [1], [2]]), [0, 1, 2, 3]),
+        make_prepared_view("b", np.eye(3), [1, 2, 3]),
+    ]
     bell = combine_bells(views, [0], np.zeros(4, int), 1)[0]
     assert bell.rows.tolist() == [1]
     assert bell.heights.tolist() == [1]
@@ -324,7 +327,7 @@ def test_ignored_items_are_as_those_in_no_group(case):
 
 
 def test_votes_follow_the_groups_of_the_other_ends():
-    view = make_view("a", np.repeat([[0.0], [5.0]], 10, axis=0), np.arange(20))
+    view = make_prepared_view("a", np.repeat([[0.0], [5.0]], 10, axis=0), np.arange(20))
     labels = np.repeat([0, 1], 10)
     votes = propagate_statements([view], [PairStatement(0, 10, True)], labels, 2)
     expected = np.zeros((20, 2))

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.methods.agreement.ensemble import Ensemble, ViewPredictors, choose_clusters
 from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote
 from consilience.methods.agreement.refine import (
     KeptConstraints,
+    find_drift,
     keep_clusters,
     keep_constraints,
     refine_labels,
@@ -35,14 +38,12 @@ def nearest_others(points, number):
     return np.argsort(distances, axis=1)[:, :number]
 
 
-def build(blocks, entities, n, k, balance):
+def build(blocks, entities, n, k, balance, ignored=(None, None)):
     """Return an ensemble of two predictors per view."""
-    views = [
-        ViewPredictors(
-            f"view{v}", rows, [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))], 0.5 + v
-        )
-        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
-    ]
+    views = []
+    for v, (points, rows) in enumerate(zip(blocks, entities, strict=True)):
+        predictors = [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))]
+        views.append(ViewPredictors(f"view{v}", rows, predictors, 0.5 + v, ignored[v]))
     return Ensemble(views, n, k, balance, np.empty((0, 1), np.float32))
 
 
@@ -72,15 +73,16 @@ def predict_literally(points, members):
     return [ridge, near]
 
 
-def vote_literally(blocks, entities, labels, k):
-    """Return the votes of all views, and the bits of each predictor."""
+def vote_literally(blocks, entities, labels, k, ignored=(None, None)):
+    """Return the votes of all views, and the bits of each predictor; ignored entities neither teach nor get votes."""
     scores, bits, beyond = [], [], []
-    for points, rows in zip(blocks, entities, strict=True):
-        members = np.array([[float(labels[i] == c) for c in range(k)] for i in rows])
-        scores.append(predict_literally(points, members))
-        labelled = labels[rows] >= 0
+    for points, rows, mask in zip(blocks, entities, ignored, strict=False):
+        is_used = np.ones(len(rows), bool) if mask is None else ~mask
+        members = np.array([[float(is_used[p] and labels[i] == c) for c in range(k)] for p, i in enumerate(rows)])
+        scores.append([is_used[:, None] * s for s in predict_literally(points, members)])
+        labelled = is_used & (labels[rows] >= 0)
         bits.append([measure_bits(labels[rows][labelled], s.argmax(axis=1)[labelled]) for s in scores[-1]])
-        beyond.append([max(b - (k - 1) ** 2 / (2 * len(rows) * np.log(2)), 0) for b in bits[-1]])
+        beyond.append([max(b - (k - 1) ** 2 / (2 * is_used.sum() * np.log(2)), 0) for b in bits[-1]])
     most = max(max(view_bits) for view_bits in beyond)
     total = np.zeros((len(labels), k))
     for v, rows in enumerate(entities):
@@ -131,6 +133,145 @@ def test_rounds_equal_a_literal_transcription(open_labels, balance):
         assert state.score == pytest.approx(score, abs=1e-9)
         assert state.settled == (changed == 0)
         assert state.record == {"bits": state.score, "changed": state.changed}
+
+
+def put_back_literally(chosen, labels):
+    """Return the chosen clusters, with members put back into clusters that would die."""
+    while missing := {label for label in labels if label >= 0} - set(chosen):
+        chosen = np.array([labels[i] if labels[i] in missing else chosen[i] for i in range(len(labels))])
+    return chosen
+
+
+@pytest.mark.parametrize("open_labels", [0, 8])
+def test_rounds_with_further_knowledge_equal_a_literal_transcription(open_labels):
+    """Outliers, ignored views, drift and further votes, all at once."""
+    blocks, entities, labels = make_problem()
+    rng = np.random.default_rng(1)
+    ignored = [rng.random(len(rows)) < 0.3 for rows in entities]
+    is_outlier = rng.random(45) < 0.15
+    drift = np.where(rng.random(45) < 0.5, rng.integers(3, size=45), -1)
+    weights = rng.normal(scale=0.5, size=(45, 3))
+    labels[:open_labels] = -1
+
+    def count_further_votes(labels):
+        return weights * (labels >= 0).sum() / 45 + 0.2 * (labels[:, None] == np.arange(3))
+
+    ensemble = build(blocks, entities, 45, 3, 0.5, ignored)
+    rounds = refine_labels(ensemble, labels, 0.0, is_outlier=is_outlier, drift=drift, further_votes=count_further_votes)
+    labels = np.where(is_outlier, -1, labels)
+    if open_labels:
+        total, _ = vote_literally(blocks, entities, labels, 3, ignored)
+        labels = np.where((labels < 0) & ~is_outlier, choose_literally(total, labels, 3, 0.5), labels)
+    first_labels, n_kept = labels, 0
+    for _ in range(4):
+        total, _ = vote_literally(blocks, entities, labels, 3, ignored)
+        chosen = choose_literally(total + count_further_votes(labels), labels, 3, 0.5)
+        for i in range(45):
+            if is_outlier[i]:
+                chosen[i] = -1
+            elif chosen[i] == drift[i]:
+                n_kept += chosen[i] != first_labels[i]
+                chosen[i] = first_labels[i]
+        chosen = put_back_literally(chosen, labels)
+        changed, labels = np.mean(chosen != labels), chosen
+        _, bits = vote_literally(blocks, entities, labels, 3, ignored)
+        state = next(rounds)
+        assert np.array_equal(state.labels, labels)
+        assert state.changed == changed
+        n_used = [(~mask).sum() for mask in ignored]
+        assert state.score == pytest.approx(np.average([np.mean(b) for b in bits], weights=n_used), abs=1e-9)
+    assert n_kept > 0
+
+
+@pytest.mark.parametrize("open_labels", [0, 12])
+def test_labels_given_to_outliers_do_not_matter(open_labels):
+    blocks, entities, labels = make_problem()
+    labels[:open_labels] = -1
+    is_outlier = np.arange(45) % 5 == 4
+    ensemble = build(blocks, entities, 45, 3, 0.5)
+    results = []
+    for first_labels in (labels, np.where(is_outlier, 2, labels), np.where(is_outlier, -1, labels)):
+        rounds = refine_labels(ensemble, first_labels, 0.0, is_outlier=is_outlier)
+        results.append([next(rounds).labels for _ in range(3)])
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+    assert (np.array(results)[..., is_outlier] == -1).all()
+    assert (np.array(results)[..., ~is_outlier] >= 0).all()
+
+
+def test_further_votes_of_zeros_change_nothing():
+    blocks, entities, labels = make_problem()
+    ensemble = build(blocks, entities, 45, 3, 0.5)
+    constraints = cs.Constraints([(0, 1)], [(2, 3)])
+    plain = refine_labels(ensemble, labels, 0.0, constraints)
+    further = refine_labels(ensemble, labels, 0.0, constraints, further_votes=lambda _: np.zeros((45, 3)))
+    for _ in range(3):
+        first, second = next(plain), next(further)
+        assert np.array_equal(first.labels, second.labels)
+        assert np.array_equal(first.vote.total, second.vote.total)
+
+
+def test_large_further_votes_decide():
+    blocks, entities, labels = make_problem()
+    wanted = np.random.default_rng(0).integers(3, size=45)
+    rounds = refine_labels(
+        build(blocks, entities, 45, 3, 0.5), labels, 0.0, further_votes=lambda _: 100.0 * np.eye(3)[wanted]
+    )
+    assert np.array_equal(next(rounds).labels, wanted)
+
+
+def test_linked_entities_stay_together_if_only_one_would_have_moved_anyway():
+    blocks, entities, labels = make_problem(missing=0.0)
+    labels[:2] = 0
+    constraints = cs.Constraints([(0, 1)])
+    ensemble = build(blocks, entities, 45, 3, 0.5)
+
+    def count_further_votes(_):
+        return 100.0 * np.eye(3)[[2] * 2 + labels.tolist()[2:]]
+
+    def move(drift):
+        rounds = refine_labels(ensemble, labels, 0.0, constraints, drift=drift, further_votes=count_further_votes)
+        return next(rounds).labels[:2].tolist()
+
+    nowhere = np.full(45, -1)
+    assert move(nowhere) == [2, 2]
+    assert move(np.r_[2, nowhere[1:]]) == [2, 2]
+    assert move(np.r_[2, 2, nowhere[2:]]) == [0, 0]
+
+
+def test_entity_that_would_have_moved_anyway_does_not_leave_the_cluster_of_its_link():
+    """Must-links come before drift: the label that is kept is that of the linked entities."""
+    blocks, entities, labels = make_problem(missing=0.0)
+    labels[:3] = 0, 1, 1
+    constraints = cs.Constraints([(0, 1), (1, 2)])
+    votes = 100.0 * np.eye(3)[[2] * 3 + labels.tolist()[3:]]
+    rounds = refine_labels(
+        build(blocks, entities, 45, 3, 0.5), labels, 0.0, constraints,
+        drift=np.r_[2, 2, 2, np.full(42, -1)], further_votes=lambda _: votes,
+    )  # fmt: skip
+    assert next(rounds).labels[:3].tolist() == [1, 1, 1]
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000))
+def test_refinement_from_a_state_and_its_drift_changes_nothing(seed):
+    """Without new knowledge, all that entities would do is drift."""
+    rng = np.random.default_rng(seed)
+    blocks, entities, labels = make_problem(n=24, seed=seed)
+    is_outlier = rng.random(24) < 0.1
+    free = np.flatnonzero(~is_outlier)
+    pairs = np.array([rng.choice(free, 2, replace=False) for _ in range(8)])
+    constraints = cs.Constraints(pairs[:4], pairs[4:], by="position")
+    ignored = [rng.random(len(rows)) < 0.2 for rows in entities]
+    ensemble = build(blocks, entities, 24, 3, 0.5, ignored)
+    state = next(refine_labels(ensemble, labels, 0.0, constraints, is_outlier=is_outlier))
+    drift = find_drift(ensemble, state, constraints)
+    assert not (drift == state.labels)[~is_outlier].any()
+    rounds = refine_labels(ensemble, state.labels, 0.0, constraints, is_outlier=is_outlier, drift=drift)
+    for _ in range(2):
+        assert np.array_equal(next(rounds).labels, state.labels)
+    further = next(refine_labels(ensemble, state.labels, 0.0, constraints, is_outlier=is_outlier)).labels
+    assert np.array_equal(np.where(further == state.labels, -1, further), drift)
 
 
 def test_vote_of_array_libraries(to_kind):
@@ -207,3 +348,55 @@ def test_pooled_votes_are_sums_over_groups(to_kind):
     expected = votes.copy()
     expected[[0, 1, 4]] = votes[[0, 1, 4]].sum(axis=0)
     np.testing.assert_allclose(np.asarray(kept.pool(to_kind(votes))), expected)
+
+
+# clusters and links with entities that have no cluster
+
+
+def draw_moves(n, k):
+    """Return labels before and after a round, in which entities without a cluster get none."""
+    label = st.integers(-1, k - 1)
+    return st.lists(st.tuples(label, st.integers(0, k - 1)), min_size=n, max_size=n).map(
+        lambda rows: (
+            np.array([before for before, _ in rows]),
+            np.array([-1 if before < 0 else after for before, after in rows]),
+        )
+    )
+
+
+@given(st.tuples(st.integers(1, 12), st.integers(1, 5)).flatmap(lambda sizes: draw_moves(*sizes)))
+def test_kept_clusters_with_entities_in_none(moves):
+    labels, chosen = moves
+    kept = keep_clusters(chosen, labels, 5)
+    assert np.array_equal(kept == -1, labels == -1)
+    assert set(kept.tolist()) >= set(labels.tolist())
+    assert ((kept == chosen) | (kept == labels)).all()
+    if set(chosen.tolist()) >= set(labels.tolist()):
+        assert np.array_equal(kept, chosen)
+    placed = labels >= 0
+    assert np.array_equal(kept[placed], keep_clusters(chosen[placed], labels[placed], 5))
+    # an entity is put back only if its cluster would have lost all its members
+    for cluster in set(labels[kept != chosen].tolist()):
+        assert (kept[labels == cluster] == cluster).all()
+
+
+@given(
+    st.lists(st.integers(-1, 3), min_size=1, max_size=10),
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=8),
+)
+def test_united_links_with_entities_in_no_cluster(values, pairs):
+    labels = np.array(values)
+    pairs = [(i, j) for i, j in pairs if i != j and max(i, j) < len(labels)]
+    united = unite_linked(labels, cs.Constraints(pairs, by="position"), 4)
+    assert np.array_equal(united == -1, labels == -1)
+    components = {frozenset([i]) for i in range(len(labels))}
+    for i, j in pairs:
+        first, second = (next(c for c in components if row in c) for row in (i, j))
+        components = (components - {first, second}) | {first | second}
+    for component in components:
+        before = [labels[i] for i in component if labels[i] >= 0]
+        after = {united[i] for i in component if labels[i] >= 0}
+        assert len(after) == bool(before)
+        if before:
+            most = max(before.count(label) for label in before)
+            assert after == {min(label for label in before if before.count(label) == most)}
