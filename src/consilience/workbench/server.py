@@ -109,7 +109,7 @@ def answer_state(workbench: Any, values: dict[str, Any]) -> Any:
     """Wait until the state is another than the page has, and describe it."""
     if "after" in values:
         workbench.wait_for_change(values["after"], POLL_SECONDS)
-    return workbench.describe_state(values.get("clustering"))
+    return workbench.describe_state(values.get("clustering", -1))
 
 
 def answer_questions(workbench: Any, values: dict[str, Any]) -> Any:

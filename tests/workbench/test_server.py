@@ -1,0 +1,1095 @@
+"""The web server of the workbench: who is answered, what is answered, and what is refused."""
+
+import errno
+import http.client
+import json
+import logging
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from http import HTTPStatus
+from pathlib import Path
+from posixpath import join
+
+import pytest
+
+from consilience.workbench import server as server_module
+from consilience.workbench.decisions import ReadOnlyError
+from consilience.workbench.errors import Contradiction, NotReadyError
+from consilience.workbench.server import MAX_BODY_BYTES, ROUTES, WorkbenchServer
+from waiting import HANG_LIMIT, wait_until
+
+SOURCE = Path(server_module.__file__).parents[2]
+JSON_TYPE = "application/json"
+VALUES = {  # a valid value of every field
+    "after": 0, "clustering": 3, "row": 5, "number": 2, "q": "word", "n": 2, "skip": "1-2,5-7", "decision": 4,
+    "first": 1, "second": -1, "name": "a name", "version": 6, "folder": "saved",
+}  # fmt: skip
+
+
+class StubWorkbench:
+    """Records the calls of the server; returns `result`, or raises `error` if there is one."""
+
+    def __init__(self):
+        self.calls, self.result, self.error = [], {"is_stub": True}, None
+        self.revision, self.n_waiting, self.changed = 1, 0, threading.Condition()
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append((name, *arguments))
+            if self.error is not None:
+                raise self.error
+            return self.result
+
+        return call
+
+    def export_constraints(self):
+        return "id_a,id_b,kind\nä,b,must\n"
+
+    def wait_for_change(self, after, seconds):
+        with self.changed:
+            self.n_waiting += 1
+            self.changed.wait_for(lambda: self.revision != after, seconds)
+            self.n_waiting -= 1
+
+    def change(self):
+        with self.changed:
+            self.revision += 1
+            self.changed.notify_all()
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Client:
+    """Sends requests to a server, with its key if it has one."""
+
+    def __init__(self, server):
+        self.server, self.key = server, None
+
+    @property
+    def host(self):
+        return f"127.0.0.1:{self.server.port}"
+
+    def log_in(self):
+        token = self.server.url.partition("#token=")[2]
+        self.key = self.send("POST", "/api/session", {"token": token}).json["key"]
+        return self
+
+    def send(self, method, path, body=None, **headers):
+        """Send a request. Headers replace the usual ones (`_` stands for `-`); None removes one."""
+        content = body if type(body) in (bytes, type(None)) else json.dumps(body).encode()
+        usual = {"Host": self.host, "Authorization": self.key and f"Bearer {self.key}"}
+        if content is not None:
+            usual |= {"Content-Type": JSON_TYPE, "Content-Length": str(len(content))}
+        given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=HANG_LIMIT)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in given.items():
+                for single in value if type(value) is list else [value]:
+                    if single is not None:
+                        connection.putheader(name, single)
+            connection.endheaders(content)
+            response = connection.getresponse()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.server.port), timeout=HANG_LIMIT)
+
+    def exchange(self, content):
+        """Send bytes, and return all bytes that are answered."""
+        with self.connect() as connection:
+            connection.sendall(content)
+            connection.shutdown(socket.SHUT_WR)
+            return connection.makefile("rb").read()
+
+    def write_head(self, request, *lines):
+        """Return the head of a request with the right Host and key, and other lines."""
+        head = [request, f"Host: {self.host}", f"Authorization: Bearer {self.key}", *lines, "", ""]
+        return "\r\n".join(head).encode("latin-1")
+
+
+@contextmanager
+def run_server(workbench=None):
+    with WorkbenchServer(workbench or StubWorkbench()) as server:
+        server.start()
+        yield Client(server)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with run_server() as client:
+        yield client.log_in()
+
+
+@pytest.fixture
+def client(shared):
+    """A client with a key, whose stub has no calls yet."""
+    shared.server.workbench.__init__()
+    return shared
+
+
+@pytest.fixture
+def stub(client):
+    return client.server.workbench
+
+
+@pytest.fixture
+def new_client():
+    """A client of a server of its own, without a key."""
+    with run_server() as client:
+        yield client
+
+
+def read_statuses(content):
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3})", content)]
+
+
+# tokens and keys
+
+
+def test_token_is_exchanged_for_key_that_opens_routes(new_client):
+    assert new_client.send("GET", "/api/items").status == 401
+    new_client.log_in()
+    assert new_client.send("GET", "/api/items").json == {"is_stub": True}
+
+
+def test_token_is_in_fragment_and_hard_to_guess(new_client):
+    address, token = new_client.server.url.split("#token=")
+    assert address == new_client.server.address == f"http://127.0.0.1:{new_client.server.port}/"
+    assert re.fullmatch(r"[\w-]{43}", token)
+    with run_server() as other:
+        assert other.server.url.split("#token=")[1] != token
+
+
+def test_token_is_void_after_use(new_client):
+    token = new_client.server.url.partition("#token=")[2]
+    new_client.log_in()
+    assert new_client.server.url == new_client.server.address
+    again = new_client.send("POST", "/api/session", {"token": token})
+    assert again.status == 403
+    assert again.json == {"error": "this address has been opened before: start the workbench again for another"}
+    assert new_client.send("GET", "/api/items").status == 200
+
+
+@pytest.mark.parametrize("token", ["", "x", "é", "\ud800", "None", "x" * 10_000])
+def test_wrong_token_is_refused_and_leaves_right_one_valid(new_client, token):
+    answer = new_client.send("POST", "/api/session", {"token": token})
+    assert answer.status == 403
+    assert "the token is wrong: open the address" in answer.json["error"]
+    assert new_client.log_in().send("GET", "/api/items").status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "token is missing"),
+        ({"token": 1}, "token must be text, got 1"),
+        ({"token": None}, "token must be text, got None"),
+        ({"token": ["x"]}, "token must be text"),
+        ({"token": "x" * 10_001}, "token may have at most 10000 characters"),
+    ],
+)
+def test_token_that_is_no_text_is_refused(new_client, body, message):
+    answer = new_client.send("POST", "/api/session", body)
+    assert answer.status == 400
+    assert message in answer.json["error"]
+
+
+def test_token_gives_one_key_to_simultaneous_requests(new_client):
+    token = new_client.server.url.partition("#token=")[2]
+    with ThreadPoolExecutor(20) as pool:
+        requests = [pool.submit(new_client.send, "POST", "/api/session", {"token": token}) for _ in range(20)]
+        statuses = sorted(request.result().status for request in requests)
+    assert statuses == [200] + [403] * 19
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer ", "Bearer x", "Bearer None", "Basic {key}", "bearer {key}", "{key}", "Bearer {key}x"],
+)
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/items"), ("POST", "/api/decide"), ("GET", "/api/missing")])
+def test_missing_or_wrong_key_is_refused(client, stub, authorization, method, path):
+    value = authorization and authorization.replace("{key}", client.key)
+    answer = client.send(method, path, {} if method == "POST" else None, Authorization=value)
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert answer.json == {
+        "error": "the key is missing or wrong: open the address that the workbench showed at its start"
+    }
+    assert stub.calls == []
+
+
+def test_key_of_other_server_is_refused(client, new_client):
+    new_client.log_in()
+    assert client.key != new_client.key
+    assert client.send("GET", "/api/items", Authorization=f"Bearer {new_client.key}").status == 401
+
+
+def test_key_and_token_in_address_are_refused(new_client):
+    token = new_client.server.url.partition("#token=")[2]
+    key = new_client.log_in().key
+    for secret in (token, key):
+        assert new_client.send("GET", f"/api/items?token={secret}&key={secret}", Authorization=None).status == 401
+
+
+def test_no_key_is_right_before_token_is_exchanged(new_client):
+    for key in ("None", "", "x" * 43):
+        assert new_client.send("GET", "/api/items", Authorization=f"Bearer {key}").status == 401
+
+
+# other hosts and other sites
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        None, "", "evil.example", "evil.example:{port}", "127.0.0.1.evil.example:{port}", "127.0.0.1", "localhost",
+        "127.0.0.1:1", "127.0.0.1:{port}0", "127.0.0.1:0{port}", "0.0.0.0:{port}", "[::1]:{port}", "127.1:{port}",
+        "2130706433:{port}", "user@127.0.0.1:{port}", "127.0.0.1:{port}@evil.example", "127.0.0.1:{port}, evil.example",
+        "http://127.0.0.1:{port}", "127.0.0.1:{port}.", "localhost.:{port}",
+        ["127.0.0.1:{port}", "127.0.0.1:{port}"], ["127.0.0.1:{port}", "evil.example"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/api/items"])
+def test_other_host_is_refused(client, stub, host, path):
+    hosts = [
+        value and value.replace("{port}", str(client.server.port)) for value in (host if type(host) is list else [host])
+    ]
+    answer = client.send("GET", path, Host=hosts)
+    assert answer.status == 403
+    assert answer.json == {"error": f"this address is not of the workbench: use {client.server.address}"}
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LocalHost"])
+def test_names_of_this_machine_are_accepted(client, name):
+    host = f"{name}:{client.server.port}"
+    assert client.send("GET", "/", Host=host).status == 200
+    assert (
+        client.send("GET", "/api/items", Host=host, Origin=f"http://{name.lower()}:{client.server.port}").status == 200
+    )
+
+
+def test_token_is_not_exchanged_for_other_host(new_client):
+    token = new_client.server.url.partition("#token=")[2]
+    host = f"evil.example:{new_client.server.port}"
+    answer = new_client.send("POST", "/api/session", {"token": token}, Host=host, Origin=f"http://{host}")
+    assert answer.status == 403
+    assert new_client.log_in().key
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null", "", "http://evil.example", "https://{host}", "http://127.0.0.1", "http://localhost:{port}",
+        "http://127.0.0.1:1", "http://{host}.evil.example", "http://{host}/", "{host}",
+        ["http://{host}", "http://evil.example"], "http://{host} http://evil.example", "file://",
+    ],
+)  # fmt: skip
+def test_other_origin_is_refused(client, stub, origin):
+    values = {"host": client.host, "port": client.server.port}
+    origins = [value.format(**values) for value in (origin if type(origin) is list else [origin])]
+    for method, path, body in (("GET", "/api/items", None), ("POST", "/api/decide", {}), ("GET", "/", None)):
+        answer = client.send(method, path, body, Origin=origins)
+        assert answer.status == 403
+        assert answer.json == {"error": "requests from other sites are refused"}
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize(
+    ("site", "status"),
+    [("same-origin", 200), ("none", 200), ("cross-site", 403), ("same-site", 403), ("", 403), ("other", 403),
+     (["same-origin", "cross-site"], 403)],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/app.js", "/api/items"])
+def test_requests_that_other_sites_cause_are_refused(client, site, status, path):
+    assert client.send("GET", path, Sec_Fetch_Site=site).status == status
+
+
+@pytest.mark.parametrize("path", ["/api/decide", "/api/session", "/", "/missing"])
+def test_preflight_is_refused(client, path):
+    for origin in ("http://evil.example", f"http://{client.host}"):
+        answer = client.send(
+            "OPTIONS", path, Origin=origin, Access_Control_Request_Method="POST",
+            Access_Control_Request_Headers="authorization", Access_Control_Request_Private_Network="true",
+        )  # fmt: skip
+        assert answer.status == 403
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonx",
+        "",
+        None,
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/decide", "/api/session"])
+def test_body_that_a_form_can_send_is_refused(client, stub, media_type, path):
+    answer = client.send("POST", path, {"token": "x"}, Content_Type=media_type)
+    assert answer.status == 415
+    assert answer.json == {"error": "the Content-Type must be application/json"}
+    assert stub.calls == []
+
+
+def test_media_type_may_have_parameters(client):
+    assert client.send("POST", "/api/decide", {}, Content_Type="Application/JSON; charset=utf-8").status == 200
+
+
+# routes
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES, ids=lambda value: value.rpartition("/")[2])
+def test_route_passes_values_to_workbench(client, stub, method, path):
+    route = ROUTES[method, path]
+    values = {name: VALUES[name] for name in (*route.integers, *route.texts)}
+    if method == "GET":
+        query = "&".join(f"{name}={value}" for name, value in values.items())
+        answer = client.send("GET", f"{path}?{query}&unknown=1")
+    else:
+        answer = client.send("POST", path, values)
+    assert answer.status == 200
+    if path != "/api/export":
+        (call,) = stub.calls
+        assert {str(value) for value in values.values()} - {str(value) for value in call} <= {"0", "1-2,5-7"}
+        assert answer.json == {"is_stub": True}
+
+
+@pytest.mark.parametrize(("method", "path"), [*ROUTES, ("POST", "/api/session")])
+def test_other_methods_are_refused(client, stub, method, path):
+    other = "POST" if method == "GET" else "GET"
+    for wrong in (other, "PUT", "DELETE", "PATCH", "HEAD"):
+        answer = client.send(wrong, path, {} if wrong == "POST" else None)
+        assert answer.status == 405
+        assert answer.headers["allow"] == method
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize("method", ["TRACE", "CONNECT", "FOO", "get", "request"])
+def test_unknown_methods_are_refused(client, stub, method):
+    answer = client.send(method, "/api/items")
+    assert answer.status == 405
+    assert answer.json == {"error": "the request is not valid: method not allowed"}
+    assert stub.calls == []
+
+
+def test_state_without_values_describes_everything(client, stub):
+    assert client.send("GET", "/api/state").status == 200
+    assert stub.calls == [("describe_state", -1)]
+
+
+def test_questions_take_pairs_to_leave_out(client, stub):
+    client.send("GET", "/api/questions?n=3&skip=1-2,5-7")
+    client.send("GET", "/api/questions")
+    assert stub.calls == [("list_questions", 3, [(1, 2), (5, 7)]), ("list_questions", 1, [])]
+
+
+def test_export_is_a_file(client):
+    answer = client.send("GET", "/api/export")
+    assert answer.body.decode() == "id_a,id_b,kind\nä,b,must\n"
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"] == 'attachment; filename="constraints.csv"'
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("/api/item", "row is missing"),
+        ("/api/item?row=", "row must be an integer, got ''"),
+        ("/api/item?row=x", "row must be an integer, got 'x'"),
+        ("/api/item?row=1.0", "row must be an integer, got '1.0'"),
+        ("/api/item?row=1e3", "row must be an integer"),
+        ("/api/item?row=1_0", "row must be an integer"),
+        ("/api/item?row=%D9%A3", "row must be an integer, got '٣'"),
+        ("/api/item?row=%2B1", "row must be an integer"),
+        ("/api/item?row=" + "9" * 5000, "row must be an integer, got '9999999999999999999999999999999999999999"),
+        ("/api/item?row=1&row=2", "'row' is in the address more than once"),
+        ("/api/item?row=%ff", "the query of the address is not valid"),
+        ("/api/item?row=1&" + "&".join(f"a{i}=1" for i in range(20)), "the query of the address is not valid"),
+        ("/api/search", "q is missing"),
+        ("/api/search?q=" + "x" * 10_001, "q may have at most 10000 characters"),
+        ("/api/questions?skip=1", "skip must be pairs of rows such as 1-2,5-7, got '1'"),
+        ("/api/questions?skip=1-2,", "skip must be pairs of rows"),
+        ("/api/questions?skip=1-2%0A", "skip must be pairs of rows"),
+        ("/api/questions?skip=" + "1" * 10 + "-2", "skip must be pairs of rows"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_query_that_is_not_valid_is_refused(client, stub, address, message):
+    answer = client.send("GET", address)
+    assert answer.status == 400
+    assert answer.json["error"].startswith(message)
+    assert len(answer.json["error"]) < 200
+    assert stub.calls == []
+
+
+def test_query_is_decoded(client, stub):
+    client.send("GET", "/api/search?q=a+b%20%26%C3%A9")
+    client.send("GET", "/api/search?q=")
+    assert stub.calls == [("search", "a b &é"), ("search", "")]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "the body of the request is not JSON"),
+        (b"{", "the body of the request is not JSON"),
+        (b"{} {}", "the body of the request is not JSON"),
+        (b"\xff", "the body of the request is not JSON"),
+        ('{"name": "é"}'.encode("utf-16"), "the body of the request is not JSON"),
+        (b"[" * 100_000, "the body of the request is not JSON"),
+        (b'{"a":' * 100_000, "the body of the request is not JSON"),
+        (b'{"name": ' + b"9" * 10_000 + b"}", "the body of the request is not JSON"),
+        (b"[]", "the body of the request is not a JSON object"),
+        (b"null", "the body of the request is not a JSON object"),
+        (b'"name"', "the body of the request is not a JSON object"),
+        (b"{}", "name is missing"),
+        (b'{"name": 1}', "name must be text, got 1"),
+        (b'{"name": ["' + b"x" * 1000 + b'"]}', "name must be text, got ['xxxxxxxx"),
+    ],
+    ids=lambda value: str(value[:20]),
+)
+def test_body_that_is_not_valid_is_refused(client, stub, body, message):
+    answer = client.send("POST", "/api/keep", body)
+    assert answer.status == 400
+    assert answer.json["error"].startswith(message)
+    assert len(answer.json["error"]) < 200
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize("number", [True, 1.0, "1", None, [1]])
+def test_number_in_body_must_be_integer(client, stub, number):
+    answer = client.send("POST", "/api/undo", {"number": number})
+    assert answer.status == 400
+    assert answer.json["error"].startswith("number must be an integer, got ")
+    assert stub.calls == []
+
+
+def test_decision_is_passed_on_as_it_is(client, stub):
+    body = {"action": "apart", "rows": [1, 2], "nested": {"a": [None, 1.5, "é"]}}
+    client.send("POST", "/api/decide", body)
+    assert stub.calls == [("decide", body)]
+
+
+# files
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/decisions.jsonl", "/../decisions.jsonl", "/../../../etc/passwd", "/%2e%2e/server.py", "/..%2fdecisions.jsonl",
+        "/..%5cserver.py", "/..\\server.py", "/\\etc\\passwd", "//etc/passwd", "///etc/passwd", "/etc/passwd",
+        "/app.js/../../server.py", "/./app.js", "/app.js/", "/app.js%00", "/app.js\x00.css", "/\x00", "/app.js\xff",
+        "/APP.JS", "/app%2ejs", "/app.js#", "/web/app.js", "/web", "/.", "/..", "/server.py", "/C:/x", "/C:\\x",
+        "app.js", "index.html", "..", "*", "?", "#", "http://{host}/", "http://{host}/app.js", "http://evil.example/",
+        "file:///etc/passwd", "http://{host}/api/items", "/API/items", "/%61pi/items", "/favicon.ico",
+        "/" + "a" * 60_000,
+    ],
+    ids=lambda path: ascii(path[:30]),
+)  # fmt: skip
+def test_address_that_is_not_served_gives_404(client, stub, path):
+    content = client.exchange(client.write_head(f"GET {path.format(host=client.host)} HTTP/1.1", "Connection: close"))
+    assert read_statuses(content) == [404]
+    assert content.endswith(b'{"error":"there is nothing at this address"}')
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/", "/api/missing", "/api/items/", "/api/../app.js", "/api//items", "/api/items%00", "/api/%69tems"]
+)
+def test_route_that_does_not_exist_gives_404_with_key_only(client, stub, path):
+    head = client.write_head(f"GET {path} HTTP/1.1", "Connection: close")
+    assert read_statuses(client.exchange(head)) == [404]
+    assert read_statuses(client.exchange(head.replace(b"Bearer ", b"Bearer x"))) == [401]
+    assert stub.calls == []
+
+
+def test_slashes_at_start_of_address_count_as_one(client):
+    page = client.send("GET", "/").body
+    for path in ("//", "///", "//index.html"):
+        content = client.exchange(client.write_head(f"GET {path} HTTP/1.1", "Connection: close"))
+        assert content.endswith(page)
+
+
+def test_files_are_served_without_key(client):
+    for path, content in client.server.static_files.items():
+        answer = client.send("GET", path, Authorization=None)
+        assert answer.status == 200
+        assert answer.body == content.body
+        assert answer.headers["content-type"] == content.media_type
+        head = client.send("HEAD", path, Authorization=None)
+        assert head.body == b""
+        assert head.headers["content-length"] == str(len(content.body))
+        assert client.send("GET", f"{path}?x=1", Authorization=None).body == content.body
+
+
+def test_files_of_page_are_served(client):
+    files = client.server.static_files
+    web = SOURCE / "consilience/workbench/web"
+    assert files["/"].body == files["/index.html"].body == (web / "index.html").read_bytes()
+    assert {f"/{path.name}" for path in web.iterdir() if path.is_file()} <= set(files)
+    assert files["/report.css"].body == (SOURCE / "consilience/report/style.css").read_bytes()
+    assert not [path for path in files if path.endswith(".py")]
+
+
+class PageParser(HTMLParser):
+    """Collects addresses, and everything that the policy for content forbids."""
+
+    def __init__(self):
+        super().__init__()
+        self.addresses, self.forbidden, self.tag = [], [], ""
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tag = tag
+        self.addresses += [values[name] for name in ("href", "src", "action", "data") if name in values]
+        self.forbidden += [name for name in values if name.startswith("on") or name in ("style", "srcdoc", "nonce")]
+        self.forbidden += [tag] if tag in ("style", "base", "iframe", "object", "embed", "form") else []
+        self.forbidden += ["script"] if tag == "script" and "src" not in values else []
+
+    def handle_data(self, data):
+        if self.tag == "script" and data.strip():
+            self.forbidden.append(data)
+
+
+def test_page_refers_to_served_files_only(client):
+    page = PageParser()
+    page.feed(client.server.static_files["/"].body.decode())
+    addresses = [address for address in page.addresses if not address.startswith(("#", "data:"))]
+    assert "/app.js" in addresses
+    assert set(addresses) <= set(client.server.static_files)
+    assert page.forbidden == []
+
+
+def list_scripts(client):
+    return {path: file.body.decode() for path, file in client.server.static_files.items() if path.endswith(".js")}
+
+
+def test_imports_of_scripts_are_served_and_exported(client):
+    scripts = list_scripts(client)
+    n_imports = 0
+    for path, text in scripts.items():
+        assert not re.search(r"\bimport\s*\(", text)
+        for names, address in re.findall(
+            r"""^import\s+(?:([^;"']*?)\s+from\s+)?["']([^"']+)["']""", text, re.MULTILINE
+        ):
+            target = address if address.startswith("/") else join("/", address.removeprefix("./"))
+            assert target in scripts, f"{path} imports {address}"
+            exported = set(
+                re.findall(r"^export (?:async )?(?:const|let|function|class) (\w+)", scripts[target], re.MULTILINE)
+            )
+            for group in re.findall(r"^export \{([^}]*)\}", scripts[target], re.MULTILINE):
+                exported |= {name.split(" as ")[-1].strip() for name in group.split(",")}
+            imported = re.findall(r"[\w$]+(?=\s*(?:,|\}| as ))", names) if names.startswith("{") else []
+            missing = {name for name in imported if not name.startswith("as ")} - exported
+            assert not missing, f"{path} imports {missing} from {address}"
+            n_imports += 1
+    assert n_imports > 20
+
+
+def test_shared_script_defines_what_it_exports(client):
+    script = client.server.static_files["/shared.js"].body.decode()
+    for name in server_module.SHARED_NAMES:
+        assert re.search(rf"^(?:const|let|function|class) {name}\b", script, re.MULTILINE)
+
+
+def test_served_files_use_no_other_site_and_no_inline_code(client):
+    for path, file in client.server.static_files.items():
+        text = file.body.decode()
+        assert not re.search(r"(?:https?|wss?|ftp)://|[\"'(=]\s*//\w", text), path
+        assert not re.search(r"\beval\(|new Function|document\.write|insertAdjacentHTML|javascript:", text), path
+        assert not re.search(r"setAttribute\(\s*[\"'](?:style|on\w+)[\"']|cssText|importScripts", text), path
+        assert not re.search(r"@import|url\(\s*[\"']?(?!data:|#)", text), path
+
+
+# headers of responses
+
+
+def iterate_answers(client):
+    """Yield an answer of every kind."""
+    for path in (
+        "/",
+        "/app.js",
+        "/workbench.css",
+        "/api/items",
+        "/api/export",
+        "/missing",
+        "/api/missing",
+        "/api/item",
+    ):
+        yield client.send("GET", path)
+    yield client.send("HEAD", "/")
+    yield client.send("GET", "/api/items", Authorization=None)
+    yield client.send("GET", "/", Host="evil.example")
+    yield client.send("OPTIONS", "/", Origin="http://evil.example")
+    yield client.send("POST", "/api/decide", b"{")
+    yield client.send("FOO", "/")
+
+
+def test_every_response_has_safe_headers(client):
+    for answer in iterate_answers(client):
+        policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert policy["base-uri"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert not re.search(r"https?:|\*", answer.headers["content-security-policy"])
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert answer.headers["server"] == "consilience"
+        assert "set-cookie" not in answer.headers
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_no_response_contains_token_or_key(new_client):
+    token = new_client.server.url.partition("#token=")[2]
+    new_client.log_in()
+    for answer in iterate_answers(new_client):
+        content = answer.body + str(answer.headers).encode()
+        assert token.encode() not in content
+        assert new_client.key.encode() not in content
+
+
+# requests that are not HTTP, or not one request
+
+
+SMUGGLED = (
+    b"POST /api/cancel HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+)
+SMUGGLED += b"Content-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        (["Transfer-Encoding: chunked"], 411),
+        (["Transfer-Encoding: chunked", "Content-Length: 4"], 411),
+        (["Transfer-Encoding: identity", "Content-Length: 4"], 411),
+        (["Transfer-Encoding:\tchunked", "Content-Length: 4"], 411),
+        (["Content-Length: 4", "Content-Length: 5"], 400),
+        (["Content-Length: 4, 4"], 400),
+        (["Content-Length: -1"], 400),
+        (["Content-Length: +4"], 400),
+        (["Content-Length: 0x4"], 400),
+        (["Content-Length: 4.0"], 400),
+        (["Content-Length: ٤".encode().decode("latin-1")], 400),
+        (["Content-Length: "], 400),
+        (["Content-Length: 1e3"], 400),
+        (["Content-Length: 99999999999999999999"], 400),
+        (["Content-Length: 999999999999"], 413),
+        (["Content-Length : 4"], 400),
+        (["Transfer-Encoding : chunked", "Content-Length: 4"], 400),
+        (["X", "Content-Length: 4"], 400),
+        ([" folded", "Content-Length: 4"], 403),  # a continuation of the Host
+        ([": no name", "Content-Length: 4"], 400),
+    ],
+    ids=str,
+)
+def test_body_of_unclear_length_is_refused_and_nothing_after_it_is_answered(client, stub, lines, status):
+    head = client.write_head("POST /api/decide HTTP/1.1", "Content-Type: application/json")
+    for line in reversed(lines):
+        head = head.replace(f"Host: {client.host}\r\n".encode(), f"Host: {client.host}\r\n{line}\r\n".encode("latin-1"))
+    smuggled = SMUGGLED.replace(b"{host}", client.host.encode()).replace(b"{key}", client.key.encode())
+    if status == 403:
+        smuggled = b""
+    content = client.exchange(head + b"0\r\n\r\n" + smuggled)
+    assert read_statuses(content)[0] == status
+    assert stub.calls == []
+
+
+def test_missing_length_is_refused(client, stub):
+    content = client.exchange(client.write_head("POST /api/decide HTTP/1.1", "Content-Type: application/json"))
+    assert read_statuses(content) == [411]
+    assert b"the request must have a Content-Length" in content
+    assert stub.calls == []
+
+
+def test_equal_lengths_count_as_one(client, stub):
+    head = client.write_head("POST /api/decide HTTP/1.1", "Content-Type: application/json", *["Content-Length: 2"] * 2)
+    assert read_statuses(client.exchange(head + b"{}")) == [200]
+    assert stub.calls == [("decide", {})]
+
+
+def test_short_body_is_refused(client, stub):
+    head = client.write_head("POST /api/decide HTTP/1.1", "Content-Type: application/json", "Content-Length: 10")
+    content = client.exchange(head + b"{}")
+    assert read_statuses(content) == [400]
+    assert b"the request ended before its body was complete" in content
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize("lines", [["Content-Length: 5"], ["Transfer-Encoding: chunked"]])
+@pytest.mark.parametrize("path", ["/", "/api/items"])
+def test_body_of_get_is_not_taken_for_next_request(client, lines, path):
+    content = client.exchange(client.write_head(f"GET {path} HTTP/1.1", *lines) + b"0\r\n\r\n" + SMUGGLED)
+    assert read_statuses(content) == [200]
+    assert b"Connection: close" in content
+
+
+def test_body_of_refused_request_is_not_taken_for_next_request(client, stub):
+    refused = client.write_head(
+        "POST /api/decide HTTP/1.1", "Content-Type: text/plain", f"Content-Length: {len(SMUGGLED)}"
+    )
+    content = client.exchange(refused + SMUGGLED + client.write_head("GET /api/items HTTP/1.1"))
+    assert read_statuses(content) == [415, 200]
+    assert stub.calls == [("describe_items",)]
+
+
+def test_requests_of_one_connection_are_answered_in_order(client, stub):
+    heads = [client.write_head(f"GET /api/item?row={row} HTTP/1.1") for row in range(5)]
+    assert read_statuses(client.exchange(b"".join(heads))) == [200] * 5
+    assert stub.calls == [("describe_item", row) for row in range(5)]
+
+
+def test_oversize_body_is_refused_with_reason(client, stub):
+    answer = client.send("POST", "/api/decide", b" " * (MAX_BODY_BYTES + 1))
+    assert answer.status == 413
+    assert (
+        answer.json["error"] == f"the request has {MAX_BODY_BYTES + 1} bytes, and at most {MAX_BODY_BYTES} are allowed"
+    )
+    assert stub.calls == []
+    assert client.send("POST", "/api/decide", b"{}" + b" " * (MAX_BODY_BYTES - 2)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("content", "statuses"),
+    [
+        (b"", []),
+        (b"\r\n", []),
+        (b"\x00" * 100, [400]),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n", [400]),  # the start of TLS
+        (b"GET\r\n\r\n", [400]),
+        (b"GET / x\r\n\r\n", [400]),
+        (b"GET / HTTP/1.1 x\r\n\r\n", [400]),
+        (b"GET /a b HTTP/1.1\r\n\r\n", [400]),
+        (b"GET / HTTP/x.y\r\n\r\n", [400]),
+        (b"GET / HTTP/1.1.1\r\n\r\n", [400]),
+        (b"GET / HTTP/\xb2.1\r\n\r\n", [400]),
+        (b"GET / HTTP/2.0\r\n\r\n", [505]),
+        (b"POST /api/decide\r\n\r\n", [400]),
+        (b"GET /" + b"a" * (65_537 - 5), [414]),
+        (b"GET / HTTP/1.1\r\nX: " + b"a" * (65_537 - 3), [431]),
+        (b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 200 + b"\r\n", [431]),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [505]),
+    ],
+    ids=lambda value: str(value[:25]),
+)
+def test_garbage_is_refused(client, stub, content, statuses):
+    answer = client.exchange(content)
+    assert read_statuses(answer) == statuses
+    if statuses:
+        assert b"Content-Security-Policy: default-src 'none'" in answer
+        assert b"Connection: close" in answer
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"].startswith("the request is not valid: ")
+    assert stub.calls == []
+
+
+@pytest.mark.parametrize("request_line", ["GET /", "GET /api/items", "GET / HTTP/0.9"])
+def test_http_0_9_without_host_is_refused(client, stub, request_line):
+    content = client.exchange(f"{request_line}\r\n\r\n".encode())
+    assert read_statuses(content) == [403]
+    assert stub.calls == []
+
+
+def test_http_1_0_is_answered_and_closed(client):
+    content = client.exchange(client.write_head("GET /api/items HTTP/1.0") * 2)
+    assert read_statuses(content) == [200]
+
+
+def test_server_answers_after_garbage(client):
+    rng = random.Random(0)
+    for _ in range(30):
+        client.exchange(rng.randbytes(rng.randrange(1, 300)))
+        client.exchange(client.write_head("GET /api/items HTTP/1.1")[: rng.randrange(120)] + rng.randbytes(20))
+    assert client.send("GET", "/api/items").status == 200
+
+
+# many connections
+
+
+def test_slow_clients_do_not_block_others(client):
+    connections = [client.connect() for _ in range(30)]
+    try:
+        for number, connection in enumerate(connections):
+            connection.sendall(client.write_head("POST /api/decide HTTP/1.1", "Content-Length: 9")[: 10 * number])
+        assert client.send("GET", "/api/items").status == 200
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_idle_connection_is_ended(client, monkeypatch):
+    monkeypatch.setattr(server_module.RequestHandler, "timeout", 0.05)
+    head = client.write_head("POST /api/decide HTTP/1.1", "Content-Type: application/json", "Content-Length: 10")
+    for content in (b"", b"GET / HT", head, head + b"{"):
+        with client.connect() as connection:
+            with suppress(ConnectionError):  # a slow client sends to a connection that was ended already
+                connection.sendall(content)
+                assert connection.recv(100) == b""
+
+
+def test_parallel_requests_are_all_answered(client, stub):
+    with ThreadPoolExecutor(50) as pool:
+        requests = [pool.submit(client.send, "GET", f"/api/item?row={row}") for row in range(50)]
+        assert {request.result().status for request in requests} == {200}
+    assert sorted(stub.calls) == [("describe_item", row) for row in range(50)]
+
+
+def test_client_that_leaves_before_answer_does_no_harm(client, stub):
+    stub.result = ["x" * 1000] * 3000
+    for _ in range(5):
+        connection = client.connect()
+        connection.sendall(client.write_head("GET /api/items HTTP/1.1"))
+        connection.close()
+    assert client.send("GET", "/api/items").json == stub.result
+
+
+def test_state_is_answered_when_it_changes(client, stub):
+    with ThreadPoolExecutor(1) as pool:
+        request = pool.submit(client.send, "GET", "/api/state?after=1&clustering=7")
+        wait_until(lambda: stub.n_waiting == 1)
+        assert client.send("GET", "/api/items").status == 200
+        assert not request.done()
+        stub.change()
+        assert request.result().status == 200
+    assert stub.calls[-1] == ("describe_state", 7)
+
+
+def test_state_is_answered_without_change_after_some_seconds(client, monkeypatch):
+    monkeypatch.setattr(server_module, "POLL_SECONDS", 0.01)
+    assert client.send("GET", "/api/state?after=1").status == 200
+
+
+def test_state_is_answered_at_once_if_it_has_changed(client, stub):
+    stub.change()
+    assert client.send("GET", "/api/state?after=1").status == 200
+
+
+# listening
+
+
+def test_only_this_machine_can_connect(client):
+    for address in ("127.0.0.2", "::1", socket.gethostname()):
+        try:
+            resolved = socket.gethostbyname(address) if ":" not in address else address
+        except OSError:
+            continue
+        if resolved == "127.0.0.1":
+            continue
+        family = socket.AF_INET6 if ":" in resolved else socket.AF_INET
+        with pytest.raises(OSError, match=r"\w"), socket.socket(family) as connection:
+            connection.connect((resolved, client.server.port))
+
+
+def test_socket_is_bound_to_loopback_address(client):
+    assert client.server._listener.socket.getsockname() == ("127.0.0.1", client.server.port)
+
+
+def test_port_in_use_is_named_with_remedy(client):
+    with pytest.raises(
+        OSError, match=f"cannot listen on port {client.server.port}: .*; choose another port, or 0"
+    ) as error:
+        WorkbenchServer(None, client.server.port)
+    assert error.value.errno == errno.EADDRINUSE
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**10])
+def test_port_that_does_not_exist_is_named(port):
+    with pytest.raises(OSError, match=f"cannot listen on port {port}: .*; choose another port, or 0"):
+        WorkbenchServer(None, port)
+
+
+def test_port_can_be_chosen_and_used_again():
+    with run_server() as client:
+        port = client.server.port
+        client.send("GET", "/")
+    with WorkbenchServer(StubWorkbench(), port) as server:
+        server.start()
+        assert server.port == port
+        assert Client(server).send("GET", "/").status == 200
+
+
+# closing
+
+
+def test_close_ends_connections_and_long_polls():
+    with run_server() as client:
+        client.log_in()
+        with client.connect() as idle, ThreadPoolExecutor(1) as pool:
+            idle.sendall(b"GET / HTTP")
+            request = pool.submit(client.send, "GET", "/api/state?after=1")
+            wait_until(lambda: client.server.workbench.n_waiting == 1)
+            client.server.close()
+            with pytest.raises((ConnectionError, http.client.HTTPException), match=r"."):
+                request.result()
+            assert idle.recv(100) == b""
+        client.server.workbench.change()
+        with pytest.raises(ConnectionRefusedError, match="refused"):
+            client.connect()
+
+
+def test_close_can_be_repeated_and_comes_before_start():
+    server = WorkbenchServer(StubWorkbench())
+    server.close()
+    server.close()
+    with pytest.raises(RuntimeError, match="the server has been closed: create another one"):
+        server.start()
+
+
+def test_start_can_be_repeated(new_client):
+    thread = new_client.server._thread
+    new_client.server.start()
+    assert new_client.server._thread is thread
+    assert new_client.send("GET", "/").status == 200
+
+
+def test_wait_returns_after_close():
+    with run_server() as client:
+        thread = threading.Thread(target=client.server.wait)
+        thread.start()
+        client.server.close()
+        thread.join(HANG_LIMIT)
+        assert not thread.is_alive()
+
+
+def test_wait_returns_after_keyboard_interrupt_and_closes(new_client, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(new_client.server._is_closed, "wait", interrupt)
+    new_client.server.wait()
+    with pytest.raises(ConnectionRefusedError, match="refused"):
+        new_client.connect()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_ctrl_c_ends_server_process():
+    script = (
+        "from consilience.workbench.server import WorkbenchServer\n"
+        "server = WorkbenchServer(None)\n"
+        "server.start()\n"
+        "print(server.port, flush=True)\n"
+        "server.serve()\n"
+        "print('closed')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        port = int(process.stdout.readline())
+        with socket.create_connection(("127.0.0.1", port), timeout=HANG_LIMIT):
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate(timeout=HANG_LIMIT)
+    assert (process.returncode, output, errors) == (0, "closed\n", "")
+
+
+# errors of the workbench
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (ValueError("rows are missing"), 400, "rows are missing"),
+        (TypeError("a list is needed"), 400, "a list is needed"),
+        (KeyError("there is no group 7"), 400, "there is no group 7"),
+        (KeyError(), 400, ""),
+        (NotReadyError("the run is still being opened"), 503, "the run is still being opened"),
+        (ReadOnlyError("another workbench has it open"), 403, "another workbench has it open"),
+        (OSError(errno.ENOSPC, "the decision was not saved: full"), 507, "the decision was not saved: full"),
+        (OSError(errno.EDQUOT, "the decision was not saved: quota"), 507, "the decision was not saved: quota"),
+        (OSError(errno.EIO, "the decision was not saved: error"), 500, "the decision was not saved: error"),
+        (PermissionError(errno.EACCES, "Permission denied", "/secret"), 500, "Permission denied"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_error_of_workbench_has_status(client, stub, error, status, sentence):
+    stub.error = error
+    for answer in (client.send("POST", "/api/decide", {}), client.send("GET", "/api/items")):
+        assert answer.status == status
+        assert answer.json == {"error": sentence}
+        assert answer.headers.get("retry-after") == ("1" if status == 503 else None)
+        assert answer.headers["content-type"] == JSON_TYPE
+
+
+def test_contradiction_is_explained(client, stub):
+    stub.error = Contradiction("“a” and “b” cannot be together.", [3, 5], ["“a” is not in 2.", "“b” is in 2."])
+    answer = client.send("POST", "/api/decide", {})
+    assert answer.status == HTTPStatus.CONFLICT
+    assert answer.json == {
+        "error": "“a” and “b” cannot be together.",
+        "contradiction": {
+            "sentence": "“a” and “b” cannot be together.",
+            "decisions": [3, 5],
+            "sentences": ["“a” is not in 2.", "“b” is in 2."],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("secret"), IndexError("secret"), OSError("secret"), MemoryError("secret")]
+)
+def test_unexpected_error_is_logged_and_hides_details(client, stub, error, caplog):
+    stub.error = error
+    answer = client.send("POST", "/api/decide", {})
+    assert answer.status == 500
+    assert answer.json == {"error": f"an unexpected error occurred ({type(error).__name__}): the log has the details"}
+    assert [record.exc_info[1] for record in caplog.records if record.levelno == logging.ERROR] == [error]
+    stub.error = None
+    assert client.send("POST", "/api/decide", {}).status == 200
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()], ids=str)
+def test_answer_that_is_not_json_is_error(client, stub, value, caplog):
+    stub.result = {"value": value}
+    answer = client.send("GET", "/api/items")
+    assert answer.status == 500
+    assert "the log has the details" in answer.json["error"]
+    assert "an answer of the workbench is not JSON" in caplog.text
+
+
+def test_empty_answer_is_empty_object(client, stub):
+    stub.result = None
+    assert client.send("POST", "/api/cancel", {}).json == {}
+
+
+def test_text_in_answer_is_escaped(client, stub):
+    stub.result = {"name": "</script>\u2028é\ud800"}
+    answer = client.send("GET", "/api/items")
+    assert answer.body == answer.body.decode("ascii").encode()
+    assert answer.json == stub.result
+
+
+def test_requests_write_nothing_to_terminal(client, capfd):
+    client.send("GET", "/api/items")
+    client.send("GET", "/missing")
+    client.exchange(b"garbage\r\n\r\n")
+    assert capfd.readouterr() == ("", "")
