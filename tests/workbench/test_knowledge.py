@@ -1,0 +1,216 @@
+"""What decisions say of the items, and which of them contradict each other."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from consilience import Constraints
+from consilience.workbench.errors import Contradiction
+from consilience.workbench.knowledge import DecisionSet, check_consistent
+
+N_ROWS = 8
+ROWS = {str(row): row for row in range(N_ROWS)}
+
+
+def make_set(*entries, **options):
+    numbered = [{"number": number, **entry} for number, entry in enumerate(entries, 1)]
+    return DecisionSet(numbered, ROWS, N_ROWS, **options)
+
+
+def make_pair(action, *rows, **values):
+    return {"action": action, "items": [str(row) for row in rows], **values}
+
+
+def together(*rows):
+    return make_pair("together", *rows)
+
+
+def apart(*rows, others=None):
+    return make_pair("apart", *rows, **({} if others is None else {"others": [str(row) for row in others]}))
+
+
+def list_pairs(links):
+    return [(link.first, link.second, link.decision) for link in links]
+
+
+def find_new_conflicts(decisions, entry):
+    return decisions.find_conflicts({**entry, "number": len(decisions.entries) + 1})
+
+
+def test_links_name_the_decisions_that_they_follow_from():
+    decisions = make_set(
+        together(0, 1, 2),
+        apart(3, 4, 5),
+        apart(0, 1, others=[6, 7]),
+        make_pair("split", 3, 5, others=["6", "7"], new_group=9),
+        {"action": "merge", "groups": [0, 1], "exemplars": [["0", "1"], ["4"]]},
+    )
+    assert list_pairs(decisions.must_links) == [(0, 1, 1), (0, 2, 1), (3, 5, 4), (0, 1, 5), (0, 4, 5)]
+    assert list_pairs(decisions.cannot_links) == [
+        (3, 4, 2), (3, 5, 2), (4, 5, 2), (0, 6, 3), (0, 7, 3), (1, 6, 3), (1, 7, 3), (3, 6, 4), (3, 7, 4),
+    ]  # fmt: skip
+
+
+def test_outliers_have_no_links_until_a_later_decision_places_them():
+    decisions = make_set(together(0, 1), make_pair("outlier", 1, 2), apart(1, 3))
+    assert decisions.outliers == {2: 2}
+    assert list_pairs(decisions.must_links) == [(0, 1, 1)]
+    decisions = make_set(together(0, 1), apart(1, 3), make_pair("outlier", 1, 2))
+    assert decisions.outliers == {1: 3, 2: 3}
+    assert not decisions.must_links
+    assert not decisions.cannot_links
+    assert decisions.knowledge.is_outlier.tolist() == [row in (1, 2) for row in range(N_ROWS)]
+
+
+def test_outliers_of_the_run_stay_until_a_decision_places_them():
+    decisions = make_set(together(0, 1), base_outliers=[1, 2])
+    assert decisions.outliers == {2: 0}
+    assert list_pairs(decisions.must_links) == [(0, 1, 1)]
+    assert make_set(base_outliers=[5]).knowledge.is_outlier.tolist() == [row == 5 for row in range(N_ROWS)]
+    assert make_set().knowledge.is_outlier is None
+
+
+def test_last_name_of_a_group_counts():
+    rename = {"action": "rename", "group": 1}
+    decisions = make_set({**rename, "name": "a"}, {**rename, "name": "b"}, make_pair("split", 3, new_group=9, name="c"))
+    assert decisions.names == {1: "b", 9: "c"}
+
+
+def test_misleading_views_add_up():
+    decisions = make_set(make_pair("distrust", 0, view="x"), make_pair("distrust", 3, view="x"))
+    assert {name: mask.tolist() for name, mask in decisions.knowledge.ignored.items()} == {
+        "x": [row in (0, 3) for row in range(N_ROWS)]
+    }
+
+
+def test_only_decisions_about_two_items_propagate():
+    decisions = make_set(together(0, 1), together(2, 3, 4), apart(5, 6), apart(5, others=[7]), apart(0, 2))
+    statements = [(item.first, item.second, item.is_together) for item in decisions.statements]
+    assert statements == [(0, 1, True), (5, 6, False), (0, 2, False)]
+
+
+# constraints of the run
+
+
+def test_constraints_of_the_run_are_kept():
+    base = Constraints([(0, 1)], [(2, 3)])
+    constraints = make_set(together(4, 5), base=base).constraints
+    assert constraints.must_link.tolist() == [[0, 1], [4, 5]]
+    assert constraints.cannot_link.tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "must", "cannot"),
+    [
+        (apart(0, 2), [[6, 7]], [[0, 2], [4, 5]]),  # contradicts the chain 0-1-2
+        (together(4, 5), [[0, 1], [1, 2], [4, 5], [6, 7]], []),
+        (together(4, 3, 5), [[0, 1], [1, 2], [3, 4], [4, 5], [6, 7]], []),
+        (together(0, 6), [[0, 1], [0, 6], [1, 2], [6, 7]], [[4, 5]]),
+        (make_pair("outlier", 1, 4), [[6, 7]], []),
+    ],
+)
+def test_only_constraints_of_the_run_that_are_contradicted_are_dropped(entry, must, cannot):
+    base = Constraints([(0, 1), (1, 2), (6, 7)], [(4, 5)])
+    constraints = make_set(entry, base=base).constraints
+    assert constraints.must_link.tolist() == must
+    assert constraints.cannot_link.tolist() == cannot
+    assert not len(constraints.conflicts)
+
+
+# contradictions
+
+
+@pytest.mark.parametrize(
+    ("entries", "new", "conflicts"),
+    [
+        ([together(0, 1)], apart(0, 1), [[1]]),
+        ([apart(0, 1)], together(1, 0), [[1]]),
+        ([together(0, 1), together(1, 2), together(2, 3)], apart(0, 3), [[1, 2, 3]]),
+        ([together(0, 1), together(1, 2), together(0, 2)], apart(0, 2), [[3], [1, 2]]),
+        ([apart(0, 1), apart(0, 2)], together(0, 1, 2), [[1], [2]]),
+        ([apart(0, 3), together(0, 1)], together(1, 3), [[1, 2]]),
+        ([together(0, 1)], apart(2, 3), []),
+        ([apart(0, 1), make_pair("outlier", 1)], together(0, 2), []),
+        ([apart(0, 1), make_pair("outlier", 1)], together(0, 1), [[1]]),
+        ([make_pair("split", 0, 1, others=["5"])], together(1, 5), [[1]]),
+        ([{"action": "merge", "groups": [0, 1], "exemplars": [["0"], ["5"]]}], apart(0, 5), [[1]]),
+        ([together(0, 1)], make_pair("split", 0, others=["1"]), [[1]]),
+        ([together(0, 1), apart(0, 2)], make_pair("outlier", 0), []),
+        ([together(0, 1)], make_pair("distrust", 0, 1, view="x"), []),
+    ],
+)
+def test_contradictions_name_all_decisions_and_end_with_that_to_withdraw(entries, new, conflicts):
+    assert find_new_conflicts(make_set(*entries), new) == conflicts
+
+
+@pytest.mark.parametrize("entry", [apart(0, others=[0]), apart(2, 2), make_pair("split", 3, 4, others=["4"])])
+def test_decision_that_contradicts_itself_is_refused(entry):
+    with pytest.raises(
+        ValueError, match="the decision contradicts itself: the same items are to be together and apart"
+    ):
+        find_new_conflicts(make_set(together(6, 7)), entry)
+
+
+def test_person_is_told_what_must_be_withdrawn():
+    decisions = make_set(apart(0, 1), apart(0, 2), together(4, 5))
+    sentences = {number: f"sentence {number}." for number in (1, 2, 3)}
+    new = {**together(0, 1, 2), "number": 4}
+    with pytest.raises(Contradiction, match="If it is to count, decision 1 and decision 2 must be withdrawn") as raised:
+        check_consistent(decisions, new, sentences, "ask")
+    assert raised.value.decisions == [1, 2]
+    assert raised.value.sentences == ["Decision 1: sentence 1.", "Decision 2: sentence 2."]
+    assert check_consistent(decisions, new, sentences, "newer") == [1, 2]
+    assert check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "ask") == []
+    assert check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "newer", [1]) == [1]
+    with pytest.raises(Contradiction, match="decision 3 must be withdrawn"):
+        check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "ask", [3])
+
+
+rows = st.lists(st.integers(0, N_ROWS - 1), min_size=2, max_size=4, unique=True)
+entries = st.one_of(
+    rows.map(lambda rows: together(*rows)),
+    rows.map(lambda rows: apart(*rows)),
+    rows.map(lambda rows: apart(rows[0], others=rows[1:])),
+    rows.map(lambda rows: make_pair("split", *rows[:-1], others=[str(rows[-1])], new_group=9)),
+    rows.map(lambda rows: make_pair("outlier", *rows[:1])),
+)
+
+
+@settings(max_examples=150)
+@given(st.lists(entries, max_size=7))
+def test_without_the_replaced_decisions_no_contradiction_is_left(proposed):
+    """Decisions that the newer replaces leave a consistent set, and each of them was needed."""
+    kept = []
+    for number, entry in enumerate(proposed, 1):
+        new = {**entry, "number": number}
+        decisions = DecisionSet(kept, ROWS, N_ROWS)
+        replaced = check_consistent(decisions, new, {other["number"]: "" for other in kept}, "newer")
+        after = [other for other in kept if other["number"] not in replaced]
+        consistent = DecisionSet([*after, new], ROWS, N_ROWS)
+        assert consistent.find_conflict() == []
+        assert not len(consistent.constraints.conflicts)
+        if replaced:
+            assert DecisionSet([*kept, new], ROWS, N_ROWS).find_conflict()
+        kept = [*after, new]
+
+
+@settings(max_examples=150)
+@given(st.lists(entries, max_size=6))
+def test_conflict_is_reported_exactly_if_constraints_conflict(proposed):
+    decisions = make_set(*proposed)
+    conflict = decisions.find_conflict()
+    assert bool(conflict) == bool(len(decisions.constraints.conflicts))
+    involved = [entry for entry in decisions.entries if entry["number"] in conflict]
+    if conflict and not decisions.outliers:
+        assert DecisionSet(involved, ROWS, N_ROWS).find_conflict() == conflict
+
+
+def test_pairs_that_nothing_connects_are_checked_without_a_search_per_pair(monkeypatch):
+    """20,000 pairs that are apart next to a group of 1,000 items that is together would take a search each."""
+    n = 1000
+    names = [f"i{row}" for row in range(n + 100)]
+    positions = {name: row for row, name in enumerate(names)}
+    group = {"action": "together", "items": names[:n], "number": 1}
+    new = {"action": "apart", "items": names[:200], "others": names[n:], "number": 2}
+    monkeypatch.setattr("consilience.workbench.knowledge.find_path", pytest.fail)
+    assert DecisionSet([group], positions, len(names)).find_conflicts(new) == []
