@@ -25,7 +25,7 @@ def run_open(options: argparse.Namespace, terminal: Terminal) -> None:
         read_only = running.workbench.log.read_only
         if read_only is not None:
             terminal.note(f"Changes are not possible: {read_only}.")
-        terminal.print_result(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.")
+        terminal.print_result(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.", always=True)
         terminal.print_json({"url": running.url, "folder": str(folder), "read_only": read_only})
         terminal.flush()
         terminal.outcome = f"the decisions are in {folder / FILE_NAME}"

@@ -25,6 +25,7 @@ MAX_FEATURES = 8  # of an item in a view
 N_EXAMPLES = 6  # typical and borderline members of a group
 N_MARKS = 6  # per view and group
 MAX_TEXT = 1500  # characters
+MAX_ID = 80  # characters of an id in a sentence
 MAX_LISTED_ROWS = 50  # of a decision
 SAME_GROUP = 0.5  # share of the items of two groups that they have in common, from which the name is kept
 
@@ -34,8 +35,8 @@ def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]
     data = opened.data
     classes = None
     if data.classes is not None:
-        values = np.array([None if value is None else str(value) for value in data.classes.tolist()], dtype=object)
-        names = sorted({value for value in values if value is not None})[:255]
+        values = [str(value) for value in data.classes.tolist()]
+        names = sorted({value for value in values if value})[:255]  # an empty text is an unknown class
         codes = {name: code for code, name in enumerate(names)}
         classes = {"names": names, "values": pack_numbers([codes.get(value, 255) for value in values], "u1")}
     pictures = {}
@@ -97,7 +98,9 @@ def number_equal_names(names: Mapping[int, str]) -> dict[int, str]:
     """Return names in which no two groups are called alike: later ones get their number."""
     unique: dict[int, str] = {}
     for number, name in names.items():
-        unique[number] = f"{name} ({number})" if name in unique.values() else name
+        while name in unique.values():
+            name = f"{name} ({number})"
+        unique[number] = name
     return unique
 
 
@@ -152,7 +155,7 @@ def describe_cell(value: Any, kind: str, unit: str) -> str:
     if kind == "date":
         return format_days(float(value))
     if kind == "number":
-        return f"{format_number(float(value))}{unit and f' {unit}'}"
+        return f"{float(value):.10g}{unit and f' {unit}'}"
     return str(value)[:MAX_TEXT]
 
 
@@ -231,6 +234,8 @@ def describe_decision(entry: Entry) -> str:
         case "together":
             whole = f" (group {groups})" if groups else ""
             return f"{quote_items(items)} belong together{whole}."
+        case "apart" if groups:
+            return f"Groups {groups} do not belong together."
         case "apart" if others:
             return f"{quote_items(items)} {'does' if len(items) == 1 else 'do'} not belong with {quote_items(others)}."
         case "apart":
@@ -255,7 +260,8 @@ def quote_items(items: Sequence[str]) -> str:
     """Return up to three items by their ids, more by their number."""
     if len(items) > 3:
         return f"{len(items):,} items"
-    quoted = [f"“{item}”" for item in items]
+    texts = [flatten_text(item) for item in items]
+    quoted = [f"“{text if len(text) <= MAX_ID else text[: MAX_ID - 1] + '…'}”" for text in texts]
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
 
 

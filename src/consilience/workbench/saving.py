@@ -94,8 +94,11 @@ def save_as_run(
     )
     given_names = {clustering.find_group(number): name for number, name in names.items()}
     reason = "after decisions of a person"
-    data = replace(data, method=DEFAULT_METHOD, reason=reason, file_constraints=None, seeds=None)
-    run = PipelineRun(options, data, fitted, None, None, log.notes, {}, given_names=given_names)
+    reading = replace(data.reading, seed_classes=[])  # seeds have become constraints
+    data = replace(data, reading=reading, method=DEFAULT_METHOD, reason=reason, file_constraints=None, seeds=None)
+    run = PipelineRun(
+        options, data, fitted, None, None, log.notes, {}, given_names=given_names, update=opened.run.update
+    )
     facts = summarize_run(run, log)
     run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(decisions.entries)}})
     with stage_folder(folder, (*FILES, CONSTRAINTS)) as staged:

@@ -326,7 +326,7 @@ class Workbench:
         scores = None
         classes = self.opened.data.classes
         if classes is not None:
-            is_scored = np.array([value is not None for value in classes]) & (groups.labels >= 0)
+            is_scored = (classes != "") & (groups.labels >= 0)
             if is_scored.any():
                 nmi = normalized_mutual_info_score(classes[is_scored].astype(str), groups.labels[is_scored])
                 scores = {"nmi": round(float(nmi), 4)}

@@ -1,0 +1,229 @@
+"""`Result.open`: the workbench of a result in memory, of one that was loaded, and of one that was saved before."""
+
+import socket
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from consilience.workbench.serve import RunningWorkbench
+from small_runs import CENTERS, CLASSES, IDS, N_ITEMS, cluster_items, decide, make_items, settle
+from waiting import HANG_LIMIT
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+
+
+@pytest.fixture(scope="module")
+def frames():
+    items = make_items().set_index("id")
+    return {"size": items[["length", "width", "height"]], "color": items[["red", "green", "blue"]]}
+
+
+@pytest.fixture(autouse=True)
+def urls(monkeypatch):
+    """Addresses that the browser would open."""
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    return opened
+
+
+def fetch(url):
+    with urllib.request.urlopen(url.split("#")[0], timeout=HANG_LIMIT) as response:
+        return response.read().decode("utf-8")
+
+
+def test_result_in_memory_needs_a_folder(result):
+    with pytest.raises(ValueError, match=r'has no folder for the decisions: result\.open\("folder"\) saves'):
+        result.open(wait=False)
+
+
+def test_result_in_memory_is_saved_and_opened_again_with_its_decisions(result, tmp_path, urls):
+    running = result.open(tmp_path / "run", wait=False)
+    assert urls == [running.url]
+    assert repr(running) == f"<workbench of {tmp_path / 'run'} at {running.url}>"
+    assert "<html" in fetch(running.url)
+    settle(running.workbench)
+    decide(running.workbench, "together", [0, 40])
+    labels = settle(running.workbench)
+    running.close()
+    running.close()  # a second time does nothing
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        fetch(running.url)
+    assert np.array_equal(cs.load_run(tmp_path / "run").labels, result.labels)
+    with result.open(tmp_path / "run", wait=False, browser=False) as again:
+        assert np.array_equal(settle(again.workbench), labels)
+    with cs.load_run(tmp_path / "run").open(wait=False, browser=False) as loaded:
+        assert loaded.folder == tmp_path / "run"
+        assert np.array_equal(settle(loaded.workbench), labels)
+    assert len(urls) == 1
+
+
+def test_folder_of_another_run_is_refused(result, tmp_path):
+    other = cluster_items(tmp_path / "items.csv", 4)
+    other.save(tmp_path / "run")
+    with pytest.raises(FileExistsError, match="run contains another run: choose another folder"):
+        result.open(tmp_path / "run", wait=False)
+
+
+def test_loaded_result_is_copied_to_another_folder(result, tmp_path):
+    loaded = cs.load_run(result.save(tmp_path / "first"))
+    with loaded.open(tmp_path / "." / "first", wait=False) as running:
+        assert running.folder == tmp_path / "first"
+    with loaded.open(tmp_path / "second", wait=False) as running:
+        settle(running.workbench)
+        decide(running.workbench, "outlier", [3])
+    assert not (tmp_path / "first" / "decisions.jsonl").exists()
+    assert (tmp_path / "second" / "decisions.jsonl").exists()
+
+
+def test_waiting_ends_when_the_workbench_is_stopped(result, tmp_path, monkeypatch, capsys):
+    """The address is printed, because a machine may have no browser."""
+    seen = []
+
+    def stop(running):
+        seen.append(fetch(running.url))
+
+    monkeypatch.setattr(RunningWorkbench, "wait", stop)
+    running = result.open(tmp_path / "run")
+    assert capsys.readouterr().out == f"The workbench is at {running.url}\nPress Ctrl-C to stop it.\n"
+    assert len(seen) == 1
+    assert running.workbench.log.read_only.endswith("open the run again to make changes")
+
+
+def test_error_while_waiting_closes_the_workbench(result, tmp_path, monkeypatch):
+    def fail(running):
+        raise RuntimeError("the notebook has ended")
+
+    monkeypatch.setattr(RunningWorkbench, "wait", fail)
+    with pytest.raises(RuntimeError, match="the notebook has ended"):
+        result.open(tmp_path / "run")
+    with result.open(tmp_path / "run", wait=False) as running:
+        assert running.workbench.log.read_only is None
+
+
+def test_used_port_releases_the_folder(result, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen on port {port}: .*choose another port, or 0"):
+            result.open(tmp_path / "run", port=port, wait=False)
+    with result.open(tmp_path / "run", port=port, wait=False) as running:
+        assert running.url.startswith(f"http://127.0.0.1:{port}/#token=")
+        assert running.workbench.log.read_only is None
+
+
+def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):
+    folder = cs.cluster(frames, 3, assess=False).save(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"give the data again, cs\.load_run\(folder, data\)"):
+        cs.load_run(folder).open(wait=False)
+    with cs.load_run(folder, frames).open(wait=False) as running:
+        assert settle(running.workbench).shape == (N_ITEMS,)
+        assert running.workbench.opened.ids == IDS
+
+
+def test_changed_or_missing_data_is_refused(tmp_path):
+    path = tmp_path / "items.csv"
+    folder = cluster_items(path).save(tmp_path / "run")
+    items = make_items()
+    items.loc[0, "length"] = 99.0
+    items.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"have changed since the model was fitted: run `consilience\.cluster`"):
+        cs.load_run(folder).open(wait=False)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"items\.csv") as raised:
+        cs.load_run(folder).open(wait=False)
+    assert "--" not in str(raised.value)
+
+
+METHODS = {
+    "k-means": {"method": "k-means"},
+    "co-em": {"method": "co-em"},
+    "auto k": {"n_clusters": "auto"},
+    "outliers": {"outliers": 0.05},
+    "constraints": {"constraints": cs.Constraints([(0, 40), (1, 2)], [(5, 60)])},
+    "seeds": {"seeds": [("a", "b", "c")[k] if row % 10 == 0 else None for row, k in enumerate(CLASSES)]},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_run_of_any_method_is_opened_corrected_and_saved(name, tmp_path):
+    options = METHODS[name]
+    items = make_items(None, n_missing=0 if name == "co-em" else 6)
+    data = {"size": items[["length", "width", "height"]], "color": items[["red", "green", "blue"]]}
+    if "seeds" in options or "constraints" in options:
+        data = {view: frame.set_axis(IDS) for view, frame in data.items()}
+    result = cs.cluster(data, options.get("n_clusters", 3), assess=False, **{
+        key: value for key, value in options.items() if key != "n_clusters"
+    })  # fmt: skip
+    with result.open(tmp_path / "run", wait=False) as running:
+        workbench = running.workbench
+        before = settle(workbench)
+        assert np.array_equal(before, result.labels)
+        decide(workbench, "together", [10, 70])
+        after = settle(workbench)
+        assert after[10] == after[70] >= 0
+        assert workbench.describe_state()["error"] is None
+        outliers = np.flatnonzero(before < 0)
+        assert (name == "outliers") == bool(len(outliers))
+        assert np.array_equal(np.flatnonzero(after < 0), np.setdiff1d(outliers, [10, 70]))
+        if name == "constraints":
+            links = workbench.snapshot.decisions.constraints
+            assert links.must_link.tolist() == [[0, 40], [1, 2], [10, 70]]
+        if name == "seeds":
+            assert workbench.snapshot.decisions.constraints.size > 1
+        workbench.save_as("copy")
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
+        compact = workbench.snapshot.clustering.compact
+    assert np.array_equal(cs.load_run(tmp_path / "copy").labels, compact)
+    with cs.load_run(tmp_path / "copy", data).open(wait=False) as running:
+        assert np.array_equal(settle(running.workbench), compact)
+
+
+def test_updated_run_is_opened_and_saved(tmp_path):
+    """The views of an update are read as those of the first run, also after the groups were saved."""
+    items = make_items()
+    first = cluster_items(tmp_path / "items.csv", items=items.iloc[:80])
+    assert first.labels.shape == (80,)
+    (tmp_path / "items.csv").rename(tmp_path / "first.csv")
+    items.iloc[5:].to_csv(tmp_path / "items.csv", index=False)
+    updated = first.update(None)
+    with updated.open(tmp_path / "run", wait=False) as running:
+        workbench = running.workbench
+        assert np.array_equal(settle(workbench), updated.labels)
+        decide(workbench, "together", [10, 70])
+        workbench.save_as("copy")
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
+        compact = workbench.snapshot.clustering.compact
+    copy = cs.load_run(tmp_path / "copy")
+    assert np.array_equal(copy.labels, compact)
+    assert copy.views.n_views == 3
+    with copy.open(wait=False) as running:
+        assert np.array_equal(settle(running.workbench), compact)
+
+
+def test_rows_without_data_are_left_out(tmp_path):
+    X = CENTERS[CLASSES] + np.random.default_rng(0).normal(size=(N_ITEMS, 3))
+    X[[3, 4]] = np.nan
+    frames = {"a": pd.DataFrame(X), "b": pd.DataFrame(X[:, ::-1] + 0.1)}
+    result = cs.cluster(frames, 3, assess=False)
+    assert np.flatnonzero(result.labels < 0).tolist() == [3, 4]
+    with result.open(tmp_path / "run", wait=False) as running:
+        workbench = running.workbench
+        assert settle(workbench).shape == (N_ITEMS - 2,)
+        decide(workbench, "together", [0, 3])  # positions among the rows with data: rows 0 and 5
+        assert workbench.export_constraints() == "first,second,type\n0,5,must-link\n"
+
+
+def test_too_many_items_are_refused(result, tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.workbench.opening.MAX_ITEMS", 50)
+    with pytest.raises(ValueError, match="the workbench takes up to 50 items, got 90: cluster a sample of them"):
+        result.open(tmp_path / "run", wait=False)
