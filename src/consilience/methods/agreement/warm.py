@@ -38,7 +38,7 @@ class WarmRefinement:
     precomputed : mapping of str to bool
         For each view, whether it is a matrix of similarities.
     n_clusters : int
-        Number of clusters for which the eigenvectors of the graphs are counted.
+        Number of clusters that the number of eigenvectors of the graphs is chosen for.
     """
 
     def __init__(self, views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> None:
