@@ -99,11 +99,11 @@ class Client:
         usual = {"Host": self.host, "Authorization": self.key and f"Bearer {self.key}"}
         if content is not None:
             usual |= {"Content-Type": JSON_TYPE, "Content-Length": str(len(content))}
-        given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
+        chosen = usual | {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=HANG_LIMIT)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in given.items():
+            for name, value in chosen.items():
                 for single in value if type(value) is list else [value]:
                     if single is not None:
                         connection.putheader(name, single)
@@ -1066,7 +1066,7 @@ def test_unexpected_error_is_logged_and_hides_details(client, stub, error, caplo
     assert client.send("POST", "/api/decide", {}).status == 200
 
 
-@pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()], ids=str)
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()], ids=["set", "nan", "object"])
 def test_answer_that_is_not_json_is_error(client, stub, value, caplog):
     stub.result = {"value": value}
     answer = client.send("GET", "/api/items")
