@@ -1,5 +1,6 @@
-"""Array kinds that every test of arrays runs on, and settings of all property tests."""
+"""Array kinds that every test of arrays runs on, a real browser, and settings of all property tests."""
 
+import shutil
 import signal
 
 import array_api_strict
@@ -27,3 +28,31 @@ KINDS = {"numpy": np.asarray, "array_api_strict": array_api_strict.asarray, "tor
 def to_kind(request):
     """A function that makes a numpy array an array of another library."""
     return KINDS[request.param]
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="module")
+def launch_browser():
+    """Return a function that starts a browser with some flags; tests that use it are skipped if there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("there is no Chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        browsers = []
+
+        def launch(*flags):
+            browsers.append(playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *flags]))
+            return browsers[-1]
+
+        yield launch
+        for browser in browsers:
+            browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(launch_browser):
+    """A browser."""
+    return launch_browser()

@@ -2,7 +2,7 @@
 import { authorize, followState, post } from "/api.js";
 import { connectActions, showMessage } from "/decide.js";
 import { buildDecisions } from "/decisions.js";
-import { at, make, makeCodeText, number } from "/elements.js";
+import { at, countItems, make, makeCodeText, number } from "/elements.js";
 import { buildGroups } from "/groups.js";
 import { buildItem } from "/item.js";
 import { connectKeys } from "/keys.js";
@@ -132,7 +132,7 @@ const showFrame = () => {
   if (!isReady) return;
   const nGroups = server.groups.size;
   const score = state.scores?.nmi != null ? `NMI with known classes ${state.scores.nmi.toFixed(3)}` : "";
-  const counts = `${number(items.n)} ${items.noun} in ${number(nGroups)} groups`;
+  const counts = `${countItems(items.n)} in ${number(nGroups)} groups`;
   const folder = items.folder.split(/[\\/]/).at(-1);
   const hasTitle = items.title !== folder; // without a title, the server sends the name of the folder
   at("title").textContent = hasTitle ? items.title : counts;

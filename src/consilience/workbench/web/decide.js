@@ -1,7 +1,7 @@
 // Decisions of the person: sent to the server, and only reported as made once the server has recorded them.
 import { post } from "/api.js";
 import { askChoice, askText, showContradiction } from "/dialogs.js";
-import { at, fill, make, makeButton, makeChip, number, say } from "/elements.js";
+import { at, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
 import { get } from "/api.js";
 import * as store from "/store.js";
 import { items, page, server } from "/store.js";
@@ -67,14 +67,14 @@ const actions = {
     }
   },
   "action-split": async () => {
-    const note = `${number(page.selection.size)} ${items.noun} become a group.`;
+    const note = `The selection becomes a group: ${countItems(page.selection.size)}.`;
     const name = await askText("New group", "Name (optional)", { note, confirm: "Make the group", isOptional: true });
     if (name === null) return;
     await decide({ action: "split", rows: selectedRows(), ...(name ? { name } : {}) });
   },
   "action-outlier": () => decide({ action: "outlier", rows: selectedRows() }),
   "action-distrust": async () => {
-    const view = await askView(`The view is ignored for the ${number(page.selection.size)} selected ${items.noun}.`);
+    const view = await askView(`The view is ignored for the selection: ${countItems(page.selection.size)}.`);
     if (view !== null) await decide({ action: "distrust", view, rows: selectedRows() });
   },
   "action-clear": () => store.select([]),
@@ -85,14 +85,14 @@ export const showActions = () => {
   const limit = server.state?.limits?.max_rows_apart ?? Infinity;
   const first = n === 1 ? store.idOf([...page.selection][0]) : null;
   at("selection-text").replaceChildren(
-    n ? make("b", first ?? `${number(n)} ${items.noun} selected`) : make("span", "Nothing selected"),
+    n ? make("b", first ?? `${countItems(n)} selected`) : make("span", "Nothing selected"),
   );
   for (const button of at("actions").querySelectorAll("[data-least]")) {
     button.disabled = n < Number(button.dataset.least) || (store.isReadOnly() && !("local" in button.dataset));
   }
   const apart = at("action-apart");
   apart.textContent = n > 2 ? "Keep all apart" : "Keep apart";
-  apart.title = n > limit ? `There are ${number(limit)} groups, so that at most ${number(limit)} ${items.noun} can all be in different ones` : "";
+  apart.title = n > limit ? `There are ${number(limit)} groups, so that at most ${countItems(limit)} can all be in different ones` : "";
   if (n > limit) apart.disabled = true;
   at("undo").disabled = store.isReadOnly() || server.state?.undo == null;
   at("redo").disabled = store.isReadOnly() || server.state?.redo == null;

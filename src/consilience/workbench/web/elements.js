@@ -19,6 +19,7 @@ export const makeButton = (text, action, className) => {
   return button;
 };
 export const number = (value) => Number(value).toLocaleString("en-US");
+export const countItems = (n) => (n === 1 ? "1 item" : `${number(n)} ${items.noun}`);
 export const percent = (share) => `${Math.round(100 * share)}%`;
 export const say = (text) => (at("live").textContent = text);
 export const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
@@ -66,6 +67,11 @@ export const makeItemList = (rows, describe = null) => {
   for (const row of rows) {
     const button = makeButton(undefined, (event) => select([row], event.ctrlKey || event.metaKey ? "add" : "replace"));
     button.dataset.row = row;
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return; // browsers do not take this for a click
+      event.preventDefault();
+      select([row], "add");
+    });
     const picture = items.pictures[row];
     if (picture) {
       const image = make("img", undefined, "wb-thumbnail");

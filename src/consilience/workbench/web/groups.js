@@ -3,7 +3,7 @@ import { unpack } from "/shared.js";
 import { get } from "/api.js";
 import { askGroup, askView, decide, showMessage } from "/decide.js";
 import { askText, confirmAction } from "/dialogs.js";
-import { at, fill, make, makeBar, makeButton, makeChip, makeGroupLink, makeItemList, number, percent } from "/elements.js";
+import { at, countItems, fill, make, makeBar, makeButton, makeChip, makeGroupLink, makeItemList, number, percent } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page, server } from "/store.js";
 
@@ -15,7 +15,7 @@ const showList = () => {
   for (const group of groups) {
     const button = makeButton(undefined, () => store.openGroup(group.number));
     button.dataset.group = group.number;
-    button.title = `${number(group.size)} ${items.noun}, mean confidence ${percent(group.confidence)}`;
+    button.title = `${countItems(group.size)}, mean confidence ${percent(group.confidence)}`;
     const name = make("span", undefined, "wb-group-name");
     fill(name, makeChip(group.number), group.is_new && make("span", "new", "wb-new"));
     const sure = make("span", percent(group.confidence), "wb-sure");
@@ -27,7 +27,7 @@ const showList = () => {
   const head = make("div", undefined, "wb-groups-head");
   fill(head, make("span", "Group"), make("span", "Size"), make("span", "Confidence"));
   const nOutliers = clustering.labels.reduce((total, label) => total + (label < 0), 0);
-  const note = nOutliers && make("p", `${number(nOutliers)} ${items.noun} in no group`, "wb-note");
+  const note = nOutliers && make("p", `${countItems(nOutliers)} in no group`, "wb-note");
   const { scrollTop } = at("groups");
   at("groups").replaceChildren(head, list);
   if (note) at("groups").append(note);
@@ -76,11 +76,11 @@ const makeGroupActions = (group) => {
     if (other !== null) await decide({ action: "apart", groups: [group.number, other] });
   });
   add("group-distrust", "Misleading view …", async () => {
-    const view = await askView(`The view is ignored for all ${number(group.size)} members of “${store.nameGroup(group.number)}”.`);
+    const view = await askView(`The view is ignored for all members of “${store.nameGroup(group.number)}”: ${countItems(group.size)}.`);
     if (view !== null) await decide({ action: "distrust", view, groups: [group.number] });
   });
   add("group-outlier", "Outliers …", async () => {
-    const text = `All ${number(group.size)} members of “${store.nameGroup(group.number)}” are taken out of the groups.`;
+    const text = `All members of “${store.nameGroup(group.number)}” are taken out of the groups: ${countItems(group.size)}.`;
     if (await confirmAction("Make them outliers?", text, "Make them outliers")) await decide({ action: "outlier", rows: findMembers() });
   });
   return bar;
@@ -106,7 +106,7 @@ const showGroup = async () => {
   back.id = "group-back";
   const title = make("h2", undefined, "wb-group-title");
   title.append(makeChip(group.number));
-  const facts = make("p", `${number(group.size)} ${items.noun}, mean confidence ${percent(group.confidence)}`, "wb-note");
+  const facts = make("p", `${countItems(group.size)}, mean confidence ${percent(group.confidence)}`, "wb-note");
   const differences = make("ul", undefined, "wb-sentences");
   group.differences.forEach((sentence) => differences.append(make("li", sentence)));
   const support = make("ul", undefined, "wb-support");
@@ -166,7 +166,7 @@ const showHits = () => {
   const n = page.hits.length;
   const all = makeButton("Select all", () => store.select(page.hits));
   all.id = "select-hits";
-  fill(head, make("span", n ? `${number(n)} ${items.noun}${n > most ? `, the first ${most} listed` : ""}` : "No item matches."), n > 0 && all);
+  fill(head, make("span", n ? `${countItems(n)}${n > most ? `, the first ${most} listed` : ""}` : "No item matches."), n > 0 && all);
   at("hits").replaceChildren(head, makeItemList(page.hits.slice(0, most)));
 };
 export const clearSearch = () => {
@@ -175,7 +175,7 @@ export const clearSearch = () => {
 };
 const showFilterNote = () => {
   const isAll = page.filter === "all";
-  at("filter-note").textContent = isAll ? "" : `${number(store.countPassing())} ${items.noun}`;
+  at("filter-note").textContent = isAll ? "" : countItems(store.countPassing());
 };
 export const buildGroups = () => {
   const filters = [["all", `All ${items.noun}`], ["contested", "Contested"], ["low", "Low confidence"], ["outliers", "In no group"], ["changed", "Changed by the last decision"]];

@@ -1,6 +1,6 @@
 // The panel of an item: what each view says about it.
 import { get } from "/api.js";
-import { at, fill, make, makeChip, makeGroupLink, makeItemList, number, percent, shorten } from "/elements.js";
+import { at, countItems, fill, make, makeChip, makeGroupLink, makeItemList, number, percent, shorten } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page } from "/store.js";
 
@@ -62,7 +62,7 @@ const makeSelection = () => {
   for (const [group, count] of [...counts].sort((a, b) => b[1] - a[1])) {
     groups.append(fill(make("li"), makeGroupLink(group), make("span", number(count), "size")));
   }
-  const title = make("h2", `${number(rows.length)} ${items.noun} selected`, "wb-item-title");
+  const title = make("h2", `${countItems(rows.length)} selected`, "wb-item-title");
   const nHidden = rows.length - mostListed;
   const more = nHidden > 0 && make("p", `and ${number(nHidden)} more`, "wb-note");
   return [title, make("h3", "Their groups"), groups, make("h3", "Members of the selection"), makeItemList(rows.slice(0, mostListed)), more];

@@ -2,7 +2,7 @@
 // on a second; rings around changed items on a third, which fades.
 import { drawNames, placeNames } from "/names.js";
 import { indexPoints, measureCrowd, paintPoints, rowsWithin } from "/shared.js";
-import { at, colorOf, fill, make, makeButton, number, say, shapeOf, shorten } from "/elements.js";
+import { at, countItems, colorOf, fill, make, makeButton, number, say, shapeOf, shorten } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, idOf, items, nowhere, page, server, textOf } from "/store.js";
 
@@ -125,9 +125,10 @@ class PointMap {
     this.enlarge = makeButton("Enlarge", () => enlarge(this), "wb-quiet wb-enlarge");
     this.enlarge.setAttribute("aria-label", `Enlarge ${title}`);
     fill(caption, make("b", title), isPartial && make("small", count), this.enlarge);
-    caption.title = this.view ? `${this.view.name}: ${number(this.view.nPresent)} of ${number(items.n)} ${items.noun}` : "";
+    caption.title = this.view ? `${this.view.name}: ${number(this.view.nPresent)} of ${countItems(items.n)}` : "";
     this.frame = make("div", undefined, "wb-frame");
     [this.canvas, this.fading, this.marks] = ["wb-points", "wb-pulse", "wb-marks"].map((name) => make("canvas", undefined, name));
+    this.fading.ariaHidden = this.marks.ariaHidden = "true";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", `Map: ${title}. Arrow keys move, plus and minus zoom, 0 shows everything.`);
@@ -556,7 +557,7 @@ class PointMap {
     this.drawMarks();
     if (rows.length || mode === "replace") store.select(rows, mode);
     setLasso(false);
-    say(`${number(page.selection.size)} ${items.noun} selected`);
+    say(`${countItems(page.selection.size)} selected`);
   }
 }
 

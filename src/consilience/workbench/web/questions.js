@@ -28,7 +28,8 @@ const fetchQuestions = async () => {
   } finally {
     isFetching = false;
   }
-  if (!current) advance();
+  if (current) showEnd();
+  else advance();
 };
 const advance = () => {
   current = queue.shift() || null;
@@ -36,6 +37,13 @@ const advance = () => {
   showQuestion();
 };
 
+// Whether asking can stop, although there are questions left.
+const showEnd = () => {
+  const note = at("question-end");
+  if (!note) return;
+  note.hidden = !message;
+  note.textContent = message ?? "";
+};
 const describeGain = ({ gain }) => {
   const rounded = Math.round(gain);
   if (rounded < 1) return "The answer is unlikely to change other items.";
@@ -92,7 +100,10 @@ const showQuestion = async () => {
   });
   const isSameQuestion = box.dataset.pair === keyOf(question);
   box.dataset.pair = keyOf(question);
-  box.replaceChildren(title, gain, reason, grid);
+  const end = make("p", undefined, "wb-end");
+  end.id = "question-end";
+  box.replaceChildren(end, title, gain, reason, grid);
+  showEnd();
   if (!isSameQuestion) box.scrollTop = 0;
 };
 

@@ -1,0 +1,947 @@
+"""The page of the workbench in a real browser."""
+
+import json
+import re
+import threading
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.workbench.clustering import Reclustering
+from consilience.workbench.decisions import FILE_NAME
+from consilience.workbench.serve import RunningWorkbench
+from consilience.workbench.workbench import Workbench
+from hostile import ALL, ENDING, IMAGE, SCRIPT
+from page_runs import IDS, NARROW, N, cluster_things, write_things
+from waiting import HANG_LIMIT, wait_until
+
+MAPS = ("#map-joint", "[data-view-map='first']", "[data-view-map='second']", "[data-view-map='words']")
+CLEAR_ROW, OTHER_ROW, LACKING_ROW = 0, 1, 5  # of another group each; the last lacks the second view
+COLORS_AROUND = """(canvas, [x, y, reach]) => {
+    const ratio = canvas.width / canvas.clientWidth;
+    const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const box = [x - reach, y - reach, 2 * reach, 2 * reach];
+    const { data } = pen.getImageData(...box.map((value) => Math.round(value * ratio)));
+    const colors = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128) colors.add(data.slice(i, i + 3).join());
+    return [...colors];
+}"""  # fmt: skip
+NAMELESS = """() => [...document.querySelectorAll("button, input, select, textarea, canvas, img, progress, [role]")]
+    .filter((element) => element.checkVisibility() && !element.closest("[hidden], [aria-hidden=true]"))
+    .filter((element) => {
+        const labels = [...(element.labels || [])].map((label) => label.textContent);
+        const ids = (element.getAttribute("aria-labelledby") || "").split(" ");
+        const by = ids.map((id) => document.getElementById(id)?.textContent);
+        const text = element.matches("input, select, canvas, progress") ? "" : element.textContent;
+        const names = [text, element.ariaLabel, element.alt, ...labels, ...by];
+        return !names.some((name) => name?.trim()) && element.alt !== "" && element.role !== "status";
+    })
+    .map((element) => element.outerHTML.slice(0, 120))"""
+SCROLLS_SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll("body *")]
+    .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
+    .filter((element) => ["auto", "scroll", "visible"].includes(getComputedStyle(element).overflowX))
+    .filter((element) => element.id !== "map-grid" && !element.matches("option, .unseen, .unseen *, bdi, i"))
+    .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 || element === document.documentElement)
+    .map((element) => element.outerHTML.slice(0, 120))"""
+
+
+# what a person does
+
+
+def locate(page, row, where="#map-joint"):
+    """Return where an item is on a map, or None."""
+    return page.locator(f"{where} .wb-points").evaluate(f"canvas => canvas.placeOf({row})")
+
+
+def locate_all(page, where="#map-joint"):
+    """Return where all items are on a map; those that lack its view are far away."""
+    places = page.locator(f"{where} .wb-points").evaluate(
+        f"canvas => Array.from({{ length: {N} }}, (_, row) => canvas.placeOf(row))"
+    )
+    return np.array([place or [-1e6, -1e6 * row] for row, place in enumerate(places)])
+
+
+def find_isolated(page, where):
+    """Return the item of a map that is farthest from all others."""
+    places = locate_all(page, where)
+    distances = np.linalg.norm(places[:, None] - places, axis=2) + np.diag(np.full(N, np.inf))
+    return int(np.where(places[:, 0] >= 0, distances.min(axis=1), 0).argmax())
+
+
+def click_row(page, row, where="#map-joint", **options):
+    """Click an item on a map."""
+    x, y = locate(page, row, where)
+    page.locator(f"{where} .wb-points").click(position={"x": x, "y": y}, **options)
+
+
+def select_rows(page, *rows):
+    """Select items on the joint map."""
+    for k, row in enumerate(rows):
+        click_row(page, row, modifiers=["Control"] if k else [])
+
+
+def read_number(page):
+    """Return the number of the clustering that the maps show."""
+    return page.get_attribute("html", "data-clustering")
+
+
+class Following:
+    """Waits, at its end, until the maps show a new clustering."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def __enter__(self):
+        self.before = read_number(self.page)
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.page.wait_for_selector(f"html[data-clustering]:not([data-clustering='{self.before}'])")
+
+
+def write_number(n):
+    return "1 item" if n == 1 else f"{n} things"
+
+
+def count_groups(page):
+    return page.locator(".wb-groups button").count()
+
+
+def open_group(page, name):
+    """Open the page of a group."""
+    page.locator(".wb-groups button", has_text=name).click()
+    page.wait_for_selector("#group-back")
+
+
+def read_last(workbench):
+    """Return the last entry of the log without number, time and checksum."""
+    entry = json.loads((workbench.folder / FILE_NAME).read_bytes().splitlines()[-1])
+    return {name: value for name, value in entry.items() if name not in ("number", "time", "check")}
+
+
+def read_groups(page):
+    """Return names and sizes of the groups in the list."""
+    names = page.locator(".wb-groups bdi").all_text_contents()
+    sizes = page.locator(".wb-groups .size").all_text_contents()
+    return dict(zip(names, map(int, sizes), strict=True))
+
+
+def answer(page, key):
+    """Answer a question by a key; return its pair and wait for the next question, or for the end."""
+    pair = page.get_attribute("#question", "data-pair")
+    page.keyboard.press(key)
+    page.wait_for_selector(f"#question:not([data-pair='{pair}']), #answers[hidden]", state="attached")
+    return [int(row) for row in pair.split("-")]
+
+
+def open_questions(page):
+    page.click("#open-questions")
+    page.wait_for_selector("#question[data-pair]")
+    page.wait_for_selector("#question-gain")
+
+
+# seeing
+
+
+def test_first_screen_shows_groups_maps_and_counts(page, workbench):
+    assert page.inner_text("#title") == "80 things in 4 groups"
+    assert "NMI with known classes 1.000" in page.inner_text("#counts")
+    assert read_groups(page) == dict.fromkeys(workbench.snapshot.names.values(), 20)
+    assert page.locator(".wb-map b").all_text_contents() == ["All views together", "first", "second", "words"]
+    assert page.locator(".wb-map small").all_text_contents() == ["71 of 80"]
+    for where in MAPS:
+        x, y = locate(page, CLEAR_ROW, where)
+        assert page.locator(f"{where} .wb-points").evaluate(COLORS_AROUND, [x, y, 3])
+
+
+def test_click_selects_item_in_all_maps_and_shows_its_panel(page):
+    rings = page.locator(".wb-marks")
+    for where in MAPS:
+        row = find_isolated(page, where)
+        places = [locate(page, row, name) for name in MAPS]
+
+        def read_rings(places=places):
+            """Return the colors around the item on each map that has nothing but rings."""
+            return [rings.nth(k).evaluate(COLORS_AROUND, [*places[k], 9]) for k in (1, 2, 3) if places[k]]
+
+        assert not any(read_rings())
+        click_row(page, row, where)
+        page.wait_for_selector(f"#item h2:text-is('{IDS[row]}')")
+        assert all(read_rings()), f"an item clicked in {where} is not marked in all maps"
+        assert page.inner_text("#selection-text") == IDS[row]
+        blocks = page.locator("#item [data-view]")
+        assert blocks.evaluate_all("blocks => blocks.map((block) => block.dataset.view)") == [
+            "first",
+            "second",
+            "words",
+        ]
+        page.keyboard.press("Escape")
+        assert not any(read_rings())
+
+
+def test_item_that_lacks_a_view_has_no_place_on_its_map(page):
+    assert locate(page, LACKING_ROW, MAPS[2]) is None
+    click_row(page, LACKING_ROW)
+    page.wait_for_selector(f"#item h2:text-is('{IDS[LACKING_ROW]}')")
+    assert page.inner_text("#item [data-view='second'] summary").split("\n")[-1] == "lacks this view"
+
+
+def test_ctrl_click_adds_and_removes_items(page):
+    select_rows(page, 0, 1, 2)
+    assert page.inner_text("#selection-text") == "3 things selected"
+    assert page.locator("#item .wb-items b").all_text_contents() == [IDS[0], IDS[1], IDS[2]]
+    assert page.inner_text("#action-apart") == "Keep all apart"
+    click_row(page, 1, modifiers=["Control"])
+    assert page.locator("#item .wb-items b").all_text_contents() == [IDS[0], IDS[2]]
+    assert page.inner_text("#action-apart") == "Keep apart"
+    page.locator("#map-joint .wb-points").click(position={"x": 3, "y": 3})
+    assert page.inner_text("#selection-text") == "Nothing selected"
+
+
+@pytest.mark.parametrize("how", ["shift", "button"])
+def test_lasso_selects_the_enclosed_items(page, how):
+    where = MAPS[1]
+    canvas = page.locator(f"{where} .wb-points")
+    places = locate_all(page, where)
+    box = canvas.bounding_box()
+    middle = np.median(places[:, 0])
+    corners = [(1, 1), (middle, 1), (middle, box["height"] - 1), (1, box["height"] - 1), (1, 1)]
+    if how == "shift":
+        page.keyboard.down("Shift")
+    else:
+        page.click("#lasso")
+        assert page.get_attribute("#lasso", "aria-pressed") == "true"
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    page.mouse.down()
+    for x, y in corners:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expected = np.flatnonzero(places[:, 0] < middle - 0.5)
+    selected = page.evaluate("import('/store.js').then((store) => [...store.page.selection])")
+    assert set(expected) <= set(selected) <= set(np.flatnonzero(places[:, 0] < middle + 0.5))
+    assert page.get_attribute("#lasso", "aria-pressed") == "false"
+
+
+def test_hover_shows_card_and_a_ring_on_all_maps(page):
+    page.locator("#map-joint .wb-points").hover(position=dict(zip("xy", locate(page, CLEAR_ROW), strict=True)))
+    page.wait_for_selector("#card:not([hidden])")
+    assert IDS[CLEAR_ROW] in page.inner_text("#card")
+    assert page.locator(".wb-ring:not([hidden])").count() == 4
+    page.hover("#title")
+    page.wait_for_selector("#card", state="hidden")
+    assert page.locator(".wb-ring:not([hidden])").count() == 0
+
+
+def test_search_finds_ids_and_words(page):
+    for text, n_hits in (("steel", 20), ("THING-07", 1), ("steel sharp", 20), ("nowhere", 0)):
+        page.fill("#search", text)
+        start = write_number(n_hits) if n_hits else "No item matches."
+        page.wait_for_selector(f".wb-hits-head:has-text('{start}')")
+        assert page.locator("#hits .wb-items button").count() == n_hits
+        if n_hits:
+            page.click("#select-hits")
+            assert page.evaluate("import('/store.js').then((store) => store.page.selection.size)") == n_hits
+        page.focus("#search")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#hits", state="hidden")
+        assert page.is_visible("#groups")
+        page.click("#title")
+        page.keyboard.press("Escape")
+
+
+def test_filters_light_the_items_that_they_name(page, workbench):
+    with Following(page):
+        select_rows(page, CLEAR_ROW)
+        page.click("#action-outlier")
+    page.keyboard.press("Escape")
+    clustering = workbench.snapshot.clustering
+    masks = {
+        "contested": clustering.is_contested,
+        "low": np.round(255 * clustering.confidence) < 153,
+        "changed": np.isin(np.arange(N), workbench.snapshot.moved),
+        "outliers": clustering.labels < 0,
+        "lacks:1": ~workbench.opened.data.views.present[:, 1],
+    }
+    for name, mask in masks.items():
+        page.select_option("#filter", name)
+        assert mask.any(), name
+        lit = page.evaluate("import('/store.js').then((store) => [...store.isLit])")
+        np.testing.assert_array_equal(lit, mask, name)
+        assert page.inner_text("#filter-note") == write_number(mask.sum())
+    page.select_option("#filter", "all")
+    assert page.evaluate("import('/store.js').then((store) => store.nLit)") == N
+
+
+def test_group_page_shows_its_members_and_marks(page, workbench):
+    open_group(page, "steel")
+    headings = page.locator("#group-page h3").all_text_contents()
+    assert headings[:2] == ["What marks this group", "Typical members"]
+    assert page.locator("#group-page .wb-items button").count() >= 6
+    page.click("#group-select")
+    assert page.inner_text("#selection-text") == "20 things selected"
+    lit = page.evaluate("import('/store.js').then((store) => [...store.isLit])")
+    number = next(number for number, name in workbench.snapshot.names.items() if "steel" in name)
+    np.testing.assert_array_equal(lit, workbench.snapshot.clustering.labels == number)
+    page.click("#group-back")
+    assert page.is_visible("#groups")
+
+
+def test_click_on_name_in_map_opens_group(page):
+    canvas = page.locator("#map-joint .wb-points")
+    size = canvas.bounding_box()
+    for y in range(10, int(size["height"]), 8):  # names stand beside the points
+        page.mouse.move(size["x"] + 0.16 * size["width"], size["y"] + y)
+        if "wb-over" in canvas.get_attribute("class") and page.is_hidden("#card"):
+            break
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_selector("#group-back")
+    assert page.locator(".wb-group-title").inner_text() in read_all_names(page)
+
+
+def read_all_names(page):
+    return page.evaluate(
+        "import('/store.js').then((store) => [...store.server.groups.values()].map(({ name }) => name))"
+    )
+
+
+def test_colors_follow_the_chosen_value(page):
+    def read():
+        return page.locator(f"{MAPS[1]} .wb-points").evaluate("canvas => canvas.toDataURL()")
+
+    pictures = [read()]
+    for color in ("confidence", "contested", "view", "classes"):
+        page.select_option("#color", color)
+        wait_until(lambda: read() != pictures[-1])
+        pictures.append(read())
+        assert page.inner_text("#legend")
+    assert len(set(pictures)) == 5
+
+
+def test_colors_of_the_chosen_theme_stay_after_a_reload(page):
+    def read_ground():
+        return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+
+    x, y = locate(page, CLEAR_ROW)
+    light, points = read_ground(), page.locator("#map-joint .wb-points").evaluate(COLORS_AROUND, [x, y, 2])
+    page.click("#theme")
+    assert page.inner_text("#theme") == "Light"
+    dark = read_ground()
+    assert dark != light
+    wait_until(lambda: page.locator("#map-joint .wb-points").evaluate(COLORS_AROUND, [x, y, 2]) != points)
+    page.reload()
+    page.wait_for_selector("html[data-clustering]")
+    assert read_ground() == dark
+
+
+# deciding
+
+
+def test_pair_that_belongs_together_gets_one_group(page, workbench):
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    assert read_last(workbench) == {"action": "together", "items": [IDS[CLEAR_ROW], IDS[OTHER_ROW]]}
+    assert sorted(read_groups(page).values()) == [19, 20, 20, 21]
+    assert "1 item changed its group" in page.inner_text("#changes")
+    page.click("#show-changed")
+    assert page.evaluate("import('/store.js').then((store) => store.nLit)") == 1
+    page.click("#tab-decisions")
+    entry = page.locator("[data-decision]").first
+    assert "belong together" in entry.inner_text()
+    assert "satisfied" in entry.inner_text()
+
+
+def test_items_kept_apart_get_different_groups(page, workbench):
+    select_rows(page, 0, 4)
+    with Following(page):
+        page.click("#action-apart")
+    assert read_last(workbench) == {"action": "apart", "items": [IDS[0], IDS[4]]}
+    labels = workbench.snapshot.clustering.labels
+    assert labels[0] != labels[4]
+    shown = page.evaluate("import('/store.js').then((store) => [...store.clustering.labels])")
+    np.testing.assert_array_equal(shown, labels)
+
+
+def test_selection_is_kept_out_of_a_group(page, workbench):
+    number = int(workbench.snapshot.clustering.labels[CLEAR_ROW])
+    click_row(page, CLEAR_ROW)
+    page.click("#action-not-with")
+    with Following(page):
+        page.click(f"[data-choice='{number}']")
+    entry = read_last(workbench)
+    assert (entry["action"], entry["items"]) == ("apart", [IDS[CLEAR_ROW]])
+    assert entry["others"]
+    assert workbench.snapshot.clustering.labels[CLEAR_ROW] != number
+
+
+def test_selection_becomes_a_group_with_a_name(page, workbench):
+    select_rows(page, 0, 4, 8, 12)
+    page.click("#action-split")
+    page.fill("[data-dialog=text]", "four of them")
+    with Following(page):
+        page.keyboard.press("Enter")
+    entry = read_last(workbench)
+    assert (entry["action"], entry["name"]) == ("split", "four of them")
+    assert count_groups(page) == 5
+    assert read_groups(page)["four of them"] >= 4
+    assert page.locator(".wb-groups .wb-new").count() == 1
+
+
+def test_outlier_is_in_no_group(page, workbench):
+    click_row(page, CLEAR_ROW)
+    with Following(page):
+        page.click("#action-outlier")
+    assert read_last(workbench) == {"action": "outlier", "items": [IDS[CLEAR_ROW]]}
+    assert page.inner_text("#groups > .wb-note") == "1 item in no group"
+    assert "no group" in page.inner_text("#item .wb-facts")
+
+
+def test_misleading_view_is_ignored_for_the_selection(page, workbench):
+    select_rows(page, 0, 1)
+    page.click("#action-distrust")
+    with Following(page):
+        page.click("[data-choice='words']")
+    assert read_last(workbench) == {"action": "distrust", "view": "words", "items": [IDS[0], IDS[1]]}
+    click_row(page, 0)
+    page.wait_for_selector("#item [data-view='words'] .wb-new")
+
+
+def test_renamed_group_has_its_name_everywhere(page, workbench):
+    open_group(page, "steel")
+    page.click("#group-rename")
+    page.fill("[data-dialog=text]", "knives")
+    page.click("[data-dialog=confirm]")
+    page.wait_for_selector(".wb-group-title:has-text('knives')")
+    assert read_last(workbench)["name"] == "knives"
+    page.click("#group-back")
+    assert read_groups(page)["knives"] == 20
+    click_row(page, 1)
+    page.wait_for_selector("#item .wb-facts:has-text('knives')")
+
+
+def test_two_groups_are_merged(page, workbench):
+    open_group(page, "steel")
+    page.click("#group-merge")
+    other = page.locator("[data-choice]").first.get_attribute("data-choice")
+    with Following(page):
+        page.click(f"[data-choice='{other}']")
+    entry = read_last(workbench)
+    assert entry["action"] == "merge"
+    assert int(other) in entry["groups"]
+    page.keyboard.press("Escape")
+    assert count_groups(page) == 3
+
+
+def test_group_is_kept_together_and_apart(page, workbench):
+    open_group(page, "steel")
+    with Following(page):
+        page.click("#group-together")
+    entry = read_last(workbench)
+    assert (entry["action"], len(entry["items"])) == ("together", 20)
+    page.click("#group-apart")
+    with Following(page):
+        page.locator("[data-choice]").first.click()
+    entry = read_last(workbench)
+    assert entry["action"] == "apart"
+    assert entry["others"]
+    assert len(entry["group_names"]) == 2
+
+
+def test_view_is_misleading_for_a_whole_group(page, workbench):
+    open_group(page, "steel")
+    page.click("#group-distrust")
+    with Following(page):
+        page.click("[data-choice='second']")
+    entry = read_last(workbench)
+    assert (entry["action"], entry["view"], len(entry["items"])) == ("distrust", "second", 20)
+
+
+def test_whole_group_becomes_outliers_after_confirmation(page, workbench):
+    n_entries = len(workbench.log.entries)
+    open_group(page, "steel")
+    page.click("#group-outlier")
+    page.click("[data-dialog=cancel]")
+    page.click("#group-outlier")
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    assert len(workbench.log.entries) == n_entries + 1
+    assert len(read_last(workbench)["items"]) == 20
+    page.wait_for_selector("#groups > .wb-note")
+    assert count_groups(page) == 3
+
+
+def test_undo_and_redo_by_buttons_and_keys(page, workbench):
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    undo, redo = lambda: page.click("#undo"), lambda: page.click("#redo")
+    undo_key, redo_key = lambda: page.keyboard.press("Control+z"), lambda: page.keyboard.press("Control+Shift+z")
+    together, apart = [19, 20, 20, 21], [20, 20, 20, 20]
+    for act, sizes in ((undo, apart), (redo, together), (undo_key, apart), (redo_key, together)):
+        with Following(page):
+            act()
+        assert sorted(read_groups(page).values()) == sizes
+    page.click("#tab-decisions")
+    with Following(page):
+        page.locator("[data-decision] [data-do=undo]").first.click()
+    assert sorted(read_groups(page).values()) == apart
+    assert "undone" in page.locator("[data-decision]").first.inner_text()
+
+
+@pytest.mark.parametrize("wins", ["newer", "older"])
+def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visit, wins):
+    visit.expected.add(409)
+    select_rows(page, 0, 4)
+    with Following(page):
+        page.click("#action-together")
+    number = len(workbench.log.entries)
+    page.click("#action-apart")
+    page.wait_for_selector("dialog[open]")
+    assert f"decision {number} must be withdrawn" in page.inner_text("dialog")
+    assert f"Decision {number}: “{IDS[0]}” and “{IDS[4]}” belong together." in page.inner_text("dialog li")
+    if wins == "older":
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
+        assert len(workbench.log.entries) == number
+    else:
+        with Following(page):
+            page.click("[data-dialog=confirm]")
+        assert read_last(workbench)["replaces"] == [number]
+        labels = workbench.snapshot.clustering.labels
+        assert labels[0] != labels[4]
+
+
+def test_refused_decision_is_explained(page, visit, workbench):
+    visit.expected.add(400)
+    open_group(page, "steel")
+    page.click("#group-rename")
+    page.fill("[data-dialog=text]", next(name for name in workbench.snapshot.names.values() if "fruit" in name))
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#message:has-text('choose another name')")
+    page.click("#message button")
+    assert page.is_hidden("#message")
+
+
+def test_reach_of_a_decision_is_shown_and_goes_back(page, workbench):
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    number = len(workbench.log.entries)
+    before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
+    page.click("#tab-decisions")
+    page.click(f"[data-decision='{number}'] [data-do=reach]")
+    page.wait_for_selector("#propagation:not([hidden])")
+    reach = workbench.describe_propagation(number)
+    notes = page.locator(".wb-map-note").all_text_contents()
+    assert notes == [reach["joint"]["sentence"], *(view["sentence"] for view in reach["views"])]
+    assert page.is_hidden("#changes")
+    page.click("#propagation-back")
+    page.wait_for_selector("#propagation", state="hidden")
+    wait_until(lambda: page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()") == before)
+    assert page.locator(".wb-map-note").first.is_hidden()
+
+
+def test_export_is_a_file_of_constraints(page, workbench, tmp_path):
+    select_rows(page, 0, 1)
+    with Following(page):
+        page.click("#action-together")
+    select_rows(page, 2, 6)
+    with Following(page):
+        page.click("#action-apart")
+    page.click("#tab-decisions")
+    with page.expect_download() as download:
+        page.click("#export")
+    download.value.save_as(tmp_path / "constraints.csv")
+    assert download.value.suggested_filename == "constraints.csv"
+    rows = (tmp_path / "constraints.csv").read_text("utf-8").splitlines()
+    names = [line.split(",") for line in rows]
+    constraints = cs.Constraints.from_table({name: [row[k] for row in names[1:]] for k, name in enumerate(names[0])})
+    assert constraints.must_link.tolist() == [[IDS[0], IDS[1]]]
+    assert constraints.cannot_link.tolist() == [[IDS[2], IDS[6]]]
+
+
+def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    page.click("#tab-versions")
+    page.click("#keep")
+    page.fill("[data-dialog=text]", "first try")
+    page.keyboard.press("Enter")
+    kept = page.locator("[data-version]", has_text="first try")
+    kept.wait_for()
+    assert "current" in kept.inner_text()
+    page.select_option("#diff-first", label="the run as it was clustered")
+    page.select_option("#diff-second", label="first try")
+    page.click("#compare")
+    page.wait_for_selector("#diff .wb-items")
+    assert page.locator("#diff .wb-items button").count() == 1
+    page.locator("[data-version='0'] button").click()
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    assert set(read_groups(page).values()) == {20}
+    kept.locator("button").click()
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    assert sorted(read_groups(page).values()) == [19, 20, 20, 21]
+    page.click("#save")
+    page.fill("[data-dialog=text]", "saved run")
+    page.click("[data-dialog=confirm]")
+    page.wait_for_selector("#saved")
+    saved = workbench.folder.parent / "saved run"
+    assert str(saved) in page.inner_text("#saved")
+    assert sorted(np.bincount(cs.load_run(saved).model.labels_)) == [19, 20, 20, 21]
+
+
+# questions
+
+
+def test_questions_are_answered_by_keys(page, workbench):
+    open_questions(page)
+    assert re.search(r"About \d+ items? may change|unlikely to change", page.inner_text("#question-gain"))
+    assert page.inner_text("#question-reason")
+    first = answer(page, "y")
+    assert read_last(workbench) == {"action": "together", "items": [IDS[row] for row in first], "is_answer": True}
+    second = answer(page, "n")
+    assert read_last(workbench)["action"] == "apart"
+    third = answer(page, "d")
+    assert read_last(workbench)["action"] == "unknown"
+    assert len({tuple(pair) for pair in (first, second, third)}) == 3
+    page.wait_for_selector("#question-progress:has-text('3 answers so far')")
+    page.keyboard.press("u")
+    page.wait_for_selector(f"#question[data-pair='{third[0]}-{third[1]}']")
+    assert read_last(workbench)["action"] == "undo"
+    page.wait_for_selector("#question-progress:has-text('2 answers so far')")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#question-panel")
+
+
+def test_question_shows_both_items_on_all_maps(page):
+    open_questions(page)
+    pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
+    heads = page.locator("#question .wb-side-head bdi").all_text_contents()
+    assert heads[0] == IDS[pair[0]]
+    for where in MAPS[1:]:
+        for row in pair:
+            place = locate(page, row, where)
+            if place is not None:
+                assert page.locator(f"{where} .wb-marks").evaluate(COLORS_AROUND, [*place, 6])
+    assert page.locator("#question h4").count() == 3
+
+
+def test_page_says_when_asking_can_stop(page, workbench):
+    open_questions(page)
+    for _ in range(len(workbench.list_questions(100)["questions"]) + 5):
+        if page.locator("#question-end:not([hidden])").count() or page.is_hidden("#answers"):
+            break
+        answer(page, "d")
+    text = page.inner_text("#question")
+    assert "You can stop here" in text or "nothing left to ask" in text
+
+
+# several pages
+
+
+def test_reload_and_second_tab_show_the_same_state(page, visit, served, workbench):
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    groups = read_groups(page)
+    page.reload()
+    page.wait_for_selector("html[data-clustering]")
+    assert read_groups(page) == groups
+    assert "1 item changed its group" in page.inner_text("#changes")
+    second = visit.tab(page.context, served.address)
+    assert read_groups(second) == groups
+    with Following(page), Following(second):
+        second.click("#undo")
+    assert set(read_groups(page).values()) == set(read_groups(second).values()) == {20}
+
+
+def test_second_browser_without_key_is_refused(visit, served):
+    page = visit(served.address, is_ready=False)
+    page.wait_for_selector("#banner:has-text('Open the workbench with the link that consilience open shows')")
+    assert page.is_hidden("#workbench")
+
+
+def test_link_opens_one_browser_only(visit, copy_run, start):
+    visit.expected |= {401, 403}
+    running = start(copy_run())
+    url = running.url
+    first = visit(url)
+    assert "token" not in first.url
+    second = visit(url, is_ready=False)
+    second.wait_for_selector("#banner:has-text('This link was already used')")
+    wrong = visit(url[:-1], is_ready=False)
+    wrong.wait_for_selector("#banner:has-text('already used')")
+
+
+def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):
+    visit.expected.add(401)
+    state = json.loads(json.dumps(served.state))
+    state["origins"][0]["localStorage"][0]["value"] = "old"
+    page = visit(served.address, is_ready=False, storage_state=state)
+    page.wait_for_selector("#banner:has-text('Open the workbench with the link')")
+
+
+def test_second_server_on_a_folder_is_read_only(visit, served, workbench, page, start):
+    running = start(cs.load_run(served.folder))
+    reader = visit(running.url)
+    assert reader.inner_text("#banner").startswith("Read-only:")
+    click_row(reader, CLEAR_ROW)
+    assert reader.locator("#actions button:enabled").all_text_contents() == ["Clear"]
+    open_group(reader, "steel")
+    assert reader.locator("#group-page .wb-buttons button:enabled").all_text_contents() == ["Select members"]
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(reader):
+        page.click("#action-together")
+    reader.keyboard.press("Escape")
+    reader.keyboard.press("Escape")
+    assert sorted(read_groups(reader).values()) == [19, 20, 20, 21]
+
+
+def test_decision_without_server_is_not_lost_silently(visit, copy_run):
+    visit.expected |= {"ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE"}
+    running = RunningWorkbench(copy_run())
+    try:
+        page = visit(running.url)
+        select_rows(page, CLEAR_ROW, OTHER_ROW)
+        n_entries = len(running.workbench.log.entries)
+    finally:
+        running.close()
+    page.wait_for_selector("#banner:has-text('The connection is lost. Every decision is saved.')")
+    assert str(running.folder) in page.inner_text("#banner")
+    page.click("#action-together")
+    page.wait_for_selector("#message:has-text('The server cannot be reached.')")
+    assert page.inner_text("#selection-text") == "2 things selected"
+    assert len(running.workbench.log.entries) == n_entries
+
+
+# what can go wrong
+
+
+def test_run_that_cannot_be_opened_is_explained(visit, copy_run, start, monkeypatch):
+    def fail(*_):
+        raise ValueError("the ids of the items are not unique")
+
+    monkeypatch.setattr("consilience.workbench.workbench.open_result", fail)
+    page = visit(start(copy_run()).url, is_ready=False)
+    page.wait_for_selector("#opening-title:has-text('The run cannot be opened')")
+    assert page.inner_text("#opening-text") == "the ids of the items are not unique"
+    assert page.is_hidden("#opening-progress")
+
+
+def test_opening_screen_shows_what_is_done(visit, copy_run, monkeypatch, start):
+    may_end = threading.Event()
+    report_opening = Workbench._report_opening
+
+    def report(self, doing, share):
+        report_opening(self, doing, share)
+        if share > 0.2:
+            may_end.wait(HANG_LIMIT)
+
+    monkeypatch.setattr(Workbench, "_report_opening", report)
+    running = start(copy_run())
+    page = visit(running.url, is_ready=False)
+    page.wait_for_selector("#opening-text:has-text('placing the items on the map')")
+    assert page.locator("#opening-progress").evaluate("bar => bar.value") == 0.25
+    assert page.is_disabled("#open-questions")
+    may_end.set()
+    page.wait_for_selector("html[data-clustering]")
+    assert page.is_hidden("#opening")
+
+
+def test_failed_clustering_is_reported(page, workbench, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr(Reclustering, "apply", fail)
+    select_rows(page, 3, 5)
+    page.click("#action-together")
+    page.wait_for_selector("#message:has-text('the disk is on fire')")
+    assert page.inner_text("#status-text") == "The last re-clustering failed"
+    monkeypatch.undo()
+    page.click("#undo")
+    page.wait_for_selector("#status-text:has-text('Up to date')")
+
+
+def test_clustering_shows_progress_and_can_be_cancelled(page, workbench, monkeypatch):
+    is_started = threading.Event()
+
+    def wait_for_cancel(*_, check_stopped, report, **__):
+        report(0.4)
+        is_started.set()
+        wait_until(lambda: check_stopped() is not None)
+
+    monkeypatch.setattr(Reclustering, "apply", wait_for_cancel)
+    select_rows(page, 6, 7)
+    page.click("#action-together")
+    page.wait_for_selector("#cancel:not([hidden])")
+    assert page.locator("#status-progress").evaluate("bar => bar.value") == 0.4
+    page.click("#cancel")
+    page.wait_for_selector("#cancel", state="hidden")
+    page.wait_for_selector(".wb-status:not(.wb-working)")
+    assert read_last(workbench)["action"] == "undo"
+    assert set(read_groups(page).values()) == {20}
+
+
+def test_hostile_names_and_texts_are_text(visit, tmp_path, start):
+    ids = [f"{ALL[row % len(ALL)].encode('utf-8', 'replace').decode()}{row}".replace("\x00", "") for row in range(N)]
+    words = [f"{WORD} {SCRIPT}" for WORD in ("sweet", "sharp", "soft", "loud")]
+    path = write_things(tmp_path / "things.csv", ids=ids, texts=words)
+    result = cluster_things(path, title=ENDING)
+    result = result.rename({0: IMAGE, 1: SCRIPT})
+    running = start(cs.load_run(result.save(tmp_path / "run")))
+    page = visit(running.url)
+    assert page.inner_text("#title") == " ".join(ENDING.split())
+    assert IMAGE in read_groups(page)
+    for row in range(len(ALL)):
+        click_row(page, row)
+        page.wait_for_selector("#item [data-view]")
+        page.locator("#item summary").last.click()
+    page.locator(".wb-groups button", has_text="<img").click()
+    page.wait_for_selector("#group-back")
+    page.click("#group-rename")
+    page.fill("[data-dialog=text]", ENDING)
+    with Following(page):
+        page.keyboard.press("Enter")
+    page.click("#tab-decisions")
+    assert ENDING in page.inner_text("#decisions")
+    page.fill("#search", "<script>")
+    page.wait_for_selector("#hits .wb-items button")
+    open_questions(page)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img[src='x']").count() == 0
+    assert page.locator("body script").count() == 0
+
+
+# keyboard, sizes and settings of the browser
+
+
+def test_page_works_by_keyboard_alone(page, workbench):
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the groups"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type(IDS[0])
+    page.wait_for_selector("#hits .wb-items button")
+    seen = []
+    while not page.evaluate("document.activeElement.matches('#hits .wb-items button')"):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", f"the focus on {seen[-1]} is not visible"
+        assert len(seen) < 10
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#item h2:text-is('{IDS[0]}')")
+    page.keyboard.press("/")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(IDS[1])
+    page.wait_for_selector(f"#hits .wb-items b:text-is('{IDS[1]}')")
+    while not page.evaluate("document.activeElement.matches('#hits .wb-items button')"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Control+Enter")
+    assert page.inner_text("#selection-text") == "2 things selected"
+    page.focus("#action-together")
+    with Following(page):
+        page.keyboard.press("Enter")
+    assert read_last(workbench)["items"] == [IDS[0], IDS[1]]
+    page.keyboard.press("Escape")
+    assert page.inner_text("#selection-text") == "Nothing selected"
+
+
+def test_map_moves_and_zooms_by_keys(page):
+    page.focus("#map-joint .wb-points")
+    before = locate(page, CLEAR_ROW)
+    for key in ("+", "+", "ArrowRight"):
+        page.keyboard.press(key)
+    wait_until(lambda: page.locator("#map-joint.wb-zoomed").count() == 1)
+    assert locate(page, CLEAR_ROW) != before
+    page.keyboard.press("0")
+    assert locate(page, CLEAR_ROW) == before
+
+
+def test_tabs_of_panels_move_by_arrow_keys(page):
+    page.focus("#tab-item")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-decisions"
+    assert page.is_visible("#decisions")
+    page.keyboard.press("ArrowLeft")
+    assert page.is_visible("#item")
+
+
+def test_everything_has_a_name_for_screen_readers(page, workbench):
+    def check():
+        assert page.evaluate(NAMELESS) == []
+
+    check()
+    select_rows(page, 0, 1)
+    with Following(page):
+        page.click("#action-together")
+    check()
+    for tab in ("decisions", "versions"):
+        page.click(f"#tab-{tab}")
+        check()
+    page.click("#keep")
+    check()
+    page.keyboard.press("Escape")
+    open_group(page, "steel")
+    check()
+    page.click("#group-merge")
+    check()
+    page.keyboard.press("Escape")
+    open_questions(page)
+    check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_screen_shows_one_panel_at_a_time(visit, served, workbench, scheme):
+    page = visit(served.address, storage_state=served.state, viewport=NARROW, color_scheme=scheme)
+    for tab, shown in (
+        ("groups", "#groups"),
+        ("item", "#item"),
+        ("decisions", "#decisions"),
+        ("versions", "#versions"),
+        ("questions", "#answers"),
+        ("maps", "#map-joint"),
+    ):
+        page.click(f"#small-tabs [data-tab={tab}]")
+        page.wait_for_selector(shown)
+        assert page.evaluate(SCROLLS_SIDEWAYS) == []
+        visible = [name for name in ("#groups", "#right", "#answers", "#map-grid") if page.is_visible(name)]
+        assert len(visible) <= 1
+    wait_until(lambda: locate(page, CLEAR_ROW) is not None and locate(page, CLEAR_ROW)[0] > 0)
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    page.click("#small-tabs [data-tab=decisions]")
+    page.locator("[data-do=reach]").first.click()
+    page.wait_for_selector("#propagation:not([hidden])")
+    assert page.is_visible("#map-joint")
+    assert page.evaluate(SCROLLS_SIDEWAYS) == []
+
+
+def test_reduced_motion_shows_changes_without_animation(visit, served, workbench):
+    page = visit(served.address, storage_state=served.state, reduced_motion="reduce")
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    wait_until(lambda: page.locator(".wb-pulse").nth(0).evaluate("canvas => canvas.width > 0"))
+    assert page.locator(".wb-pulse.wb-fade").count() == 0
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+def test_page_works_without_webgl(launch_browser, served, workbench):
+    browser = launch_browser("--disable-webgl", "--disable-gpu", "--disable-accelerated-2d-canvas")
+    page = browser.new_context(storage_state=served.state).new_page()
+    page.goto(served.address)
+    page.wait_for_selector("html[data-clustering]", timeout=1000 * HANG_LIMIT)
+    assert page.evaluate("document.createElement('canvas').getContext('webgl')") is None
+    click_row(page, CLEAR_ROW)
+    page.wait_for_selector(f"#item h2:text-is('{IDS[CLEAR_ROW]}')")
+    x, y = locate(page, OTHER_ROW)
+    assert page.locator("#map-joint .wb-points").evaluate(COLORS_AROUND, [x, y, 3])
