@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,14 @@ import pytest
 
 import consilience as cs
 from consilience.workbench.describe import (
+    check_decision,
     describe_cell,
     describe_decision,
     flatten_text,
     number_equal_names,
     quote_items,
 )
+from consilience.workbench.knowledge import DecisionSet
 from consilience.workbench.workbench import check_short_name
 from small_runs import (
     CENTERS,
@@ -120,11 +123,11 @@ def test_item_without_a_view_says_so(hostile):
 def test_search_finds_all_words_in_ids_and_texts(result, tmp_path):
     with open_workbench(result, tmp_path) as workbench:
         assert unpack(workbench.search("ITEM 07")["rows"]).tolist() == [7]
-        found = workbench.search("blade  STEEL")
+        hits = workbench.search("blade  STEEL")
         texts = workbench.result.frame["text"].tolist()
         expected = [row for row, text in enumerate(texts) if "blade" in text and "steel" in text]
-        assert unpack(found["rows"]).tolist() == expected
-        assert found["n"] == len(expected) > 0
+        assert unpack(hits["rows"]).tolist() == expected
+        assert hits["n"] == len(expected) > 0
         assert workbench.search("   ")["n"] == 0
         assert workbench.search("<b>")["n"] == 0
 
@@ -294,6 +297,24 @@ def test_pictures_are_sent_with_the_items(tmp_path):
 )  # fmt: skip
 def test_decision_is_a_sentence(entry, sentence):
     assert describe_decision(entry) == sentence
+
+
+SPLIT = {"number": 1, "action": "split", "items": ["0", "1"], "others": ["2"], "new_group": 7}
+
+
+@pytest.mark.parametrize(
+    ("labels", "status", "reason"),
+    [
+        ([7, 7, 0, 0], "satisfied", ""),
+        ([7, 0, 0, 0], "violated", "1 item is in other groups."),
+        ([0, 0, 7, 0], "violated", "The items are together, but in another group than the one that was made for them."),
+        ([1, 1, 0, 0], "satisfied", ""),  # the new group was merged into another
+    ],
+)
+def test_split_is_satisfied_if_its_items_are_the_new_group(labels, status, reason):
+    clustering = SimpleNamespace(labels=np.array(labels), numbers=np.unique(labels))
+    decisions = DecisionSet([SPLIT], {str(row): row for row in range(4)}, 4)
+    assert check_decision(SPLIT, clustering, decisions) == (status, reason)
 
 
 def test_long_ids_are_cut_in_sentences():

@@ -1,5 +1,6 @@
 """The workbench: what each decision says, what it changes, and what undoing it restores."""
 
+import os
 import shutil
 import threading
 
@@ -223,8 +224,8 @@ def test_answer_is_a_decision(workbench, answer, action):
     assert workbench.describe_state()["n_answers"] == 1
     assert are_together(labels, [2, 44]) == (answer == "same")
     assert find_decision(workbench, number)["is_active"]
-    asked = workbench.list_questions(1000)["questions"]
-    assert frozenset((2, 44)) not in {frozenset(question["pair"]) for question in asked}
+    questions = workbench.list_questions(1000)["questions"]
+    assert frozenset((2, 44)) not in {frozenset(question["pair"]) for question in questions}
 
 
 def test_violated_decision_says_why(workbench):
@@ -612,16 +613,16 @@ def test_versions_are_compared_in_both_directions_and_with_the_present(workbench
     kept = workbench.keep_version("one answer")["number"]
     settle(workbench)
     moved = int(np.flatnonzero(workbench.snapshot.clustering.labels != workbench.opened.reclustering.first_labels)[0])
-    there, back = workbench.compare_versions(0, kept), workbench.compare_versions(kept, 0)
-    assert [item["row"] for item in there["moved"]] == [moved]
-    assert there["moved"][0]["id"] == IDS[moved]
-    assert there["moved"][0]["from"] == back["moved"][0]["to"]
-    assert there["moved"][0]["to"] == back["moved"][0]["from"]
+    forward, back = workbench.compare_versions(0, kept), workbench.compare_versions(kept, 0)
+    assert [item["row"] for item in forward["moved"]] == [moved]
+    assert forward["moved"][0]["id"] == IDS[moved]
+    assert forward["moved"][0]["from"] == back["moved"][0]["to"]
+    assert forward["moved"][0]["to"] == back["moved"][0]["from"]
     assert workbench.compare_versions(kept, -1)["n_moved"] == 0
     decide(workbench, "outlier", [50])
     to_present = workbench.compare_versions(kept, -1)
     assert [(item["row"], item["to"]) for item in to_present["moved"]] == [(50, None)]
-    dump_strictly([there, back, to_present])
+    dump_strictly([forward, back, to_present])
 
 
 def test_version_is_compared_after_a_cancelled_computation(workbench):
@@ -818,6 +819,28 @@ def test_second_workbench_follows_the_first_and_takes_over(result, tmp_path):
             decide(second, "outlier", [6])
             assert np.flatnonzero(settle(second) < 0).tolist() == [5, 6]
             assert len(list((tmp_path / ".workbench").glob("*.npz"))) == 3
+
+
+def test_folder_without_write_permission_can_be_read(result, tmp_path, monkeypatch):
+    with open_workbench(result, tmp_path) as workbench:
+        decide(workbench, "together", [0, 40])
+        labels = settle(workbench)
+    shutil.rmtree(tmp_path / ".workbench")
+    real = os.open
+
+    def refuse(path, flags, *arguments, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(tmp_path)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, flags, *arguments, **options)
+
+    monkeypatch.setattr("consilience.workbench.decisions.os.open", refuse)
+    with open_workbench(result, tmp_path) as workbench:
+        assert np.array_equal(settle(workbench), labels)
+        reason = workbench.describe_state()["read_only"]
+        assert reason.endswith(f"{tmp_path} is not writable: change its permissions to make changes here")
+        with pytest.raises(PermissionError, match="is not writable"):
+            workbench.keep_version("a version")
+    assert not (tmp_path / ".workbench").exists()
 
 
 def test_decisions_about_another_run_are_refused(result, tmp_path, tmp_path_factory):

@@ -276,6 +276,9 @@ def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet)
             if len(counts) > 1:
                 n_apart = int(counts.sum() - counts.max())
                 return "violated", f"{count_noun(n_apart, 'item is', 'items are')} in other groups."
+            new_group = entry.get("new_group")
+            if new_group in clustering.numbers and rows and labels[rows[0]] != new_group:
+                return "violated", "The items are together, but in another group than the one that was made for them."
             if n_outliers:
                 return "satisfied", f"{count_noun(n_outliers, 'item was', 'items were')} made an outlier later."
             return "satisfied", ""
