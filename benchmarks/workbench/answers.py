@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.workbench.answers`` clusters every multi-view set in CONSILIENCE_DATA by the default method,
 answers 20 questions, and prints the normalized mutual information before and after. Of the random pairs there is the
-mean over several draws. The last columns are the number of items that the questions expected to move, the number that
-moved, and the longest seconds of a re-clustering. ``--factor .75`` clusters with .75 times as many clusters as classes.
+mean over several draws. The last columns are the mean probability that the questions state for the answer that changes
+groups, the share of the answers that were so, and the longest seconds of a re-clustering. ``--factor .75`` clusters
+with .75 times as many clusters as classes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
@@ -22,52 +23,49 @@ from benchmarks.modern.collection import find_sets
 from consilience.methods.agreement.warm import WarmRefinement
 from consilience.workbench.clustering import Clustering, Reclustering
 from consilience.workbench.knowledge import DecisionSet
-from consilience.workbench.questions import rank_questions
+from consilience.workbench.questions import Question, rank_questions
 
 N_DRAWS = 3
 
-ChoosePair = Callable[[Reclustering, Clustering, DecisionSet], tuple[tuple[int, int], float] | None]
+ChooseQuestion = Callable[[Reclustering, Clustering, DecisionSet], Question | None]
 
 
 @dataclass
 class Answered:
     """What answers have done."""
 
-    score: float  # normalized mutual information
-    n_expected: float  # items that change their group
-    n_moved: int
-    longest: float  # seconds of a re-clustering
+    score: float = 0.0  # normalized mutual information
+    probabilities: list[float] = field(default_factory=list)  # of the decisive answers
+    is_decisive: list[bool] = field(default_factory=list)  # whether the answers were decisive
+    longest: float = 0.0  # seconds of a re-clustering
 
 
-def choose_best(
-    reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet
-) -> tuple[tuple[int, int], float] | None:
-    """Return the pair whose answer is expected to change most, and the expected number of items."""
-    questions = rank_questions(reclustering, clustering, decisions)
-    return (questions[0].pair, questions[0].gain) if questions else None
+def choose_best(reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet) -> Question | None:
+    """Return the question whose answer is expected to change most."""
+    return next(iter(rank_questions(reclustering, clustering, decisions)), None)
 
 
 def answer_questions(
-    warm: WarmRefinement, labels: np.ndarray, y: np.ndarray, n_answers: int, choose: ChoosePair
+    warm: WarmRefinement, labels: np.ndarray, y: np.ndarray, n_answers: int, choose: ChooseQuestion
 ) -> Answered:
     """Answer questions by the classes, and cluster again after each."""
     reclustering, rows = Reclustering(warm, labels), {str(row): row for row in range(len(y))}
     decisions = DecisionSet([], rows, len(y))
     clustering = reclustering.restore(labels, decisions.knowledge)
-    answered = Answered(0.0, 0.0, 0, 0.0)
+    answered = Answered()
     for number in range(1, n_answers + 1):
-        chosen = choose(reclustering, clustering, decisions)
-        if chosen is None:
+        question = choose(reclustering, clustering, decisions)
+        if question is None:
             break
-        pair, gain = chosen
-        action = "together" if y[pair[0]] == y[pair[1]] else "apart"
-        entry = {"number": number, "action": action, "items": [str(row) for row in pair]}
-        before, after = clustering.labels, DecisionSet([*decisions.entries, entry], rows, len(y))
+        is_same = y[question.pair[0]] == y[question.pair[1]]
+        action = "together" if is_same else "apart"
+        entry = {"number": number, "action": action, "items": [str(row) for row in question.pair]}
+        after = DecisionSet([*decisions.entries, entry], rows, len(y))
         start = time.perf_counter()
         clustering = reclustering.apply(clustering, entry, decisions, after)
         answered.longest = max(answered.longest, time.perf_counter() - start)
-        answered.n_expected += gain
-        answered.n_moved += int(np.sum(before != clustering.labels))
+        answered.probabilities.append(question.probability)
+        answered.is_decisive.append(is_same == (question.decisive == "same"))
         decisions = after
     answered.score = float(normalized_mutual_info_score(y, clustering.labels))
     return answered
@@ -89,9 +87,9 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", help="names of files (default: all)")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    columns = ("before", "asked", "random", "expected", "moved", "seconds")
+    columns = ("before", "asked", "random", "stated", "true", "seconds")
     print(f"{'set':18s}{'n':>6s}{'k':>5s}" + "".join(f"{column:>9s}" for column in columns))
-    scores, moved = [], []
+    scores, shares = [], []
     for name, load in find_sets().items():
         if options.sets and name not in options.sets:
             continue
@@ -105,18 +103,17 @@ def main() -> None:
         for seed in range(N_DRAWS):
             rng = np.random.default_rng(seed)
 
-            def draw_pair(*_: object, rng: np.random.Generator = rng, n: int = len(y)) -> tuple[tuple[int, int], float]:
+            def draw_pair(*_: object, rng: np.random.Generator = rng, n: int = len(y)) -> Question:
                 first, second = rng.choice(n, 2, replace=False).tolist()
-                return (first, second), 0.0
+                return Question((first, second), "same", 0.5, 1, 1, "drawn at random")
 
             random_scores.append(answer_questions(warm, labels, y, options.answers, draw_pair).score)
         scores.append((before, asked.score, float(np.mean(random_scores))))
-        moved.append((asked.n_expected, asked.n_moved))
-        values = "".join(f"{value:9.3f}" for value in scores[-1])
-        counts = f"{asked.n_expected:9.0f}{asked.n_moved:9d}{asked.longest:9.3f}"
-        print(f"{name:18s}{len(y):6d}{n_clusters:5d}{values}{counts}", flush=True)
-    means = "".join(f"{value:9.3f}" for value in np.mean(scores, axis=0))
-    print(f"{'mean':29s}{means}" + "".join(f"{value:9.0f}" for value in np.mean(moved, axis=0)))
+        shares.append((np.mean(asked.probabilities), np.mean(asked.is_decisive)))
+        values = "".join(f"{value:9.3f}" for value in (*scores[-1], *shares[-1], asked.longest))
+        print(f"{name:18s}{len(y):6d}{n_clusters:5d}{values}", flush=True)
+    means = "".join(f"{value:9.3f}" for value in np.mean(np.hstack([scores, shares]), axis=0))
+    print(f"{'mean':29s}{means}")
     gains = np.array(scores)[:, 1] - np.array(scores)[:, 0]
     print(f"better on {int((gains > 0.002).sum())}, worse on {int((gains < -0.002).sum())} of {len(gains)} sets")
 

@@ -19,6 +19,7 @@ EVIDENCE = 3.0  # factor by which an answer about typical items changes the odds
 # clustered with .75, 1 and 1.4 times as many clusters as classes.
 SPLIT_WEIGHTS = (-7.5, 2.3, 4.4, 7.7)  # constant, difference of votes, lowest accuracy of a view, doubt in the group
 MERGE_WEIGHTS = (4.4, 2.5)  # constant, log-odds of the share of votes for the other group
+N_NEAREST = 3  # groups that each group is compared with
 MAX_TRIED = 12  # typical items of a group from which the next question is taken
 N_SUGGESTED = 10  # pairs of `suggest_constraints` that are considered
 LEAST_GAIN = 1.0  # items that the best question is expected to move, below which asking can stop
@@ -29,10 +30,25 @@ class Question:
     """Two items to compare, and what the answers are expected to change."""
 
     pair: tuple[int, int]
-    gain: float  # expected number of items that change their group
-    if_same: int  # items that change their group if the two are the same, once enough answers say so
-    if_different: int
+    decisive: str  # the answer that changes groups: "same" or "different"
+    probability: float  # of this answer
+    n_items: int  # that change their group then
+    n_lacking: int  # answers that must say so before the groups change, this one included
     reason: str
+
+    @property
+    def gain(self) -> float:
+        """Expected number of items that change their group, per answer."""
+        return self.probability * self.n_items / self.n_lacking
+
+    @property
+    def sentence(self) -> str:
+        """What may change, for people."""
+        if self.n_items <= 1:
+            return "The answer is unlikely to change other items."
+        answer = "yes" if self.decisive == "same" else "no"
+        more = "" if self.n_lacking <= 1 else ", and another answer agrees"
+        return f"If {answer} ({self.probability:.0%} likely){more}, about {self.n_items:,} items change their group."
 
 
 def rank_questions(
@@ -78,15 +94,15 @@ def update_probability(prior: float, evidence: int) -> float:
 
 
 def _compare_groups(clustering: Clustering, decisions: DecisionSet, asked_rows: frozenset[int]) -> Iterator[Question]:
-    """Yield typical items of each group and the group that it is most often confused with."""
+    """Yield typical items of each group and the groups that it is most often confused with."""
     if clustering.n_groups < 2:
         return
     shares = measure_confusion(clustering)
     confusion = (shares + shares.T) / 2
     np.fill_diagonal(confusion, -1.0)
-    nearest = confusion.argmax(axis=1)
+    nearest = [set(np.argsort(-row, kind="stable")[:N_NEAREST].tolist()) for row in confusion]
     for first, second in combinations(range(clustering.n_groups), 2):
-        if nearest[first] != second and nearest[second] != first:
+        if second not in nearest[first] and first not in nearest[second]:
             continue
         evidence = count_merge_evidence(clustering, decisions, (first, second))
         rows = [clustering.find_typical(group, 1, asked_rows) for group in (first, second)]
@@ -97,9 +113,10 @@ def _compare_groups(clustering: Clustering, decisions: DecisionSet, asked_rows: 
         size = int(min(clustering.sizes[first], clustering.sizes[second]))
         yield Question(
             (rows[0][0], rows[1][0]),
-            update_probability(prior, evidence) * size / (NEEDED - evidence),
+            "same",
+            update_probability(prior, evidence),
             size,
-            0,
+            NEEDED - evidence,
             "They are typical of two groups that the views confuse. If they are the same, the groups may be one.",
         )
 
@@ -124,9 +141,10 @@ def _divide_groups(
         prior = estimate_probability(SPLIT_WEIGHTS, difference, lowest_accuracy, doubt)
         yield Question(
             pair,
-            update_probability(prior, evidence) * division.size / (NEEDED - evidence),
-            0,
+            "different",
+            update_probability(prior, evidence),
             division.size,
+            NEEDED - evidence,
             "They are in two parts of one group. If they are different, the group may be divided.",
         )
 
@@ -188,9 +206,10 @@ def _compare_contested(
         doubt = 1 - min(clustering.confidence[first], clustering.confidence[second])
         yield Question(
             (first, second),
+            "different" if is_same_group else "same",
             float(np.clip(doubt / 2, 0, 0.5)),
-            0 if is_same_group else 1,
-            1 if is_same_group else 0,
+            1,
+            1,
             "The views disagree about one of them, or put it between two groups.",
         )
 

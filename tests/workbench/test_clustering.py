@@ -1,0 +1,247 @@
+"""How the groups follow from decisions."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.methods.agreement.warm import WarmRefinement
+from consilience.workbench.clustering import (
+    NEEDED,
+    Reclustering,
+    count_merge_evidence,
+    count_split_evidence,
+    satisfy_constraints,
+)
+from consilience.workbench.knowledge import DecisionSet
+
+N_CLASSES = 4
+VIEWS, CLASSES = cs.datasets.make_gaussian_views(120, n_clusters=N_CLASSES, separation=7, missing=0.1, random_state=0)
+ROWS = {str(row): row for row in range(len(CLASSES))}
+
+
+@pytest.fixture(scope="module")
+def warm():
+    return WarmRefinement(VIEWS, dict.fromkeys(VIEWS.names, False), N_CLASSES)
+
+
+def start(warm, labels):
+    """Return the groups before any decision, and what makes further ones from them."""
+    reclustering = Reclustering(warm, labels)
+    decisions = DecisionSet([], ROWS, len(CLASSES))
+    return reclustering, reclustering.restore(labels, decisions.knowledge), decisions
+
+
+def decide(reclustering, clustering, decisions, **entry):
+    """Return the groups after one more decision, and all decisions."""
+    entry = {"number": len(decisions.entries) + 1, **entry}
+    after = DecisionSet([*decisions.entries, entry], ROWS, len(CLASSES))
+    return reclustering.apply(clustering, entry, decisions, after), after
+
+
+def ask(reclustering, clustering, decisions, first, second, action):
+    return decide(reclustering, clustering, decisions, action=action, items=[str(first), str(second)])
+
+
+def count_mixed(labels):
+    """Return how many items are not in the group of most items of their class, or share a group with another class."""
+    table = np.zeros((labels.max() + 1, N_CLASSES), int)
+    np.add.at(table, (labels, CLASSES), 1)
+    return len(labels) - sum(table[:, c].max() for c in range(N_CLASSES) if table[table[:, c].argmax()].argmax() == c)
+
+
+def test_true_groups_stay_without_decisions(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    after, _ = decide(reclustering, clustering, decisions, action="rename", group=0, name="a")
+    np.testing.assert_array_equal(after.labels, CLASSES)
+    assert after.confidence.mean() > 0.5
+
+
+def test_two_answers_divide_a_group_of_two_classes(warm):
+    labels = np.where(CLASSES == 1, 0, CLASSES)
+    reclustering, clustering, decisions = start(warm, labels)
+    pairs = zip(np.flatnonzero(CLASSES == 0), np.flatnonzero(CLASSES == 1), strict=False)
+    for number, (first, second) in enumerate(pairs, 1):
+        clustering, decisions = ask(reclustering, clustering, decisions, first, second, "apart")
+        if number < NEEDED:
+            assert list(clustering.effects) == []
+            assert np.mean(clustering.labels == labels) > 0.9
+        if number == NEEDED:
+            break
+    assert "divided, because 2 more answers" in clustering.effects[0]
+    assert count_mixed(clustering.labels) <= 2
+
+
+def test_answers_against_a_division_keep_the_group(warm):
+    labels = np.where(CLASSES == 1, 0, CLASSES)
+    reclustering, clustering, decisions = start(warm, labels)
+    first, second = np.flatnonzero(CLASSES == 0), np.flatnonzero(CLASSES == 1)
+    for k, action in enumerate(["together", "apart", "together", "apart"]):
+        clustering, decisions = ask(reclustering, clustering, decisions, first[k], second[k], action)
+    assert len(clustering.numbers) == N_CLASSES - 1
+
+
+def test_two_answers_about_clear_items_merge_their_groups(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:NEEDED] for group in (2, 3)]
+    for number, (first, second) in enumerate(zip(*clear, strict=True), 1):
+        clustering, decisions = ask(reclustering, clustering, decisions, first, second, "together")
+        assert len(clustering.numbers) == (N_CLASSES if number < NEEDED else N_CLASSES - 1)
+    assert "merged, because 2 more answers" in clustering.effects[0]
+    assert len(set(clustering.labels[np.isin(CLASSES, (2, 3))].tolist())) == 1
+
+
+def test_answers_about_groups_that_are_kept_apart_do_not_merge_them(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:4] for group in (2, 3)]
+    clustering, decisions = ask(reclustering, clustering, decisions, clear[0][3], clear[1][3], "apart")
+    for first, second in zip(clear[0][:3], clear[1][:3], strict=True):
+        clustering, decisions = ask(reclustering, clustering, decisions, first, second, "together")
+    assert len(clustering.numbers) == N_CLASSES
+
+
+def test_merge_gives_all_members_the_number_of_the_largest_group(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    entry = {"groups": [0, 3], "exemplars": [[str(np.flatnonzero(g == CLASSES)[0])] for g in (0, 3)]}
+    clustering, _ = decide(reclustering, clustering, decisions, action="merge", **entry)
+    assert len(set(clustering.labels[np.isin(CLASSES, (0, 3))].tolist())) == 1
+    np.testing.assert_array_equal(clustering.labels[CLASSES == 1], 1)
+
+
+def test_split_makes_a_group_with_a_number_that_no_other_decision_uses(warm):
+    reclustering, clustering, decisions = start(warm, np.where(CLASSES == 1, 0, CLASSES))
+    rows, others = np.flatnonzero(CLASSES == 1), np.flatnonzero(CLASSES == 0)[:3]
+    items = {"items": [str(row) for row in rows], "others": [str(row) for row in others]}
+    clustering, _ = decide(reclustering, clustering, decisions, action="split", **items)
+    assert set(clustering.labels[rows]) == {reclustering.name_new_group(1)}
+    assert reclustering.name_new_group(1) > CLASSES.max()
+    assert reclustering.name_new_group(2) != reclustering.name_new_group(1)
+    assert reclustering.name_new_group(1) not in clustering.labels[others]
+
+
+def test_outlier_leaves_its_group_and_returns_when_it_is_put_together_with_another(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    row, other = np.flatnonzero(CLASSES == 2)[:2]
+    clustering, decisions = decide(reclustering, clustering, decisions, action="outlier", items=[str(row)])
+    assert clustering.labels[row] == -1
+    assert clustering.confidence[row] == 0
+    np.testing.assert_array_equal(np.delete(clustering.labels, row), np.delete(CLASSES, row))
+    clustering, _ = ask(reclustering, clustering, decisions, row, other, "together")
+    assert clustering.labels[row] == clustering.labels[other] == 2
+
+
+def test_distrusted_view_gives_an_item_no_group(warm):
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    name = VIEWS.names[0]
+    row = int(np.flatnonzero(VIEWS.present.all(axis=1))[0])
+    assert clustering.view_labels[name][row] >= 0
+    clustering, _ = decide(reclustering, clustering, decisions, action="distrust", view=name, items=[str(row)])
+    assert clustering.view_labels[name][row] == -1
+    assert clustering.labels[row] == CLASSES[row]  # the other views know it
+
+
+def test_constraints_hold_after_every_decision(warm):
+    rng = np.random.default_rng(0)
+    reclustering, clustering, decisions = start(warm, CLASSES)
+    for _ in range(12):
+        first, second = rng.choice(len(CLASSES), 2, replace=False)
+        action = "together" if CLASSES[first] == CLASSES[second] else "apart"
+        clustering, decisions = ask(reclustering, clustering, decisions, first, second, action)
+        for entry in decisions.entries:
+            labels = clustering.labels[decisions.find_rows(entry)]
+            assert (labels[0] == labels[1]) == (entry["action"] == "together")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_satisfied_labels_differ_from_the_labels_before_only_where_needed(warm, seed):
+    rng = np.random.default_rng(seed)
+    _, clustering, _ = start(warm, CLASSES)
+    pairs = np.array([rng.choice(len(CLASSES), 2, replace=False) for _ in range(6)])
+    is_same = CLASSES[pairs[:, 0]] == CLASSES[pairs[:, 1]]
+    constraints = cs.Constraints(pairs[is_same], pairs[~is_same], by="position")
+    np.testing.assert_array_equal(satisfy_constraints(CLASSES, constraints, clustering), CLASSES)
+    wrong = CLASSES.copy()
+    first, second = pairs[~is_same][0]
+    wrong[second] = wrong[first]
+    labels = satisfy_constraints(wrong, constraints, clustering)
+    assert labels[first] != labels[second]
+    involved = np.unique(pairs)
+    np.testing.assert_array_equal(np.delete(labels, involved), np.delete(wrong, involved))
+
+
+def test_pair_that_no_group_can_separate_stays(warm):
+    labels = np.zeros(len(CLASSES), int)
+    reclustering, clustering, decisions = start(warm, labels)
+    clustering, _ = ask(reclustering, clustering, decisions, 0, 1, "apart")
+    np.testing.assert_array_equal(clustering.labels, labels)
+
+
+def test_divisions_cover_the_group_and_name_central_items_of_both_sides(warm):
+    reclustering, clustering, _ = start(warm, np.where(CLASSES == 1, 0, CLASSES))
+    divisions = reclustering.find_divisions(clustering, 0)
+    assert len(divisions) == 6  # pairs of four parts
+    for division in divisions:
+        np.testing.assert_array_equal(division.side >= 0, clustering.voted == 0)
+        assert [set(division.side[items].tolist()) for items in division.central] == [{0}, {1}]
+        assert division.size == min(np.sum(division.side == 0), np.sum(division.side == 1)) > 0
+        assert division.size == np.sum(division.side == division.smaller)
+    sides = np.stack([division.side for division in divisions])[:, np.isin(CLASSES, (0, 1)) & (clustering.voted == 0)]
+    classes = CLASSES[np.isin(CLASSES, (0, 1)) & (clustering.voted == 0)]
+    assert max(max(np.mean(side == classes), np.mean(side != classes)) for side in sides) > 0.95
+
+
+def test_group_of_few_items_has_no_divisions(warm):
+    labels = CLASSES.copy()
+    labels[np.flatnonzero(CLASSES == 0)[5:]] = 1
+    reclustering, clustering, _ = start(warm, labels)
+    few = int(np.argmin(np.bincount(clustering.voted, minlength=N_CLASSES)))
+    expected = 0 if np.sum(clustering.voted == few) < 10 else 1
+    assert len(reclustering.find_divisions(clustering, few)) >= expected
+    assert reclustering.find_divisions(clustering, N_CLASSES + 1) == []
+
+
+def test_evidence_counts_answers_for_minus_answers_against(warm):
+    reclustering, clustering, _ = start(warm, np.where(CLASSES == 1, 0, CLASSES))
+    division = reclustering.find_divisions(clustering, 0)[0]
+    left, right = division.central
+    entries = [
+        {"number": 1, "action": "apart", "items": [str(left[0]), str(right[0])]},
+        {"number": 2, "action": "apart", "items": [str(right[1]), str(left[1])]},
+        {"number": 3, "action": "apart", "items": [str(left[2]), str(left[3])]},  # not across
+        {"number": 4, "action": "together", "items": [str(left[4]), str(right[4])]},
+    ]
+    for n_entries, expected in ((0, 0), (1, 1), (2, 2), (3, 2), (4, 1)):
+        decisions = DecisionSet(entries[:n_entries], ROWS, len(CLASSES))
+        assert count_split_evidence(decisions, division.side) == expected
+
+
+def test_merge_evidence_counts_clear_items_of_both_groups_only(warm):
+    _, clustering, _ = start(warm, CLASSES)
+    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:2] for group in (0, 1)]
+    entries = [
+        {"number": 1, "action": "together", "items": [str(clear[0][0]), str(clear[1][0])]},
+        {"number": 2, "action": "together", "items": [str(clear[0][0]), str(clear[0][1])]},  # in one group
+    ]
+    decisions = DecisionSet(entries, ROWS, len(CLASSES))
+    assert count_merge_evidence(clustering, decisions, (0, 1)) == 1
+    assert count_merge_evidence(clustering, decisions, (1, 0)) == 1
+    assert count_merge_evidence(clustering, decisions, (0, 2)) == 0
+
+
+def test_unknown_group_is_refused(warm):
+    _, clustering, _ = start(warm, CLASSES)
+    with pytest.raises(ValueError, match="there is no group 17: it was merged or its decision was undone"):
+        clustering.find_group(17)
+
+
+def test_cancelled_refinement_raises_and_changes_nothing(warm):
+    reclustering, clustering, decisions = start(warm, np.where(CLASSES == 1, 0, CLASSES))
+    before = clustering.labels.copy()
+
+    def stop():
+        raise InterruptedError("stop here")
+
+    entry = {"number": 1, "action": "outlier", "items": ["3"]}
+    after = DecisionSet([entry], ROWS, len(CLASSES))
+    with pytest.raises(InterruptedError, match="stop here"):
+        reclustering.apply(clustering, entry, decisions, after, check_stopped=stop)
+    np.testing.assert_array_equal(clustering.labels, before)
