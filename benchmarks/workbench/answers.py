@@ -40,11 +40,6 @@ class Answered:
     longest: float = 0.0  # seconds of a re-clustering
 
 
-def choose_best(reclustering: Reclustering, clustering: Clustering, decisions: DecisionSet) -> Question | None:
-    """Return the question whose answer is expected to change most."""
-    return next(iter(rank_questions(reclustering, clustering, decisions)), None)
-
-
 def answer_questions(
     warm: WarmRefinement, labels: np.ndarray, y: np.ndarray, n_answers: int, choose: ChooseQuestion
 ) -> Answered:
@@ -71,7 +66,7 @@ def answer_questions(
     return answered
 
 
-def load_views(load: Callable[[], tuple[dict, np.ndarray]]) -> tuple[cs.Views, np.ndarray]:
+def load_set_as_views(load: Callable[[], tuple[dict, np.ndarray]]) -> tuple[cs.Views, np.ndarray]:
     """Return the views, in which a row with a missing value counts as missing, and the classes."""
     blocks, y = load()
     for X in blocks.values():
@@ -93,12 +88,14 @@ def main() -> None:
     for name, load in find_sets().items():
         if options.sets and name not in options.sets:
             continue
-        views, y = load_views(load)
+        views, y = load_set_as_views(load)
         n_clusters = max(2, round(options.factor * len(np.unique(y))))
         labels = cs.Consilience(n_clusters, random_state=0).fit(views).labels_
         warm = WarmRefinement(views, dict.fromkeys(views.names, False), n_clusters)
         before = float(normalized_mutual_info_score(y, labels))
-        asked = answer_questions(warm, labels, y, options.answers, choose_best)
+        answered = answer_questions(
+            warm, labels, y, options.answers, lambda *state: next(iter(rank_questions(*state)), None)
+        )
         random_scores = []
         for seed in range(N_DRAWS):
             rng = np.random.default_rng(seed)
@@ -108,9 +105,9 @@ def main() -> None:
                 return Question((first, second), "same", 0.5, 1, 1, "drawn at random")
 
             random_scores.append(answer_questions(warm, labels, y, options.answers, draw_pair).score)
-        scores.append((before, asked.score, float(np.mean(random_scores))))
-        shares.append((np.mean(asked.probabilities), np.mean(asked.is_decisive)))
-        values = "".join(f"{value:9.3f}" for value in (*scores[-1], *shares[-1], asked.longest))
+        scores.append((before, answered.score, float(np.mean(random_scores))))
+        shares.append((np.mean(answered.probabilities), np.mean(answered.is_decisive)))
+        values = "".join(f"{value:9.3f}" for value in (*scores[-1], *shares[-1], answered.longest))
         print(f"{name:18s}{len(y):6d}{n_clusters:5d}{values}", flush=True)
     means = "".join(f"{value:9.3f}" for value in np.mean(np.hstack([scores, shares]), axis=0))
     print(f"{'mean':29s}{means}")

@@ -55,7 +55,7 @@ class ServerProcess:
 
     def request(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Send a request and return the status and the answer."""
-        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection = http.client.HTTPConnection(self.host, timeout=600)
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
