@@ -164,6 +164,20 @@ def test_ctrl_c_while_the_browser_opens_closes_the_workbench(run, monkeypatch):
 
     monkeypatch.setattr("webbrowser.open", stop)
     ran = run_command("open", run)
+    assert ran.code == 0
+    assert ran.out.splitlines()[1:] == ["Press Ctrl-C to stop it."]
+    assert "Changes are not possible" not in run_command("open", run).err  # the first has released the folder
+
+
+def test_ctrl_c_while_the_workbench_closes_names_the_decisions(run, monkeypatch, waiting):
+    close = RunningWorkbench.close
+
+    def stop(running):
+        close(running)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunningWorkbench, "close", stop)
+    ran = run_command("open", run)
     assert ran.code == 130
     assert ran.error_line.endswith(f": the decisions are in {run / 'decisions.jsonl'}")
 

@@ -2,12 +2,14 @@
 
 import json
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 import consilience as cs
 from consilience.workbench.decisions import FILE_NAME
+from consilience.workbench.opening import open_result
 from consilience.workbench.workbench import Workbench
 from waiting import HANG_LIMIT
 
@@ -48,14 +50,25 @@ def cluster_items(path, n_clusters=3, *, items=None, **options):
     return cs.cluster(list_views(path), n_clusters, assess=False, **options)
 
 
+_opened = {}  # what the workbench prepares of each result, which decisions do not change
+
+
+def open_once(result, report):
+    """Prepare a result the first time that it is opened."""
+    if id(result) not in _opened:
+        _opened[id(result)] = result, open_result(result, report)  # as long as the result is here, its id is its own
+    return _opened[id(result)][1]
+
+
 @contextmanager
 def open_workbench(result, folder):
     """Open the workbench of a result, with its decisions in a folder, and wait until it is ready."""
     folder.mkdir(exist_ok=True)
     workbench = Workbench(result, folder)
     try:
-        workbench.start()
-        workbench.wait_until_ready(HANG_LIMIT)
+        with patch("consilience.workbench.workbench.open_result", open_once):
+            workbench.start()
+            workbench.wait_until_ready(HANG_LIMIT)
         yield workbench
     finally:
         workbench.close()

@@ -756,12 +756,12 @@ def test_run_that_cannot_be_opened_says_why(result, tmp_path, monkeypatch):
         raise ValueError("the files have changed")
 
     monkeypatch.setattr("consilience.workbench.workbench.open_result", fail)
-    with pytest.raises(ValueError, match="the files have changed"), open_workbench(result, tmp_path):
-        pass
     workbench = Workbench(result, tmp_path)
     workbench.start()
-    wait_until(lambda: workbench.describe_state()["opening_error"] == "the files have changed")
-    assert workbench.describe_state()["work"] is None
+    with pytest.raises(ValueError, match="the files have changed"):
+        workbench.wait_until_ready(HANG_LIMIT)
+    state = workbench.describe_state()
+    assert (state["opening_error"], state["is_ready"], state["work"]) == ("the files have changed", False, None)
     with pytest.raises(NotReadyError, match="the files have changed"):
         workbench.describe_items()
     workbench.close()

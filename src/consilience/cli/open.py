@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from ..files import check_complete
@@ -25,13 +26,14 @@ def run_open(options: argparse.Namespace, terminal: Terminal) -> None:
         read_only = running.workbench.log.read_only
         if read_only is not None:
             terminal.note(f"Changes are not possible: {read_only}.")
-        terminal.print_result(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.", always=True)
-        terminal.print_json({"url": running.url, "folder": str(folder), "read_only": read_only})
-        terminal.flush()
         terminal.outcome = f"the decisions are in {folder / FILE_NAME}"
-        if options.browser and not running.show():
-            terminal.note("No browser could be opened: copy the address.")
-        running.wait()
+        with suppress(KeyboardInterrupt):  # from here on, Ctrl-C is the way to end the command
+            terminal.print_result(f"The workbench is at {running.url}\nPress Ctrl-C to stop it.", always=True)
+            terminal.print_json({"url": running.url, "folder": str(folder), "read_only": read_only})
+            terminal.flush()
+            if options.browser and not running.show():
+                terminal.note("No browser could be opened: copy the address.")
+            running.wait()
         n_decisions = len(running.workbench.log.list_active())
     if n_decisions:
         terminal.print_result(f"{count_noun(n_decisions, 'decision')} in {folder / FILE_NAME}")

@@ -142,8 +142,8 @@ class Workbench:
         except CancelledError:
             return
         except Exception as error:
-            self._opening_error = report_error(error)
-            self._set_work(None)
+            self._work, self._opening_error = None, report_error(error)
+            self._notify()
             return
         while not self._is_closed:
             self._is_following = self._wake.is_set()
@@ -460,8 +460,7 @@ class Workbench:
             {
                 "pair": list(question.pair),
                 "gain": round(question.gain, 2),
-                "if_same": question.if_same,
-                "if_different": question.if_different,
+                "sentence": question.sentence,
                 "reason": question.reason,
             }
             for question in left[: max(0, n)]
