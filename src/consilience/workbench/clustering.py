@@ -22,6 +22,7 @@ from .propagation import propagate_statements
 
 CLEAR = 0.5  # confidence from which no other group has half as many votes: the item is typical of its group
 NEEDED = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
+CERTAIN = 1e4  # votes; those of the views add up to about their number
 N_PARTS, LEAST_PART = 4, 5  # parts of a group that are compared with each other, and their least mean size
 
 
@@ -198,7 +199,7 @@ class Reclustering:
                 groups = [int(group) for group in entry["groups"] if int(group) in before.numbers]
                 self._merge(labels, drift, groups)
             case "split":
-                labels[decisions.find_rows(entry)] = self.name_new_group(int(entry["number"]))
+                labels[decisions.find_rows(entry)] = int(entry["new_group"])
             case "outlier":
                 labels[decisions.find_rows(entry)] = -1
             case "together" | "apart":
@@ -212,17 +213,43 @@ class Reclustering:
         numbers = np.unique(labels[labels >= 0])
         compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
         drift = np.where(np.isin(drift, numbers) & (drift != labels), np.searchsorted(numbers, drift), -1)
-        votes = propagate_statements(self.warm.prepared, decisions.statements, compact, len(numbers))
         state = self.warm.refine(
             compact,
             len(numbers),
             decisions.knowledge,
-            further_votes=votes,
-            drift=np.where(drift >= 0, drift, -2),  # -1 is the label of outliers
+            further_votes=self._collect_votes(compact, numbers, decisions),
+            drift=drift,
             check_stopped=check_stopped,
             report=report,
         )
         return self._build(state, numbers, effects)
+
+    def _collect_votes(
+        self, labels: np.ndarray, numbers: np.ndarray, decisions: DecisionSet
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the votes that decisions add to those of the views, as a function of the labels, numbered from 0.
+
+        Pairs vote on items near them, items that were made a group stay in it, and items whose views are all
+        misleading keep their group.
+        """
+        ignored = decisions.knowledge.ignored
+        propagate = propagate_statements(self.warm.prepared, decisions.statements, labels, len(numbers), ignored)
+        members = {row: group for row, group in decisions.group_members.items() if group in numbers}
+        rows = np.array(list(members), np.int64)
+        groups = np.searchsorted(numbers, list(members.values()))
+        is_silent = np.ones(self.warm.n_entities, bool)
+        for view in self.warm.prepared:
+            is_silent[view.entities[~ignored.get(view.name, np.zeros_like(is_silent))[view.entities]]] = False
+
+        def collect_votes(labels: np.ndarray) -> np.ndarray:
+            shape = len(labels), len(numbers)
+            votes = np.zeros(shape) if propagate is None else propagate(labels)
+            votes[rows, groups] += CERTAIN
+            silent = np.flatnonzero(is_silent & (labels >= 0))
+            votes[silent, labels[silent]] += CERTAIN
+            return votes
+
+        return collect_votes
 
     def _merge(self, labels: np.ndarray, drift: np.ndarray, groups: Sequence[int]) -> None:
         """Give all members of some groups the number of the largest, in place."""

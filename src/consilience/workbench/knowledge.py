@@ -121,6 +121,15 @@ class DecisionSet:
         return statements
 
     @cached_property
+    def group_members(self) -> dict[int, int]:
+        """The number of the group that a decision made of an item, without outliers; the last decision counts."""
+        members: dict[int, int] = {}
+        for entry in self.entries:
+            if entry["action"] == "split":
+                members |= dict.fromkeys(self.find_rows(entry), int(entry["new_group"]))
+        return {row: group for row, group in members.items() if row not in self.outliers}
+
+    @cached_property
     def knowledge(self) -> Knowledge:
         """What refinement takes."""
         is_outlier = None

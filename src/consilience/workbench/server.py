@@ -366,8 +366,15 @@ class RequestHandler(BaseHTTPRequestHandler):
             )
         origins = {origin.strip().lower() for origin in self.headers.get_all("Origin", [])}
         sites = {site.strip().lower() for site in self.headers.get_all("Sec-Fetch-Site", [])}
-        if not origins <= {f"http://{hosts[0].strip().lower()}"} or not sites <= {"same-origin", "none"}:
+        if not origins <= {f"http://{hosts[0].strip().lower()}"}:
             raise RefusedRequestError(HTTPStatus.FORBIDDEN, "requests from other sites are refused")
+        if not sites <= {"same-origin", "none"} and not self._is_followed_link():
+            raise RefusedRequestError(HTTPStatus.FORBIDDEN, "requests from other sites are refused")
+
+    def _is_followed_link(self) -> bool:
+        """Whether a link on another page, such as a notebook, opens the page, which has no secrets, in a tab."""
+        mode, kind = self.headers.get_all("Sec-Fetch-Mode", []), self.headers.get_all("Sec-Fetch-Dest", [])
+        return self.command == "GET" and self.path == "/" and mode == ["navigate"] and kind == ["document"]
 
     def _check_method(self, methods: set[str]) -> None:
         if self.command not in methods:

@@ -476,14 +476,14 @@ class Workbench:
         rows, others = shown.decisions.find_rows(entry), shown.decisions.find_rows(entry, "others")
         pair = (rows[0], others[0] if others else rows[1])
         clustering, opened = shown.clustering, self.opened
-        prepared = opened.reclustering.warm.prepared
+        prepared, ignored = opened.reclustering.warm.prepared, shown.decisions.knowledge.ignored
         views = []
         for view in prepared:
-            bells = measure_bells(view, pair, clustering.compact, clustering.n_groups)
+            bells = measure_bells(view, pair, clustering.compact, clustering.n_groups, ignored)
             packed, n_reached = pack_bells(bells, pair, opened.n_items)
             sentence = describe_reach(n_reached, (pair[0] in bells, pair[1] in bells))
             views.append({"name": view.name, **packed, "n_reached": n_reached, "sentence": sentence})
-        bells = combine_bells(prepared, pair, clustering.compact, clustering.n_groups)
+        bells = combine_bells(prepared, pair, clustering.compact, clustering.n_groups, ignored)
         packed, n_reached = pack_bells(bells, pair, opened.n_items)
         if entry not in shown.decisions.entries or len(rows) + len(others) != 2:
             sentence = "Decisions about more than two items, and those that do not count, are not propagated."

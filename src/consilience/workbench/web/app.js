@@ -2,7 +2,7 @@
 import { authorize, followState, post } from "/api.js";
 import { connectActions, showMessage } from "/decide.js";
 import { buildDecisions } from "/decisions.js";
-import { at, countItems, make, makeCodeText, number } from "/elements.js";
+import { at, capitalize, countItems, make, makeCodeText, number } from "/elements.js";
 import { buildGroups } from "/groups.js";
 import { buildItem } from "/item.js";
 import { connectKeys } from "/keys.js";
@@ -90,13 +90,26 @@ const showConnection = (isReached, reason) => {
   const was = isConnected;
   isConnected = isReached;
   if (isReached) {
+    at("status").classList.remove("wb-failed");
     if (!was) showFrame();
     return;
   }
   const folder = items.folder || "FOLDER";
-  showBanner(reason || `The connection is lost. Every decision is saved. Run \`consilience open ${folder}\` again.`, true);
-  at("status-text").textContent = reason ? "Not authorized" : "Connection lost";
+  const text = reason || `The connection is lost. Every decision is saved. Run \`consilience open ${folder}\` again.`;
+  const title = reason ? "No access" : "Connection lost";
+  if (at("workbench").hidden) showOpening(title, text);
+  else showBanner(text, true);
+  at("status-text").textContent = title;
+  at("status").classList.add("wb-failed");
   at("status-progress").hidden = at("cancel").hidden = true;
+};
+const showOpening = (title, text, work = null) => {
+  at("opening").hidden = false;
+  at("opening-title").textContent = title;
+  at("opening-text").replaceChildren(makeCodeText("span", capitalize(text)));
+  at("opening-progress").hidden = !work;
+  if (work?.share != null) at("opening-progress").value = work.share;
+  else at("opening-progress").removeAttribute("value");
 };
 const showStatus = () => {
   const { work, error, changes } = server.state;
@@ -104,11 +117,13 @@ const showStatus = () => {
   progress.hidden = !work;
   at("cancel").hidden = !work?.can_cancel;
   at("status").classList.toggle("wb-working", Boolean(work));
+  at("status").classList.toggle("wb-failed", Boolean(error || server.state.opening_error));
   if (work) {
-    at("status-text").textContent = `${work.doing} …`;
+    at("status-text").textContent = `${capitalize(work.doing)} …`;
     if (work.share === null) progress.removeAttribute("value");
     else progress.value = work.share;
-  } else if (error) at("status-text").textContent = "The last re-clustering failed";
+  } else if (server.state.opening_error) at("status-text").textContent = "Not opened";
+  else if (error) at("status-text").textContent = "The last re-clustering failed";
   else at("status-text").textContent = changes ? `Up to date, clustered in ${changes.seconds.toFixed(1)} s` : "Up to date";
 };
 let shownError = null;
@@ -121,11 +136,8 @@ const showFrame = () => {
   at("small-tabs").hidden = !isReady;
   at("open-questions").disabled = !isReady;
   if (!isReady) {
-    at("opening-title").textContent = state.opening_error ? "The run cannot be opened" : "Opening the run …";
-    at("opening-text").textContent = state.opening_error || state.work?.doing || "";
-    at("opening-progress").hidden = Boolean(state.opening_error);
-    if (state.work?.share != null) at("opening-progress").value = state.work.share;
-    else at("opening-progress").removeAttribute("value");
+    if (state.opening_error) showOpening("The run cannot be opened", state.opening_error);
+    else showOpening("Opening the run …", state.work?.doing ?? "", state.work ?? {});
   }
   if (isConnected) showBanner(state.read_only ? `Read-only: ${state.read_only}` : "", false);
   showStatus();
@@ -178,10 +190,7 @@ const start = async () => {
   connectTabs();
   at("cancel").addEventListener("click", () => post("/api/cancel").catch((error) => showMessage(error.message)));
   const problem = await authorize();
-  if (problem) {
-    at("status-text").textContent = "Not authorized";
-    return showBanner(problem, true);
-  }
+  if (problem) return showConnection(false, problem);
   followState(apply, showConnection, () => clustering.number);
 };
 start();

@@ -1,14 +1,14 @@
 // Decisions of the person: sent to the server, and only reported as made once the server has recorded them.
 import { post } from "/api.js";
 import { askChoice, askText, showContradiction } from "/dialogs.js";
-import { at, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
+import { at, capitalize, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
 import { get } from "/api.js";
 import * as store from "/store.js";
 import { items, page, server } from "/store.js";
 
 export const showMessage = (text) => {
   const close = makeButton("Close", () => (at("message").hidden = true), "wb-quiet");
-  at("message").replaceChildren(make("span", text), close);
+  at("message").replaceChildren(make("span", capitalize(text)), close);
   at("message").hidden = false;
 };
 export const hideMessage = () => (at("message").hidden = true);

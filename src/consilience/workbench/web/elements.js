@@ -23,6 +23,7 @@ export const countItems = (n) => (n === 1 ? "1 item" : `${number(n)} ${items.nou
 export const percent = (share) => `${Math.round(100 * share)}%`;
 export const say = (text) => (at("live").textContent = text);
 export const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const writeTime = (time) => {
   const date = new Date(typeof time === "number" ? time * 1000 : time);
   if (Number.isNaN(date.getTime())) return "";

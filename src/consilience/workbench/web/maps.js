@@ -630,6 +630,10 @@ export const buildMaps = () => {
   readTones();
   maps = [new PointMap(null, items.layout), ...items.views.map((view) => new PointMap(view, view.layout))];
   at("map-grid").replaceChildren(...maps.map((map) => map.figure));
+  const n = items.views.length;
+  const nBeside = n <= 2 ? 1 : n <= 8 ? 2 : 3; // columns of views beside the joint map, on wide screens
+  const layout = { columns: n <= 4 ? n : n <= 6 ? 3 : 4, beside: nBeside, rows: Math.ceil(n / nBeside) };
+  for (const [name, value] of Object.entries(layout)) at("map-grid").style.setProperty(`--${name}`, value);
   const colors = [["group", "Group"], ["confidence", "Confidence"], ["contested", "Contested"], ["view", "By this view alone"]];
   if (items.classes) colors.push(["classes", "Known classes"]);
   for (const [value, text] of colors) {

@@ -95,7 +95,7 @@ const placeNear = (anchors, { wide, high }, measure) => {
       const distanceTo = ({ px, py }) => Math.hypot(center[0] - px, center[1] - py);
       const distance = distanceTo(anchor);
       const isNearerToOther = anchors.some((other) => other !== anchor && distanceTo(other) < distance);
-      const cost = nCovered + distance / 8 + (isNearerToOther ? 12 : 0);
+      const cost = 3 * nCovered + distance / 8 + (isNearerToOther ? 12 : 0);
       if (!best || cost < best.cost) best = { ...candidate, cost, center };
     }
     if (!best) continue;

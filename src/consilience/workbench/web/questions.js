@@ -17,10 +17,12 @@ const keyOf = ({ pair }) => pair.join("-");
 const fetchQuestions = async () => {
   if (isFetching) return;
   isFetching = true;
+  if (!current) showQuestion(); // says that the next question is looked for
   try {
     const skip = [...skipped, ...(current ? [keyOf(current)] : [])].slice(-200);
     const answer = await get("/api/questions", { n: nAhead, skip: skip.join(",") });
-    queue = answer.questions.filter((question) => !skip.includes(keyOf(question)));
+    const isOpen = (question) => !skipped.has(keyOf(question)) && !(current && keyOf(current) === keyOf(question));
+    queue = answer.questions.filter(isOpen); // a question may have been answered while the others were looked for
     message = answer.message;
     queue.slice(0, 2).forEach(({ pair }) => pair.forEach((row) => fetchItem(row).catch(() => null)));
   } catch (error) {
@@ -59,11 +61,13 @@ const makeSide = (item, letter) => {
 const showQuestion = async () => {
   const box = at("question");
   at("answers").hidden = !current;
+  box.ariaBusy = String(!current && isFetching);
   const n = server.state?.n_answers ?? 0;
   at("question-progress").textContent = n === 1 ? "1 answer so far" : `${number(n)} answers so far`;
   at("answer-undo").disabled = !answered.length;
   if (!current) {
     store.setPins([]);
+    delete box.dataset.pair;
     box.replaceChildren(make("p", isFetching ? "Looking for the next question …" : (message ?? "There is no open question."), "wb-empty"));
     if (answered.length) box.append(makeButton("Undo the last answer", undoAnswer));
     return;
@@ -120,11 +124,9 @@ export const answer = async (choice) => {
   skipped.add(keyOf(question));
   answered.push({ question, number: result.number, choice });
   current = null;
-  if (queue.length) advance();
-  else {
-    showQuestion();
-    fetchQuestions();
-  }
+  if (queue.length) return advance();
+  showQuestion();
+  fetchQuestions();
 };
 export const undoAnswer = async () => {
   const last = answered.at(-1);
@@ -151,7 +153,7 @@ export const setAsking = (isAsking) => {
   at("open-questions").setAttribute("aria-pressed", String(isAsking));
   if (isAsking) {
     if (current) showQuestion();
-    else fetchQuestions().then(() => !current && showQuestion());
+    else fetchQuestions();
   } else store.setPins([]);
 };
 export const buildQuestions = () => {
