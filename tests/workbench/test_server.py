@@ -327,6 +327,22 @@ def test_requests_that_other_sites_cause_are_refused(client, site, status, path)
     assert client.send("GET", path, Sec_Fetch_Site=site).status == status
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "mode", "kind", "status"),
+    [
+        ("GET", "/", "navigate", "document", 200),
+        ("GET", "/", "navigate", "iframe", 403),
+        ("GET", "/", "no-cors", "document", 403),
+        ("GET", "/app.js", "navigate", "document", 403),
+        ("GET", "/api/items", "navigate", "document", 403),
+        ("POST", "/", "navigate", "document", 403),
+    ],
+)
+def test_link_on_another_page_opens_only_the_page(client, method, path, mode, kind, status):
+    headers = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": mode, "Sec_Fetch_Dest": kind}
+    assert client.send(method, path, **headers).status == status
+
+
 @pytest.mark.parametrize("path", ["/api/decide", "/api/session", "/", "/missing"])
 def test_preflight_is_refused(client, path):
     for origin in ("http://evil.example", f"http://{client.host}"):
@@ -1026,9 +1042,8 @@ def test_ctrl_c_ends_server_process():
     ("error", "status", "sentence"),
     [
         (ValueError("rows are missing"), 400, "rows are missing"),
-        (TypeError("a list is needed"), 400, "a list is needed"),
-        (KeyError("there is no group 7"), 400, "there is no group 7"),
-        (KeyError(), 400, ""),
+        (TypeError("secret"), 500, "an unexpected error occurred (TypeError): the log has the details"),
+        (KeyError("secret"), 500, "an unexpected error occurred (KeyError): the log has the details"),
         (NotReadyError("the run is still being opened"), 503, "the run is still being opened"),
         (ReadOnlyError("another workbench has it open"), 403, "another workbench has it open"),
         (OSError(errno.ENOSPC, "the decision was not saved: full"), 507, "the decision was not saved: full"),

@@ -496,7 +496,7 @@ def call_route(route: Route, workbench: Any, values: dict[str, Any]) -> Content:
 
 def refuse(error: Exception) -> RefusedRequestError:
     """Return the response to an error of the workbench."""
-    sentence = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
+    sentence = str(error)
     match error:
         case Contradiction():
             contradiction = {"sentence": sentence, "decisions": error.decisions, "sentences": error.sentences}
@@ -505,7 +505,7 @@ def refuse(error: Exception) -> RefusedRequestError:
             return RefusedRequestError(HTTPStatus.SERVICE_UNAVAILABLE, sentence, {"Retry-After": "1"})
         case ReadOnlyError():
             return RefusedRequestError(HTTPStatus.FORBIDDEN, sentence)
-        case ValueError() | TypeError() | KeyError():
+        case ValueError():
             logger.debug("a request to the workbench was not valid", exc_info=error)
             return RefusedRequestError(HTTPStatus.BAD_REQUEST, sentence)
         case OSError() if error.errno in DISK_FULL:
