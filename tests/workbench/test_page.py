@@ -132,7 +132,7 @@ def answer(page, key):
     """Answer a question by a key; return its pair and wait for the next question, or for the end."""
     pair = page.get_attribute("#question", "data-pair")
     page.keyboard.press(key)
-    page.wait_for_selector(f"#question:not([data-pair='{pair}']), #answers[hidden]", state="attached")
+    page.wait_for_selector(f"#question[data-pair]:not([data-pair='{pair}']), #question[aria-busy=false] > .wb-empty")
     return [int(row) for row in pair.split("-")]
 
 
@@ -664,7 +664,7 @@ def test_reload_and_second_tab_show_the_same_state(page, visit, served, workbenc
 
 def test_second_browser_without_key_is_refused(visit, served):
     page = visit(served.address, is_ready=False)
-    page.wait_for_selector("#banner:has-text('Open the workbench with the link that consilience open shows')")
+    page.wait_for_selector("#opening-text:has-text('Open the workbench with the link that consilience open shows')")
     assert page.is_hidden("#workbench")
 
 
@@ -675,9 +675,9 @@ def test_link_opens_one_browser_only(visit, copy_run, start):
     first = visit(url)
     assert "token" not in first.url
     second = visit(url, is_ready=False)
-    second.wait_for_selector("#banner:has-text('This link was already used')")
+    second.wait_for_selector("#opening-text:has-text('This link was already used')")
     wrong = visit(url[:-1], is_ready=False)
-    wrong.wait_for_selector("#banner:has-text('already used')")
+    wrong.wait_for_selector("#opening-text:has-text('already used')")
 
 
 def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):
@@ -685,7 +685,7 @@ def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):
     state = json.loads(json.dumps(served.state))
     state["origins"][0]["localStorage"][0]["value"] = "old"
     page = visit(served.address, is_ready=False, storage_state=state)
-    page.wait_for_selector("#banner:has-text('Open the workbench with the link')")
+    page.wait_for_selector("#opening-text:has-text('Open the workbench with the link')")
 
 
 def test_second_server_on_a_folder_is_read_only(visit, served, workbench, page, start):
@@ -731,7 +731,7 @@ def test_run_that_cannot_be_opened_is_explained(visit, copy_run, start, monkeypa
     monkeypatch.setattr("consilience.workbench.workbench.open_result", fail)
     page = visit(start(copy_run()).url, is_ready=False)
     page.wait_for_selector("#opening-title:has-text('The run cannot be opened')")
-    assert page.inner_text("#opening-text") == "the ids of the items are not unique"
+    assert page.inner_text("#opening-text") == "The ids of the items are not unique"
     assert page.is_hidden("#opening-progress")
 
 
@@ -747,7 +747,7 @@ def test_opening_screen_shows_what_is_done(visit, copy_run, monkeypatch, start):
     monkeypatch.setattr(Workbench, "_report_opening", report)
     running = start(copy_run())
     page = visit(running.url, is_ready=False)
-    page.wait_for_selector("#opening-text:has-text('placing the items on the map')")
+    page.wait_for_selector("#opening-text:has-text('Placing the items on the map')")
     assert page.locator("#opening-progress").evaluate("bar => bar.value") == 0.25
     assert page.is_disabled("#open-questions")
     may_end.set()
@@ -762,7 +762,7 @@ def test_failed_clustering_is_reported(page, workbench, monkeypatch):
     monkeypatch.setattr(Reclustering, "apply", fail)
     select_rows(page, 3, 5)
     page.click("#action-together")
-    page.wait_for_selector("#message:has-text('the disk is on fire')")
+    page.wait_for_selector("#message:has-text('The disk is on fire')")
     assert page.inner_text("#status-text") == "The last re-clustering failed"
     monkeypatch.undo()
     page.click("#undo")

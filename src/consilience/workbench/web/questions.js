@@ -46,11 +46,6 @@ const showEnd = () => {
   note.hidden = !message;
   note.textContent = message ?? "";
 };
-const describeGain = ({ gain }) => {
-  const rounded = Math.round(gain);
-  if (rounded < 1) return "The answer is unlikely to change other items.";
-  return rounded === 1 ? "About 1 item may change its group." : `About ${number(rounded)} items may change their group.`;
-};
 const makeSide = (item, letter) => {
   const head = make("div", undefined, `wb-side-head wb-side-${letter.toLowerCase()}`);
   const title = make("h3");
@@ -83,7 +78,7 @@ const showQuestion = async () => {
   }
   if (current !== question) return;
   const title = make("h2", "Are these two the same kind?", "wb-question-title");
-  const gain = make("p", describeGain(question), "wb-gain");
+  const gain = make("p", question.sentence, "wb-gain");
   gain.id = "question-gain";
   const reason = make("p", question.reason, "wb-note");
   reason.id = "question-reason";
