@@ -602,7 +602,7 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
 
 def test_questions_are_answered_by_keys(page, workbench):
     open_questions(page)
-    assert re.search(r"About \d+ items? may change|unlikely to change", page.inner_text("#question-gain"))
+    assert re.search(r"If (yes|no) \(\d+% likely\)|unlikely to change", page.inner_text("#question-gain"))
     assert page.inner_text("#question-reason")
     first = answer(page, "y")
     assert read_last(workbench) == {"action": "together", "items": [IDS[row] for row in first], "is_answer": True}
