@@ -43,6 +43,15 @@ def served(run_folder, tmp_path_factory):
         yield SimpleNamespace(workbench=running.workbench, folder=folder, address=address, state=state)
 
 
+@pytest.fixture(scope="module")
+def context(browser, served):
+    """A context of the browser that has the key, for tests that need no other settings."""
+    context = browser.new_context(viewport=WIDE, storage_state=served.state)
+    context.set_default_timeout(1000 * HANG_LIMIT)
+    yield context
+    context.close()
+
+
 @pytest.fixture
 def workbench(served):
     """The workbench of the small run, without decisions that count."""
@@ -64,7 +73,7 @@ def visit(browser, start):
 
     Refused requests are logged by the browser itself; a test that provokes some adds their status to `expected`.
     """
-    contexts, messages, urls, hosts = [], [], [], []
+    contexts, pages, messages, urls, hosts = [], [], [], [], []
 
     def open_page(address, *, is_ready=True, **options):
         context = browser.new_context(**{"viewport": WIDE, **options})
@@ -74,6 +83,7 @@ def visit(browser, start):
 
     def open_tab(context, address, *, is_ready=True):
         page = context.new_page()
+        pages.append(page)
         hosts.append(address.partition("#")[0])
         page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: messages.append(str(error)))
@@ -86,8 +96,8 @@ def visit(browser, start):
     open_page.tab = open_tab
     open_page.expected = set()
     yield open_page
-    for context in contexts:
-        context.close()
+    for opened in (*pages, *contexts):
+        opened.close()
     allowed = tuple(
         f"error: Failed to load resource: {reason}"
         for status in open_page.expected
@@ -98,6 +108,6 @@ def visit(browser, start):
 
 
 @pytest.fixture
-def page(visit, workbench, served):
+def page(visit, workbench, served, context):
     """A page of the workbench without decisions that count."""
-    return visit(served.address, storage_state=served.state)
+    return visit.tab(context, served.address)
