@@ -515,6 +515,8 @@ def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visi
         assert read_last(workbench)["replaces"] == [number]
         labels = workbench.snapshot.clustering.labels
         assert labels[0] != labels[4]
+        page.click("#tab-decisions")
+        assert f"replaced by {number + 1}" in page.inner_text(f"[data-decision='{number}']")
 
 
 def test_refused_decision_is_explained(page, visit, workbench):

@@ -330,6 +330,7 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
     assert are_together(labels, [0, 1])
     assert read_log(workbench.folder)[-1]["replaces"] == [2]
     assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, False, True, True]
+    assert [find_decision(workbench, n)["replaced_by"] for n in (1, 2, 3, number)] == [None, number, None, None]
     workbench.undo(number)
     assert np.array_equal(settle(workbench), before)
     assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, True, True, False]

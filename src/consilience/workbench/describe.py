@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..explain import find_differences, profile
+from ..explain import Difference, find_differences, profile
 from ..explain.names import choose_names
 from ..explain.terms import count_terms
 from ..files.dates import format_days
@@ -179,6 +179,7 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
     inside = labels == group
     marks = profile(views, labels, N_MARKS, texts=run.texts) if clustering.n_groups > 1 else {}
     differences = find_differences(labels, run.columns) if clustering.n_groups > 1 else [[] for _ in names]
+    n_texts = sum(column.kind == "text" for column in run.columns)
     members = np.flatnonzero(inside)
     ordered = members[np.argsort(-clustering.confidence[members], kind="stable")].tolist()
     typical = ordered[:N_EXAMPLES]
@@ -195,7 +196,7 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
         "name": names[number],
         "size": int(inside.sum()),
         "confidence": float(clustering.confidence[inside].mean()),
-        "differences": [difference.sentence for difference in differences[group]],
+        "differences": [describe_difference(difference, n_texts) for difference in differences[group]],
         "marks": [
             {
                 "view": view,
@@ -219,6 +220,12 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
             {"number": int(clustering.numbers[other]), "n_members": int(seconds[other])} for other in neighbors
         ],
     }
+
+
+def describe_difference(difference: Difference, n_texts: int) -> str:
+    """Return what marks a group in a column; words are named with their column if several columns are texts."""
+    is_ambiguous = difference.kind == "text" and n_texts > 1
+    return f"{difference.column}: {difference.sentence}" if is_ambiguous else difference.sentence
 
 
 def list_member(opened: OpenedRun, clustering: Clustering, row: int) -> dict[str, Any]:

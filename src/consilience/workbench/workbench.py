@@ -358,7 +358,8 @@ class Workbench:
 
     def _describe_decisions(self, shown: Snapshot) -> dict[str, Any]:
         entries = list(self.log.entries)
-        active = {int(entry["number"]) for entry in find_active(entries)}
+        active = {int(entry["number"]): entry for entry in find_active(entries)}
+        replaced_by = {old: number for number, entry in active.items() for old in entry.get("replaces", ())}
         undone = find_undone(entries)
         applied = {int(other["number"]) for other in shown.decisions.entries}
         listed = []
@@ -379,6 +380,7 @@ class Workbench:
                     "action": entry["action"],
                     "sentence": describe.describe_decision(entry),
                     "is_active": is_active,
+                    "replaced_by": None if is_active else replaced_by.get(number),
                     "can_undo": is_active and self.log.read_only is None,
                     "can_redo": number in undone and self.log.read_only is None,
                     "time": entry["time"],
@@ -388,7 +390,7 @@ class Workbench:
                 }
             )
         undo, redo = find_steps(entries)
-        n_answers = sum(entry.get("is_answer", False) for entry in find_active(entries))
+        n_answers = sum(entry.get("is_answer", False) for entry in active.values())
         return {"decisions": listed, "undo": undo, "redo": redo, "n_answers": n_answers}
 
     def _list_versions(self, shown: Snapshot) -> list[dict[str, Any]]:
@@ -488,10 +490,8 @@ class Workbench:
         if entry not in shown.decisions.entries or len(rows) + len(others) != 2:
             sentence = "Decisions about more than two items, and those that do not count, are not propagated."
         else:
-            sentence = (
-                f"It counts for {count_noun(n_reached, 'other item')}, near one of the two in most of the views that "
-                "they share."
-            )
+            reached = count_noun(n_reached, "other item") if n_reached else "no other item, because none is"
+            sentence = f"It counts for {reached} near one of the two in most of the views that they share."
         joint = {**packed, "n_reached": n_reached, "sentence": sentence}
         return {"decision": decision, "pairs": [list(pair)], "kind": entry["action"], "views": views, "joint": joint}
 

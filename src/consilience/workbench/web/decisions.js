@@ -48,7 +48,8 @@ const showDecisions = () => {
     entry.classList.toggle("wb-undone", !decision.is_active);
     const line = make("p", decision.sentence, "wb-sentence");
     const facts = make("p", undefined, "wb-note");
-    const status = decision.is_active ? words[decision.status] : "undone";
+    const inactive = decision.replaced_by === null ? "undone" : `replaced by ${decision.replaced_by}`;
+    const status = decision.is_active ? words[decision.status] : inactive;
     fill(facts, make("span", `${decision.number} · ${writeTime(decision.time)}`), status && make("span", status, `wb-tag wb-${decision.is_active ? decision.status : "undone-tag"}`));
     const buttons = make("div", undefined, "wb-buttons");
     const add = (text, action, name) => {
