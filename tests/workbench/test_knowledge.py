@@ -51,6 +51,26 @@ def test_links_name_the_decisions_that_they_follow_from():
     ]  # fmt: skip
 
 
+def test_items_stay_together_when_one_of_them_becomes_an_outlier():
+    decisions = make_set(
+        together(0, 1, 2), make_pair("split", 3, 4, 5, others=["6"], new_group=9), make_pair("outlier", 0, 3)
+    )
+    assert list_pairs(decisions.must_links) == [(1, 2, 1), (4, 5, 2)]
+    assert list_pairs(decisions.cannot_links) == [(4, 6, 2)]
+
+
+def test_part_of_a_group_becomes_a_group_without_contradiction():
+    first = make_pair("split", 0, 1, 2, 3, others=["6"], new_group=9)
+    merger = {"action": "merge", "groups": [0, 1], "exemplars": [["0", "4"], ["7"]]}
+    second = make_pair("split", 0, 1, others=["2", "4"], new_group=11)
+    assert find_new_conflicts(make_set(first, merger), second) == []
+    decisions = make_set(first, merger, second)
+    assert list_pairs(decisions.must_links) == [(2, 3, 1), (4, 7, 2), (0, 1, 3)]
+    assert list_pairs(decisions.cannot_links) == [(2, 6, 1), (0, 2, 3), (0, 4, 3)]
+    assert find_new_conflicts(decisions, make_pair("split", 0, 1, 2, 3, others=["6"], new_group=12)) == []
+    assert find_new_conflicts(make_set(together(0, 1, 2, 3)), second) == [[1]]
+
+
 def test_outliers_have_no_links_until_a_later_decision_places_them():
     decisions = make_set(together(0, 1), make_pair("outlier", 1, 2), apart(1, 3))
     assert decisions.outliers == {2: 2}

@@ -277,18 +277,21 @@ def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet)
     labels = clustering.labels
     match entry["action"]:
         case "together" | "split":
-            rows = [row for row in decisions.find_rows(entry) if row not in decisions.outliers]
+            rows = decisions.find_united(entry)
             counts = np.unique(labels[rows], return_counts=True)[1] if rows else np.zeros(1, int)
-            n_outliers = len(decisions.find_rows(entry)) - len(rows)
+            n_outliers = sum(row in decisions.outliers for row in decisions.find_rows(entry))
+            n_regrouped = len(decisions.find_rows(entry)) - n_outliers - len(rows)
             if len(counts) > 1:
                 n_apart = int(counts.sum() - counts.max())
                 return "violated", f"{count_noun(n_apart, 'item is', 'items are')} in other groups."
             new_group = entry.get("new_group")
             if new_group in clustering.numbers and rows and labels[rows[0]] != new_group:
                 return "violated", "The items are together, but in another group than the one that was made for them."
-            if n_outliers:
-                return "satisfied", f"{count_noun(n_outliers, 'item was', 'items were')} made an outlier later."
-            return "satisfied", ""
+            changes = [
+                f"{count_noun(n_outliers, 'item was', 'items were')} made an outlier later." if n_outliers else "",
+                f"{count_noun(n_regrouped, 'item was', 'items were')} made another group later." if n_regrouped else "",
+            ]
+            return "satisfied", " ".join(filter(None, changes))
         case "apart":
             rows, others = decisions.find_rows(entry), decisions.find_rows(entry, "others")
             pairs = [(a, b) for a in rows for b in others] if others else [(a, b) for a in rows for b in rows if a < b]
@@ -300,11 +303,9 @@ def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet)
                 )
             return "satisfied", ""
         case "merge":
-            rows = [decisions.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
-            rows = [row for row in rows if row not in decisions.outliers]
             return (
                 ("satisfied", "")
-                if len(set(labels[rows].tolist())) <= 1
+                if len(set(labels[decisions.find_united(entry)].tolist())) <= 1
                 else ("violated", "A later decision divided them.")
             )
         case "rename":

@@ -88,6 +88,32 @@ class DecisionSet:
         return [self.rows[item] for item in entry.get(key, ())]
 
     @cached_property
+    def last_splits(self) -> dict[int, int]:
+        """The number of the last decision that made an item a group, alone or with others."""
+        splits: dict[int, int] = {}
+        for entry in self.entries:
+            if entry["action"] == "split":
+                splits |= dict.fromkeys(self.find_rows(entry), int(entry["number"]))
+        return splits
+
+    def find_united(self, entry: Entry) -> list[int]:
+        """Return the items that a decision puts together, without outliers.
+
+        Items that a later decision has made a group are not among those of an earlier group or merger: a part of a
+        group can become a group.
+        """
+        number, rows = int(entry["number"]), list[int]()
+        match entry["action"]:
+            case "together":
+                rows = self.find_rows(entry)
+            case "split":
+                rows = [row for row in self.find_rows(entry) if self.last_splits[row] == number]
+            case "merge":
+                exemplars = [self.rows[item] for items in entry["exemplars"] for item in items]
+                rows = [row for row in exemplars if self.last_splits.get(row, 0) < number]
+        return [row for row in rows if row not in self.outliers]
+
+    @cached_property
     def constraints(self) -> Constraints:
         """All constraints by position, also those of the run, except where decisions contradict them."""
         must = np.array([(link.first, link.second) for link in self.must_links], np.int64).reshape(-1, 2)
@@ -187,26 +213,22 @@ class DecisionSet:
         return sorted({*find_path(neighbors, apart.first, apart.second), apart.decision})
 
 
-def list_together(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
+def list_together(decisions: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     """Return pairs that connect the items which a decision puts together."""
-    match entry["action"]:
-        case "together" | "split":
-            rows = knowledge.find_rows(entry)
-        case "merge":
-            rows = [knowledge.rows[item] for exemplars in entry["exemplars"] for item in exemplars]
-        case _:
-            return []
+    rows = decisions.find_united(entry)
     return [(rows[0], row) for row in rows[1:]]
 
 
-def list_apart(knowledge: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
+def list_apart(decisions: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     """Return the pairs that a decision keeps apart."""
-    if entry["action"] not in ("apart", "split"):
-        return []
-    rows, others = knowledge.find_rows(entry), knowledge.find_rows(entry, "others")
-    if entry["action"] == "split":
-        return [(rows[0], other) for other in others]
-    return list(product(rows, others)) if others else list(combinations(rows, 2))
+    others = decisions.find_rows(entry, "others")
+    match entry["action"]:
+        case "split":
+            return list(product(decisions.find_united(entry)[:1], others))
+        case "apart":
+            rows = decisions.find_rows(entry)
+            return list(product(rows, others)) if others else list(combinations(rows, 2))
+    return []
 
 
 def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> list[int]:
