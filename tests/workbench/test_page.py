@@ -765,7 +765,7 @@ def test_failed_clustering_is_reported(page, workbench, monkeypatch):
     select_rows(page, 3, 5)
     page.click("#action-together")
     page.wait_for_selector("#message:has-text('The disk is on fire')")
-    assert page.inner_text("#status-text") == "The last re-clustering failed"
+    assert page.inner_text("#status-text") == "The last step failed"
     monkeypatch.undo()
     page.click("#undo")
     page.wait_for_selector("#status-text:has-text('Up to date')")

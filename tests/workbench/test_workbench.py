@@ -201,6 +201,19 @@ def test_decision_about_an_item_that_became_an_outlier_says_so(workbench):
     assert (shown["status"], shown["reason"]) == ("satisfied", "1 item was made an outlier later.")
 
 
+def test_part_of_a_new_group_becomes_a_group(workbench):
+    first = decide(workbench, "split", range(5, 15), name="whole")
+    second = decide(workbench, "split", range(5, 9), name="part")
+    labels = settle(workbench)
+    assert are_together(labels, range(5, 9))
+    assert are_together(labels, range(9, 15))
+    assert labels[5] != labels[9]
+    shown = find_decision(workbench, first)
+    assert (shown["status"], shown["reason"]) == ("satisfied", "4 items were made another group later.")
+    workbench.undo(second)
+    assert are_together(settle(workbench), range(5, 15))
+
+
 def test_misleading_view_does_not_count_for_the_items(workbench):
     number = decide(workbench, "distrust", [0, 1], view="text")
     assert read_log(workbench.folder) == [{"action": "distrust", "items": [IDS[0], IDS[1]], "view": "text"}]
@@ -302,6 +315,41 @@ def test_wrong_answer_is_refused(workbench, body, message):
 def test_wrong_number_is_refused(workbench, call, message):
     with pytest.raises(ValueError, match=message):
         call(workbench)
+
+
+def test_last_items_cannot_become_outliers_by_several_decisions(workbench):
+    """The second decision may arrive before the groups follow from the first."""
+    first, message = range(N_ITEMS // 2), "not all items can be outliers"
+    others = {"action": "outlier", "rows": list(range(N_ITEMS // 2, N_ITEMS))}
+    number = workbench.decide({"action": "outlier", "rows": list(first)})["number"]
+    with pytest.raises(ValueError, match=message):
+        workbench.decide(others)
+    workbench.undo(number)
+    workbench.decide(others)
+    with pytest.raises(ValueError, match=message):
+        workbench.redo(number)
+    assert (settle(workbench)[first] >= 0).all()
+
+
+def test_redo_without_effect_is_refused(workbench):
+    number = decide(workbench, "together", [0, 40])
+    version = workbench.keep_version("with the pair")["number"]
+    workbench.undo(number)
+    workbench.revert(0)
+    with pytest.raises(ValueError, match="decision 1 would still not count, because of a later return to a version"):
+        workbench.redo(number)
+    workbench.revert(version)
+    settle(workbench)
+    shown = find_decision(workbench, number)
+    assert (shown["is_active"], shown["can_undo"], shown["can_redo"]) == (True, True, False)
+    with pytest.raises(ValueError, match="decision 1 was not undone"):
+        workbench.redo(number)
+
+
+def test_names_have_no_control_characters(workbench):
+    group = get_groups(workbench)[0]
+    decide(workbench, "rename", groups=[group], name=" a\x1b\ud800\nb ")
+    assert workbench.snapshot.names[group] == "a\ufffd\ufffd b"
 
 
 # contradictions
@@ -726,6 +774,27 @@ def test_error_of_a_computation_ends_with_the_undo_of_its_decision(workbench, mo
     workbench.undo(number)
     settle(workbench)
     assert workbench.describe_state()["error"] is None
+
+
+def test_run_opens_with_a_decision_that_cannot_be_followed(result, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("no")
+
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "together", [0, 40])
+        expected = settle(workbench)
+        monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+        number = decide(workbench, "together", [1, 41])
+        decide(workbench, "together", [2, 42])
+    with open_workbench(result, tmp_path / "run") as workbench:
+        state = workbench.describe_state()
+        assert state["error"] == "The groups do not follow from the last decision: no"
+        assert [entry["status"] for entry in state["decisions"]] == ["satisfied", "", ""]
+        assert np.array_equal(settle(workbench), expected)
+        workbench.undo(number + 1)
+        workbench.undo(number)
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
 
 
 def test_unexpected_error_is_logged_with_its_origin(workbench, monkeypatch, caplog):

@@ -22,6 +22,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from ..pipeline.changes import compare_labels, join_words
 from ..pipeline.log import count_noun
 from ..pipeline.result import Result
+from ..report.markup import clean_text
 from ..report.pack import pack_numbers
 from . import describe
 from .cache import ClusteringCache, compute_key
@@ -138,7 +139,7 @@ class Workbench:
     def _run_worker(self) -> None:
         try:
             self._opened = open_result(self.result, self._report_opening)
-            self._follow_decisions()
+            self._follow_first_decisions()
         except CancelledError:
             return
         except Exception as error:
@@ -158,12 +159,13 @@ class Workbench:
                     self._error = None
                     self._follow_decisions()
                 while self._save_requests:
-                    self._save(self._save_requests.pop(0))
+                    self._save(self._save_requests[0])
+                    del self._save_requests[0]
             except CancelledError:
                 pass
             except Exception as error:
                 self._save_requests.clear()
-                self._error = f"The groups do not follow from the last decision: {report_error(error)}"
+                self._error = describe_failure(error)
 
     def _report_opening(self, doing: str, share: float) -> None:
         if self._is_closed:
@@ -197,6 +199,25 @@ class Workbench:
             started = time.perf_counter()
             clustering, decisions = self._compute(entries, self._report_progress, self._check_cancelled)
             self._publish(clustering, decisions, time.perf_counter() - started)
+
+    def _follow_first_decisions(self) -> None:
+        """Cluster for the first time; if that fails, show the groups before the decision that cannot be followed."""
+        entries, first_error = find_active(list(self.log.entries)), None
+        for n_followed in range(len(entries), -1, -1):
+            started = time.perf_counter()
+            try:
+                clustering, decisions = self._compute(
+                    entries[:n_followed], self._report_progress, self._check_cancelled
+                )
+            except Exception as error:
+                if n_followed == 0 or type(error) is CancelledError:
+                    raise
+                first_error = first_error or error
+                continue
+            self._publish(clustering, decisions, time.perf_counter() - started)
+            break
+        if first_error is not None:
+            self._error = describe_failure(first_error)
 
     def _report_progress(self, share: float) -> None:
         self._set_work(Work("clustering the items again", share, self._snapshot is not None))
@@ -382,7 +403,7 @@ class Workbench:
                     "is_active": is_active,
                     "replaced_by": None if is_active else replaced_by.get(number),
                     "can_undo": is_active and self.log.read_only is None,
-                    "can_redo": number in undone and self.log.read_only is None,
+                    "can_redo": number in undone and not is_active and self.log.read_only is None,
                     "time": entry["time"],
                     "rows": shown.decisions.find_rows(entry)[: describe.MAX_LISTED_ROWS],
                     "status": status,
@@ -520,8 +541,8 @@ class Workbench:
         }
 
     def export_constraints(self) -> str:
-        """Return the constraints that follow from the decisions as a table for ``consilience cluster``."""
-        return write_constraints(self.opened, self.snapshot.decisions.constraints)
+        """Return the constraints that follow from all decisions as a table for ``consilience cluster``."""
+        return write_constraints(self.opened, self._know(self.log.list_active()).constraints)
 
     # what requests change
 
@@ -559,9 +580,17 @@ class Workbench:
     def redo(self, number: int) -> dict[str, Any]:
         """Make a decision count again that was undone; one that it contradicts must be undone first."""
         with self._deciding:
-            undone = find_undone(list(self.log.entries))
-            if number not in undone:
+            entries = list(self.log.entries)
+            undone, active = find_undone(entries), {int(entry["number"]) for entry in find_active(entries)}
+            if number not in undone or number in active:
                 raise ValueError(f"decision {number} was not undone")
+            redo = {"action": "undo", "of": undone[number], "number": len(entries) + 1}
+            restored = {int(entry["number"]) for entry in find_active([*entries, redo])}
+            if entries[number - 1]["action"] not in NOT_DECISIONS and number not in restored:
+                raise ValueError(
+                    f"decision {number} would still not count, because of a later return to a version or a decision "
+                    "that replaced it: undo that first"
+                )
             return self._append_undo(undone[number])
 
     def cancel(self) -> dict[str, Any]:
@@ -591,6 +620,7 @@ class Workbench:
             )
             verb = "would contradict each other" if len(conflict) > 1 else "would contradict itself"
             raise ValueError(f"{numbers} {verb}: undo one of them first. {sentences}")
+        self._check_groups_remain(restored)
         return self._append(undo)
 
     def keep_version(self, name: Any) -> dict[str, Any]:
@@ -614,6 +644,8 @@ class Workbench:
         """Save the present groups as a run in a folder beside this one, in the background."""
         folder = choose_folder(self.folder.resolve().parent, str(name or ""))
         self.snapshot  # noqa: B018 - raises an error while the run is being opened
+        if folder in self._save_requests:
+            raise ValueError(f"{folder} is being saved: choose another name")
         self._save_requests.append(folder)
         self._wake.set()
         return {"folder": str(folder)}
@@ -634,7 +666,13 @@ class Workbench:
         sentences = {int(other["number"]): describe.describe_decision(other) for other in entries}
         numbered = {**entry, "number": len(self.log.entries) + 1}
         replaced = check_consistent(self._know(entries), numbered, sentences, resolve, blocking)
+        kept = [other for other in entries if int(other["number"]) not in replaced]
+        self._check_groups_remain([*kept, numbered])
         return self._append({**entry, "replaces": replaced} if replaced else entry)
+
+    def _check_groups_remain(self, entries: Sequence[Entry]) -> None:
+        if len(self._know(entries).outliers) >= self.opened.n_items:
+            raise ValueError("not all items can be outliers: select fewer, or undo another decision first")
 
     def _build_entry(self, body: Mapping[str, Any], shown: Snapshot) -> dict[str, Any]:
         """Check the fields of a decision, and name items by their ids."""
@@ -669,8 +707,6 @@ class Workbench:
                     raise ValueError(f"another group is called {name!r}: choose another name, or merge the groups")
                 entry |= {"group": groups[0], "name": name, "group_names": names}
             case "outlier" if rows:
-                if len(rows) >= int((clustering.labels >= 0).sum()):
-                    raise ValueError("not all items can be outliers: select fewer")
                 entry |= {"items": [ids[row] for row in rows]}
             case "distrust" if rows or groups:
                 view = body.get("view")
@@ -804,10 +840,15 @@ def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[s
 
 def check_short_name(name: Any, what: str) -> str:
     """Return a name on one line; refuse empty and very long ones."""
-    text = " ".join(name.split()) if type(name) is str else ""
+    text = clean_text(name) if type(name) is str else ""
     if not text or len(text) > MAX_NAME:
         raise ValueError(f"the name of {what} has 1 to {MAX_NAME} characters, got {str(name)[:40]!r}")
     return text
+
+
+def describe_failure(error: Exception) -> str:
+    """Say that the groups could not be computed."""
+    return f"The groups do not follow from the last decision: {report_error(error)}"
 
 
 def report_error(error: Exception) -> str:

@@ -2,7 +2,7 @@
 import { authorize, followState, post } from "/api.js";
 import { connectActions, showMessage } from "/decide.js";
 import { buildDecisions } from "/decisions.js";
-import { at, capitalize, countItems, make, makeCodeText, number } from "/elements.js";
+import { at, capitalize, countItems, makeCodeText, number } from "/elements.js";
 import { buildGroups } from "/groups.js";
 import { buildItem } from "/item.js";
 import { connectKeys } from "/keys.js";
@@ -123,7 +123,7 @@ const showStatus = () => {
     if (work.share === null) progress.removeAttribute("value");
     else progress.value = work.share;
   } else if (server.state.opening_error) at("status-text").textContent = "Not opened";
-  else if (error) at("status-text").textContent = "The last re-clustering failed";
+  else if (error) at("status-text").textContent = "The last step failed";
   else at("status-text").textContent = changes ? `Up to date, clustered in ${changes.seconds.toFixed(1)} s` : "Up to date";
 };
 let shownError = null;

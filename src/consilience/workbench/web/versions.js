@@ -12,7 +12,7 @@ const keep = async () => {
   if (name) await sendDecision("/api/keep", { name });
 };
 const revert = async (version) => {
-  const text = `The groups become those of “${version.name}”. Decisions made since then are undone; you can redo them.`;
+  const text = `The groups become those of “${version.name}”. Decisions made since then do not count any more, until you undo this step.`;
   if (await confirmAction("Revert to this version?", text, "Revert")) await sendDecision("/api/revert", { version: version.number });
 };
 const save = async () => {
