@@ -6,7 +6,7 @@ const needsLink = "Open the workbench with the link that `consilience open` show
 let key = null;
 let refusal = needsLink; // what to do if the key is not valid
 
-export class RequestError extends Error {
+class RequestError extends Error {
   constructor(message, status, body) {
     super(message);
     this.status = status;

@@ -11,7 +11,7 @@ export const showMessage = (text) => {
   at("message").replaceChildren(make("span", capitalize(text)), close);
   at("message").hidden = false;
 };
-export const hideMessage = () => (at("message").hidden = true);
+const hideMessage = () => (at("message").hidden = true);
 
 // Send a request that may contradict earlier decisions. Returns the answer, or null if nothing was recorded.
 export const sendDecision = async (path, body) => {
@@ -80,7 +80,7 @@ const actions = {
   "action-clear": () => store.select([]),
 };
 
-export const showActions = () => {
+const showActions = () => {
   const n = page.selection.size;
   const limit = server.state?.limits?.max_rows_apart ?? Infinity;
   const first = n === 1 ? store.idOf([...page.selection][0]) : null;

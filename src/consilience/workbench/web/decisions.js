@@ -6,7 +6,7 @@ import { at, fill, make, makeButton, writeTime } from "/elements.js";
 import * as store from "/store.js";
 import { items, page, server } from "/store.js";
 
-export const showReach = async (decision) => {
+const showReach = async (decision) => {
   try {
     const answer = await get("/api/propagation", { decision });
     const views = new Map();

@@ -56,7 +56,7 @@ export const makeBar = (share) => {
   bar.append(length);
   return bar;
 };
-export const followPointer = (element, row) => {
+const followPointer = (element, row) => {
   element.addEventListener("pointerenter", () => setHovered(row));
   element.addEventListener("pointerleave", () => setHovered(-1));
   element.addEventListener("focus", () => setHovered(row));

@@ -16,7 +16,7 @@ export const fetchItem = (row) => {
   }
   return cache.get(key);
 };
-export const makeFeatures = (features) => {
+const makeFeatures = (features) => {
   const list = make("dl", undefined, "wb-features");
   for (const { name, value } of features.slice(0, 8)) fill(list, make("dt", name), make("dd", value));
   return list;

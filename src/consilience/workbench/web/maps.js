@@ -36,9 +36,9 @@ const readTones = () => {
   tones = [...names.map(readColor), ...shades, ...bells];
   palette = Float32Array.from(tones.flat(), (value) => value * value);
 };
-export const cssTone = (tone) => `rgb(${tones[tone].map(Math.round).join(" ")})`;
+const cssTone = (tone) => `rgb(${tones[tone].map(Math.round).join(" ")})`;
 const shadeOf = (share) => firstShade + Math.round(share * (nShades - 1));
-export const shadeTones = [0, 0.25, 0.5, 0.75, 1].map(shadeOf);
+const shadeTones = [0, 0.25, 0.5, 0.75, 1].map(shadeOf);
 const toneOfGroup = (group) => (group < 0 ? 0 : 1 + colorOf(group));
 const isReduced = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -1,6 +1,6 @@
 // Questions: "Are these two the same kind?" The next questions are fetched while a question is read.
 import { get } from "/api.js";
-import { sendDecision, showMessage } from "/decide.js";
+import { sendDecision } from "/decide.js";
 import { describeView, fetchItem, makePicture } from "/item.js";
 import { at, fill, make, makeButton, makeChip, makeGroupLink, number, percent } from "/elements.js";
 import * as store from "/store.js";

@@ -3,7 +3,7 @@ import { unpack } from "/shared.js";
 import { get } from "/api.js";
 
 export const nowhere = 65535; // coordinate of an item without a position
-export const lowConfidence = 0.6; // items below count as uncertain in the filter
+const lowConfidence = 0.6; // items below count as uncertain in the filter
 
 export const items = { isLoaded: false, n: 0, noun: "items", views: [], classes: null, pictures: {} };
 export const clustering = { number: -1, labels: null, confidence: null, contested: null, viewLabels: {}, changed: new Set() };
@@ -113,7 +113,7 @@ const findTest = (filter) => {
 const crowded = 300; // from here on, a selection is shown by letting the others stand back, not by rings
 
 export const hasRings = () => page.selection.size <= crowded;
-export const updateLit = () => {
+const updateLit = () => {
   if (!clustering.labels) return;
   const passes = findTest(page.filter);
   const hits = page.hits && new Set(page.hits);
