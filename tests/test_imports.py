@@ -61,7 +61,7 @@ def test_every_package_is_importable_by_name():
     import consilience
 
     folders = {folder.parent.name for folder in Path(consilience.__file__).parent.glob("[a-z]*/__init__.py")}
-    assert folders - {"arrays", "cli", "rows"} == set(consilience._SUBPACKAGES)
+    assert folders - {"arrays", "cli", "rows", "workbench"} == set(consilience._SUBPACKAGES)
 
 
 LAZY = """
