@@ -56,6 +56,21 @@ def test_questions_are_ordered_by_gain_and_name_different_pairs(warm):
         assert question.gain == question.probability * question.n_items / question.n_lacking
 
 
+def test_items_that_decisions_unite_are_not_compared(warm, monkeypatch):
+    """The number of links that are considered is limited, because their closure grows with its square."""
+    monkeypatch.setattr("consilience.workbench.questions.MAX_LINKS", 3)
+    reclustering, clustering, _ = start(warm, CLASSES)
+    united = [np.flatnonzero(k == CLASSES)[:20].tolist() for k in range(2)]
+    entries = [
+        {"number": k + 1, "action": "together", "items": [str(row) for row in rows]} for k, rows in enumerate(united)
+    ]
+    decisions = DecisionSet(entries, ROWS, len(CLASSES))
+    questions = rank_questions(reclustering, clustering, decisions)
+    pairs = [set(question.pair) for question in questions]
+    assert pairs
+    assert not any(pair <= set(rows) for pair in pairs for rows in united)
+
+
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [(np.where(CLASSES == 1, 0, CLASSES), CLASSES), (CLASSES, np.where(CLASSES == 2, 0, CLASSES))],

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from ..arrays import to_numpy
+from ..data import Constraints
+from ..data.links import label_components
 from ..methods.constrained.suggest import Answers, generate_questions
 from .clustering import NEEDED, Clustering, Division, Reclustering, count_merge_evidence, count_split_evidence
 from .knowledge import DecisionSet
@@ -23,6 +25,7 @@ MERGE_WEIGHTS = (4.0, 2.5)  # constant, log-odds of the share of votes for the o
 N_NEAREST = 3  # groups that each group is compared with
 MAX_TRIED = 12  # typical items of a group from which the next question is taken
 N_SUGGESTED = 10  # pairs of `suggest_constraints` that are considered
+MAX_LINKS = 20  # must-links of a component that `suggest_constraints` is given, which takes the square of their number
 LEAST_GAIN = 1.0  # items that the best question is expected to move, below which asking can stop
 
 
@@ -195,14 +198,18 @@ def _compare_contested(
     costs = -np.log(votes / votes.sum(axis=1, keepdims=True))
     labels = np.maximum(clustering.compact, 0)
     order = np.lexsort((clustering.confidence, ~clustering.is_contested))
-    contested = order[clustering.compact[order] >= 0]
-    answers = Answers(decisions.constraints, labels, costs)
+    must_link, cannot_link = decisions.constraints.must_link, decisions.constraints.cannot_link
+    component = label_components(must_link, len(labels))
+    is_open = (clustering.compact >= 0) & (np.bincount(component)[component] == 1)
+    contested = order[is_open[order]]
+    answers = Answers(Constraints(thin_links(must_link, component), cannot_link, by="position"), labels, costs)
 
     def measure_from(rows: np.ndarray) -> np.ndarray:
         return euclidean_distances(reclustering.embedding, reclustering.embedding[rows], squared=True)
 
     proposed = generate_questions(answers, measure_from, contested, clustering.n_groups)
-    for first, second in islice(proposed, N_SUGGESTED):
+    new_pairs = (pair for pair in proposed if component[pair[0]] != component[pair[1]])
+    for first, second in islice(new_pairs, N_SUGGESTED):
         is_same_group = labels[first] == labels[second]
         doubt = 1 - min(clustering.confidence[first], clustering.confidence[second])
         yield Question(
@@ -213,6 +220,13 @@ def _compare_contested(
             1,
             "The views disagree about one of them, or put it between two groups.",
         )
+
+
+def thin_links(must_link: np.ndarray, component: np.ndarray) -> np.ndarray:
+    """Return the first `MAX_LINKS` must-links of each component of the items that they connect."""
+    ordered = must_link[np.argsort(component[must_link[:, 0]], kind="stable")]
+    first_of_component = np.searchsorted(component[ordered[:, 0]], component[ordered[:, 0]])
+    return ordered[np.arange(len(ordered)) - first_of_component < MAX_LINKS]
 
 
 def summarize_end(questions: Sequence[Question]) -> str | None:
