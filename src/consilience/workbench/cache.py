@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
@@ -15,17 +16,18 @@ from pathlib import Path
 
 import numpy as np
 
+from .._version import __version__
 from .decisions import compute_check
 from .knowledge import Entry
 
 FOLDER = ".workbench"
 MAX_FILES = 60
-MAX_MEMORY = 400  # clusterings
+MAX_MEMORY = 100  # clusterings
 
 
 def compute_key(run_key: str, entries: Sequence[Entry]) -> str:
-    """Return a name for the clustering after some decisions."""
-    digest = hashlib.sha256(run_key.encode())
+    """Return a name for the clustering after some decisions, which another version may compute otherwise."""
+    digest = hashlib.sha256(f"{__version__} {run_key}".encode())
     for entry in entries:
         digest.update(f"{entry['number']} {compute_check(entry)};".encode())
     return digest.hexdigest()[:24]
@@ -43,9 +45,14 @@ class ClusteringCache:
     def __init__(self, folder: Path | None) -> None:
         self.folder = None if folder is None else folder / FOLDER
         self._memory: dict[str, tuple[np.ndarray, list[str]]] = {}
+        self._mutex = threading.Lock()
 
     def get(self, key: str, n_items: int) -> tuple[np.ndarray, list[str]] | None:
         """Return labels and effects, or None if they are not stored or damaged."""
+        with self._mutex:
+            return self._read(key, n_items)
+
+    def _read(self, key: str, n_items: int) -> tuple[np.ndarray, list[str]] | None:
         if key in self._memory:
             return self._memory[key]
         if self.folder is None:
@@ -65,6 +72,10 @@ class ClusteringCache:
 
     def put(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
         """Store a clustering; if the disk is full, it is kept in memory only."""
+        with self._mutex:
+            self._write(key, labels, effects)
+
+    def _write(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
         self._remember(key, labels, list(effects))
         if self.folder is None:
             return
