@@ -327,28 +327,27 @@ class Reclustering:
 
 
 def count_merge_evidence(clustering: Clustering, decisions: DecisionSet, groups: Sequence[int]) -> int:
-    """Return how many more pairs of clear items of two groups, numbered from 0, are together than apart."""
-    return _count_links(clustering, decisions.must_links, groups) - _count_links(
-        clustering, decisions.cannot_links, groups
-    )
+    """Return how many more decisions say that clear items of two groups, numbered from 0, belong together than not.
 
-
-def _count_links(clustering: Clustering, links: Sequence, groups: Sequence[int]) -> int:
+    Decisions about two items count, once each; those about more items say enough themselves.
+    """
     voted, is_clear = clustering.voted, clustering.is_clear
     return sum(
-        {int(voted[link.first]), int(voted[link.second])} == set(groups)
-        and bool(is_clear[link.first] and is_clear[link.second])
-        for link in links
+        1 if statement.is_together else -1
+        for statement in decisions.statements
+        if {int(voted[statement.first]), int(voted[statement.second])} == set(groups)
+        and is_clear[statement.first]
+        and is_clear[statement.second]
     )
 
 
 def count_split_evidence(decisions: DecisionSet, side: np.ndarray) -> int:
-    """Return how many more pairs with an item in each of two parts are apart than together."""
-
-    def count_across(links: Sequence) -> int:
-        return sum({int(side[link.first]), int(side[link.second])} == {0, 1} for link in links)
-
-    return count_across(decisions.cannot_links) - count_across(decisions.must_links)
+    """Return how many more decisions say that two items on two sides do not belong together than that they do."""
+    return sum(
+        -1 if statement.is_together else 1
+        for statement in decisions.statements
+        if {int(side[statement.first]), int(side[statement.second])} == {0, 1}
+    )
 
 
 def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Clustering) -> np.ndarray:
