@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import normalized_mutual_info_score
 
 from ..explain import Difference, find_differences, profile
 from ..explain.names import choose_names
@@ -102,6 +103,33 @@ def number_equal_names(names: Mapping[int, str]) -> dict[int, str]:
             name = f"{name} ({number})"
         unique[number] = name
     return unique
+
+
+def describe_groups(opened: OpenedRun, clustering: Clustering, names: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Return the groups as they stand in the list."""
+    first_numbers = set(opened.reclustering.first_labels.tolist())
+    return [
+        {
+            "number": number,
+            "name": names[number],
+            "size": int(clustering.sizes[group]),
+            "confidence": round(float(clustering.confidence[clustering.compact == group].mean()), 3),
+            "is_new": number not in first_numbers,
+        }
+        for group, number in enumerate(clustering.numbers.tolist())
+    ]
+
+
+def score_groups(opened: OpenedRun, clustering: Clustering) -> dict[str, float] | None:
+    """Compare the groups with the known classes; None if there are none."""
+    classes = opened.data.classes
+    if classes is None:
+        return None
+    is_scored = (classes != "") & (clustering.labels >= 0)
+    if not is_scored.any():
+        return None
+    nmi = normalized_mutual_info_score(classes[is_scored].astype(str), clustering.labels[is_scored])
+    return {"nmi": round(float(nmi), 4)}
 
 
 def describe_item(opened: OpenedRun, clustering: Clustering, decisions: DecisionSet, row: int) -> dict[str, Any]:

@@ -12,12 +12,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import normalized_mutual_info_score
 
 from ..pipeline.changes import compare_labels, join_words
 from ..pipeline.log import count_noun
@@ -69,7 +69,9 @@ class Snapshot:
     moved: np.ndarray  # rows whose group changed
     after: int | None  # the last decision
     sentences: Sequence[str]
-    seconds: float
+    groups: Sequence[Mapping[str, Any]]  # number, name, size, ... of each
+    scores: Mapping[str, float] | None  # with known classes
+    seconds: float  # from the beginning of the work until the page can show it
 
 
 class Workbench:
@@ -119,7 +121,7 @@ class Workbench:
         self._wake.set()
         self._notify()
         if self._thread.is_alive():
-            self._thread.join(timeout=30)
+            self._thread.join(timeout=None if self._save_requests else 30)
         self.log.close()
 
     def wait_until_ready(self, seconds: float = 600.0) -> None:
@@ -151,21 +153,21 @@ class Workbench:
             self._set_work(None)
             is_awake = self._wake.wait(POLLING if self.log.read_only else None)
             if self._is_closed:
-                return
+                break
             self._is_following = True
             self._wake.clear()
             try:
                 if is_awake or self._reload():
                     self._error = None
                     self._follow_decisions()
-                while self._save_requests:
-                    self._save(self._save_requests[0])
-                    del self._save_requests[0]
+                self._save_requested()
             except CancelledError:
                 pass
             except Exception as error:
                 self._save_requests.clear()
                 self._error = describe_failure(error)
+        with suppress(Exception):  # that cannot be shown any more
+            self._save_requested()
 
     def _report_opening(self, doing: str, share: float) -> None:
         if self._is_closed:
@@ -198,7 +200,7 @@ class Workbench:
             self._set_work(Work("clustering the items again", None, self._snapshot is not None))
             started = time.perf_counter()
             clustering, decisions = self._compute(entries, self._report_progress, self._check_cancelled)
-            self._publish(clustering, decisions, time.perf_counter() - started)
+            self._publish(clustering, decisions, started)
 
     def _follow_first_decisions(self) -> None:
         """Cluster for the first time; if that fails, show the groups before the decision that cannot be followed."""
@@ -214,7 +216,7 @@ class Workbench:
                     raise
                 first_error = first_error or error
                 continue
-            self._publish(clustering, decisions, time.perf_counter() - started)
+            self._publish(clustering, decisions, started)
             break
         if first_error is not None:
             self._error = describe_failure(first_error)
@@ -266,7 +268,7 @@ class Workbench:
             self.cache.put(compute_key(self.run_key, entries[:n_applied]), clustering.labels, clustering.effects)
         return clustering, decisions
 
-    def _publish(self, clustering: Clustering, decisions: DecisionSet, seconds: float) -> None:
+    def _publish(self, clustering: Clustering, decisions: DecisionSet, started: float) -> None:
         before = self._snapshot
         names = describe.name_groups(self.opened, clustering, decisions)
         moved, number = np.zeros(0, np.int64), 1
@@ -277,9 +279,19 @@ class Workbench:
             sentences = [*clustering.effects, *describe_moves(before, clustering, names, moved)]
         after = int(decisions.entries[-1]["number"]) if decisions.entries else None
         key = compute_key(self.run_key, decisions.entries)
+        groups = describe.describe_groups(self.opened, clustering, names)
+        scores = describe.score_groups(self.opened, clustering)
         self._error = None
-        self._snapshot = Snapshot(clustering, decisions, key, names, number, moved, after, sentences, seconds)
+        seconds = time.perf_counter() - started
+        self._snapshot = Snapshot(
+            clustering, decisions, key, names, number, moved, after, sentences, groups, scores, seconds
+        )
         self._notify()
+
+    def _save_requested(self) -> None:
+        while self._save_requests:
+            self._save(self._save_requests[0])
+            del self._save_requests[0]
 
     def _save(self, folder: Path) -> None:
         """Save the groups that are shown; an error is shown like one of the groups."""
@@ -343,26 +355,8 @@ class Workbench:
                 "view_labels": packed,
             }
         state |= self._describe_decisions(shown)
-        groups = shown.clustering
-        scores = None
-        classes = self.opened.data.classes
-        if classes is not None:
-            is_scored = (classes != "") & (groups.labels >= 0)
-            if is_scored.any():
-                nmi = normalized_mutual_info_score(classes[is_scored].astype(str), groups.labels[is_scored])
-                scores = {"nmi": round(float(nmi), 4)}
-        first_numbers = set(self.opened.reclustering.first_labels.tolist())
         state |= {
-            "groups": [
-                {
-                    "number": int(number),
-                    "name": shown.names[int(number)],
-                    "size": int(groups.sizes[group]),
-                    "confidence": round(float(groups.confidence[groups.compact == group].mean()), 3),
-                    "is_new": int(number) not in first_numbers,
-                }
-                for group, number in enumerate(groups.numbers)
-            ],
+            "groups": shown.groups,
             "changes": None
             if shown.after is None
             else {
@@ -372,8 +366,8 @@ class Workbench:
                 "seconds": round(shown.seconds, 3),
             },
             "versions": self._list_versions(shown),
-            "scores": scores,
-            "limits": {"max_rows_apart": groups.n_groups},
+            "scores": shown.scores,
+            "limits": {"max_rows_apart": shown.clustering.n_groups},
         }
         return state
 
