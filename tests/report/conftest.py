@@ -2,7 +2,7 @@
 
 import pytest
 
-from waiting import HANG_LIMIT
+from waiting import PAGE_LIMIT
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def visit(browser):
 
     def open_page(path, **options):
         context = browser.new_context(**options)
-        context.set_default_timeout(1000 * HANG_LIMIT)
+        context.set_default_timeout(PAGE_LIMIT)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))

@@ -5,6 +5,8 @@ import time
 # Seconds after which a test that would hang forever is ended. This says nothing about speed: a busy machine may slow
 # tests down many times before they reach it.
 HANG_LIMIT = 1800
+# Milliseconds after which a wait in a browser ends, where what a test waits for takes seconds.
+PAGE_LIMIT = 300_000
 
 
 def wait_until(condition):

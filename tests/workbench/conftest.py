@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 from consilience.workbench.serve import RunningWorkbench
 from page_runs import WIDE, cluster_things, write_things
-from waiting import HANG_LIMIT
+from waiting import HANG_LIMIT, PAGE_LIMIT
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def served(run_folder, tmp_path_factory):
 def context(browser, served):
     """A context of the browser that has the key, for tests that need no other settings."""
     context = browser.new_context(viewport=WIDE, storage_state=served.state)
-    context.set_default_timeout(1000 * HANG_LIMIT)
+    context.set_default_timeout(PAGE_LIMIT)
     yield context
     context.close()
 
@@ -77,7 +77,7 @@ def visit(browser, start):
 
     def open_page(address, *, is_ready=True, **options):
         context = browser.new_context(**{"viewport": WIDE, **options})
-        context.set_default_timeout(1000 * HANG_LIMIT)
+        context.set_default_timeout(PAGE_LIMIT)
         contexts.append(context)
         return open_tab(context, address, is_ready=is_ready)
 

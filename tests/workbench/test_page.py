@@ -14,7 +14,7 @@ from consilience.workbench.serve import RunningWorkbench
 from consilience.workbench.workbench import Workbench
 from hostile import ALL, ENDING, IMAGE, SCRIPT
 from page_runs import IDS, NARROW, N, cluster_things, write_things
-from waiting import HANG_LIMIT, wait_until
+from waiting import HANG_LIMIT, PAGE_LIMIT, wait_until
 
 MAPS = ("#map-joint", "[data-view-map='first']", "[data-view-map='second']", "[data-view-map='words']")
 CLEAR_ROW, OTHER_ROW, LACKING_ROW = 0, 1, 5  # of another group each; the last lacks the second view
@@ -664,6 +664,31 @@ def test_reload_and_second_tab_show_the_same_state(page, visit, served, workbenc
     assert set(read_groups(page).values()) == set(read_groups(second).values()) == {20}
 
 
+def set_hidden(page, is_hidden):
+    """Tell a page that its tab is in the background, or in front again."""
+    page.evaluate(
+        """isHidden => {
+            Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        is_hidden,
+    )
+
+
+def test_tab_in_the_background_asks_nothing_until_it_is_shown(page, visit, served, workbench):
+    background = visit.tab(page.context, served.address)
+    set_hidden(background, True)
+    urls = []
+    background.on("request", lambda request: urls.append(request.url))
+    before = read_number(background)
+    with Following(page):
+        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
+    assert (read_number(background), urls) == (before, [])
+    with Following(background):
+        set_hidden(background, False)
+    assert read_number(background) == read_number(page)
+
+
 def test_second_browser_without_key_is_refused(visit, served):
     page = visit(served.address, is_ready=False)
     page.wait_for_selector("#opening-text:has-text('Open the workbench with the link that consilience open shows')")
@@ -941,9 +966,21 @@ def test_page_works_without_webgl(launch_browser, served, workbench):
     browser = launch_browser("--disable-webgl", "--disable-gpu", "--disable-accelerated-2d-canvas")
     page = browser.new_context(storage_state=served.state).new_page()
     page.goto(served.address)
-    page.wait_for_selector("html[data-clustering]", timeout=1000 * HANG_LIMIT)
+    page.wait_for_selector("html[data-clustering]", timeout=PAGE_LIMIT)
     assert page.evaluate("document.createElement('canvas').getContext('webgl')") is None
     click_row(page, CLEAR_ROW)
     page.wait_for_selector(f"#item h2:text-is('{IDS[CLEAR_ROW]}')")
     x, y = locate(page, OTHER_ROW)
     assert page.locator("#map-joint .wb-points").evaluate(COLORS_AROUND, [x, y, 3])
+
+
+def test_focus_stays_when_panels_are_replaced(page, workbench):
+    with Following(page):
+        number = workbench.decide({"action": "together", "rows": [0, 1]})["number"]
+    page.click("#tab-decisions")
+    for selector in ("#export", f"[data-decision='{number}'] [data-do=undo]", "#groups [data-group='1']"):
+        page.focus(selector)
+        name = f"name for {selector}"
+        workbench.decide({"action": "rename", "groups": [0], "name": name})
+        page.locator(".wb-groups button", has_text=name).wait_for()
+        assert page.evaluate("selector => document.activeElement.matches(selector)", selector)

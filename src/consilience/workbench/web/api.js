@@ -93,22 +93,32 @@ export const authorize = async () => {
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-// Follow the state of the server for ever. `apply(state)` may be asynchronous; `tell(isConnected)` reports the connection.
+const untilVisible = async () => {
+  while (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+};
+
+// Follow the state of the server for ever. A tab in the background waits: browsers open six connections to a server.
+// `apply(state)` may be asynchronous; `tell(isConnected)` reports the connection.
 export const followState = async (apply, tell, clusteringShown) => {
   let revision = -1;
   let pause = 500;
   for (;;) {
+    if (revision >= 0) await untilVisible();
     const controller = new AbortController();
+    const endInBackground = () => document.hidden && revision >= 0 && controller.abort();
+    document.addEventListener("visibilitychange", endInBackground);
     const timer = setTimeout(() => controller.abort(), 40000); // the server answers within 25 seconds
     let state = null;
     try {
       state = await get("/api/state", { after: revision, clustering: clusteringShown() }, { signal: controller.signal });
     } catch (error) {
       if (error.status === 401 || error.status === 403) return tell(false, refusal);
-      tell(false, null);
+      if (!document.hidden) tell(false, null);
     } finally {
       clearTimeout(timer);
+      document.removeEventListener("visibilitychange", endInBackground);
     }
+    if (!state && document.hidden && revision >= 0) continue;
     if (state) {
       pause = 500;
       try {

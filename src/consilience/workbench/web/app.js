@@ -164,6 +164,22 @@ const build = () => {
   buildQuestions();
   connectKeys();
 };
+// Panels replace their buttons when the state changes: focus the button that took the place of the focused one.
+const selectByData = (element) => {
+  const mark = [...(element?.attributes ?? [])].find(({ name }) => name.startsWith("data-"));
+  return mark ? `[${mark.name}="${CSS.escape(mark.value)}"]` : "";
+};
+const keepFocus = (update) => {
+  const focused = document.activeElement;
+  const place = selectByData(focused?.closest("[data-decision], [data-version]"));
+  const mark = focused?.id ? `#${focused.id}` : selectByData(focused);
+  update();
+  if (!focused || focused === document.body || focused.isConnected) return;
+  for (const selector of [mark && `${place} ${mark}`, place && `${place} button`]) {
+    const replacement = selector && document.querySelector(selector);
+    if (replacement) return replacement.focus({ preventScroll: true });
+  }
+};
 const apply = async (state) => {
   if (state.is_ready && !items.isLoaded) {
     server.state = state;
@@ -178,11 +194,13 @@ const apply = async (state) => {
   } else showFrame();
   if (!clustering.labels) return;
   if (isFirst) clustering.changed = isFirst && state.changes ? clustering.changed : new Set();
-  store.announce("state");
-  if (isNew) {
-    store.announce("clustering");
-    afterPainting(() => (root.dataset.clustering = String(clustering.number)));
-  } else store.announce("groups");
+  keepFocus(() => {
+    store.announce("state");
+    if (isNew) {
+      store.announce("clustering");
+      afterPainting(() => (root.dataset.clustering = String(clustering.number)));
+    } else store.announce("groups");
+  });
 };
 
 const start = async () => {
