@@ -244,3 +244,63 @@ def test_saved_numbers_are_strict_json(saved):
     facts = json.loads((folder / "summary.json").read_text("utf-8"), parse_constant=pytest.fail)
     assert facts["clusters"] == 4
     assert facts["outliers"] == 2
+
+
+@pytest.fixture(scope="module")
+def updated(result, tmp_path_factory):
+    """A run that continues another one, with its data, and has lost a group and got a new one."""
+    folder = tmp_path_factory.mktemp("updated")
+    result.save(folder / "first")
+    items = make_items().iloc[:60]  # without the group of clothes
+    items["id"] = [f"new {name}" for name in items["id"]]
+    items.to_csv(folder / "items.csv", index=False)
+    views = get_view_arguments(folder / "items.csv")
+    run_successfully("update", folder / "first", *views, "-k", "auto", "--labels", "kind", "--out", folder / "second")
+    return cs.load_run(folder / "second")
+
+
+def test_saved_run_that_continues_another_keeps_its_numbers(updated, tmp_path):
+    with open_workbench(updated, tmp_path / "run") as workbench:
+        labels = settle(workbench)
+        assert np.unique(labels).tolist() == [0, 2]  # group 1 was that of the clothes
+        decide(workbench, "split", np.flatnonzero(labels == 0)[:8].tolist(), name="eight")
+        decide(workbench, "outlier", np.flatnonzero(labels == 2).tolist())
+        expected = settle(workbench)
+        workbench.save_as("saved")
+        settle(workbench)
+        assert workbench.describe_state()["error"] is None
+    saved = cs.load_run(tmp_path / "saved")
+    assert np.unique(saved.labels).tolist() == [-1, 0, 3]
+    assert np.array_equal(saved.labels == 0, expected == 0)
+    assert np.array_equal(saved.labels < 0, expected < 0)
+    assert saved.names[3] == "eight"
+    items = tmp_path / "items.csv"
+    more = make_items([*(f"new {name}" for name in IDS[:60]), *IDS[60:]])
+    more.drop(columns="kind").to_csv(items, index=False)
+    run_successfully("predict", tmp_path / "saved", *get_view_arguments(items), "--out", tmp_path / "predicted.csv")
+    assert set(get_clusters(read_labels(tmp_path / "predicted.csv"))) <= {0, 3}
+    run_successfully("report", tmp_path / "saved", "--force")
+    assert "eight" in (tmp_path / "saved" / "report.html").read_text("utf-8")
+    run_successfully("update", tmp_path / "saved", *get_view_arguments(items), "-k", 3, "--out", tmp_path / "next")
+    assert min(set(get_clusters(read_labels(tmp_path / "next"))) - {0, 3}) == 4
+
+
+def test_only_names_of_the_user_are_kept_as_given(result, saved, tmp_path):
+    with open_workbench(result, tmp_path / "run") as workbench:
+        decide(workbench, "outlier", [5])
+        names = workbench.snapshot.names
+        workbench.save_as("copy")
+        settle(workbench)
+    facts = read_summary(tmp_path / "copy")
+    assert facts["given_names"] == {}
+    assert facts["names"] == list(names.values())
+    assert set(read_summary(saved[0])["given_names"].values()) == {"sharp knives", "=clothes"}
+
+
+def test_saved_run_says_what_it_follows_from(saved):
+    folder, *_ = saved
+    loaded = cs.load_run(folder)
+    n_constraints = len(read_constraints((folder / "constraints.csv").read_text("utf-8")))
+    assert read_summary(folder)["constraints"] == {"kept": n_constraints, "given": n_constraints}
+    assert "follow from decisions of a person, of which these settings repeat only" in (folder / "run.toml").read_text()
+    assert "These groups follow from decisions of a person and were not assessed." in loaded.report.to_html()

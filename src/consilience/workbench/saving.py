@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,11 @@ from ..data import Constraints
 from ..files import stage_folder
 from ..files.write import check_output_folder
 from ..methods.agreement.estimator import build_refined_model
+from ..methods.common.renumbered import RenumberedModel
+from ..pipeline.changes import RunUpdate
+from ..pipeline.constraints import FileConstraints
 from ..pipeline.fitting import FittedRun
-from ..pipeline.folder import FILES, write_run
+from ..pipeline.folder import CONFIG, FILES, write_run
 from ..pipeline.log import RunLog, count_noun
 from ..pipeline.run import PipelineRun
 from ..pipeline.summary import summarize_run
@@ -71,11 +75,16 @@ def save_as_run(
 ) -> list[str]:
     """Write the groups as a run, with a model that predicts them; return notes.
 
-    Groups are numbered from 0 in the order of their numbers here.
+    Groups are numbered from 0 in the order of their numbers here. Those of a run that continues an earlier one keep
+    their numbers, and its new groups get numbers that no earlier group had.
     """
     data, log = opened.data, RunLog()
-    warm = opened.reclustering.warm
-    model = build_refined_model(data.views, warm, clustering.state, clustering.n_groups, decisions.knowledge)
+    warm, update = opened.reclustering.warm, opened.run.update
+    model: Any = build_refined_model(data.views, warm, clustering.state, clustering.n_groups, decisions.knowledge)
+    numbers = np.arange(clustering.n_groups)
+    if update is not None:
+        numbers, update = continue_numbers(clustering.numbers, opened.reclustering.first_number, update)
+        model = RenumberedModel(model, numbers)
     n_decisions = count_noun(len(decisions.entries), "decision")
     log.note(f"The groups are those of {origin}, changed by {n_decisions} of a person. They have not been assessed.")
     fitted = FittedRun(model, {}, data.views, None)
@@ -92,18 +101,51 @@ def save_as_run(
         constraints=str(folder / CONSTRAINTS) if decisions.constraints.size else None,
         command_line=f"consilience open {origin}",
     )
-    given_names = {clustering.find_group(number): name for number, name in names.items()}
+    new_numbers = dict(zip(clustering.numbers.tolist(), numbers.tolist(), strict=True))
+    user_names = {**find_given_names(opened.run), **decisions.names}
+    given_names = {new: names[old] for old, new in new_numbers.items() if user_names.get(old) == names[old]}
+    names_by_number = {new: names[old] for old, new in new_numbers.items()}
+    saved_names = [names_by_number.get(number, f"cluster {number}") for number in range(int(numbers.max()) + 1)]
     reason = "after decisions of a person"
     reading = replace(data.reading, seed_classes=[])  # seeds have become constraints
-    data = replace(data, reading=reading, method=DEFAULT_METHOD, reason=reason, file_constraints=None, seeds=None)
+    constraints = decisions.constraints
+    written = FileConstraints(folder / CONSTRAINTS, constraints, {}, constraints.size) if constraints.size else None
+    data = replace(data, reading=reading, method=DEFAULT_METHOD, reason=reason, file_constraints=written, seeds=None)
     run = PipelineRun(
-        options, data, fitted, None, None, log.notes, {}, given_names=given_names, update=opened.run.update
+        options, data, fitted, None, None, log.notes, {}, saved_names, given_names=given_names, update=update
     )
     facts = summarize_run(run, log)
     run = replace(run, facts={**facts, "decisions": {"origin": origin, "active": len(decisions.entries)}})
     with stage_folder(folder, (*FILES, CONSTRAINTS)) as staged:
         write_run(run, staged, log)
-        if decisions.constraints.size:
-            content = write_constraints(opened, decisions.constraints)
+        note_decisions(staged / CONFIG, decisions)
+        if constraints.size:
+            content = write_constraints(opened, constraints)
             (staged / CONSTRAINTS).write_text(content, encoding="utf-8", newline="")
     return log.notes
+
+
+def continue_numbers(group_numbers: np.ndarray, first_new: int, update: RunUpdate) -> tuple[np.ndarray, RunUpdate]:
+    """Return the numbers of groups in a saved run that continues an earlier one, and what it continues.
+
+    Groups from `first_new` on were made by decisions; they get the numbers that no earlier group had.
+    """
+    is_new = group_numbers >= first_new
+    next_number = max(update.next_cluster, first_new)
+    numbers = np.where(is_new, next_number + np.cumsum(is_new) - 1, group_numbers)
+    kept = [number for number in update.kept if number in numbers]
+    return numbers, replace(update, kept=kept, next_cluster=next_number + int(is_new.sum()))
+
+
+def find_given_names(run: PipelineRun) -> dict[int, str]:
+    """Return the names that the user gave to the groups of a run, which may have been restored."""
+    saved = {int(number): str(name) for number, name in run.facts.get("given_names", {}).items()}
+    return {**saved, **run.given_names}
+
+
+def note_decisions(config: Path, decisions: DecisionSet) -> None:
+    """Say in the settings of a saved run that they repeat the constraints, but no other decision."""
+    if not decisions.entries:
+        return
+    note = "# The groups follow from decisions of a person, of which these settings repeat only the constraints.\n"
+    config.write_text(note + config.read_text(encoding="utf-8"), encoding="utf-8")
