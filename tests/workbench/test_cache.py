@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from consilience.workbench import cache
-from consilience.workbench.cache import FOLDER, ClusteringCache, compute_key
+from consilience.workbench.cache import FOLDER, ClusteringCache, StoredClustering, compute_key
 
 LABELS = np.array([0, 2, -1, 1, 0])
 INTEGERS = LABELS.astype(np.int32)  # as they are stored
-EFFECTS = ["“a” and “b” were merged.", ""]
+EFFECTS = ("“a” and “b” were merged.", "")
+WITHOUT_EFFECT = (2, 5)
 MERGE = {"number": 1, "action": "merge", "groups": [0, 1]}
 APART = {"number": 2, "action": "apart", "items": ["a"], "others": ["b"]}
 
@@ -22,7 +23,7 @@ APART = {"number": 2, "action": "apart", "items": ["a"], "others": ["b"]}
 @pytest.fixture
 def stored(tmp_path):
     """The file of a stored clustering with the key "key"."""
-    ClusteringCache(tmp_path).put("key", LABELS, EFFECTS)
+    ClusteringCache(tmp_path).put("key", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
     return tmp_path / FOLDER / "key.npz"
 
 
@@ -60,18 +61,18 @@ def test_key_does_not_depend_on_stored_checksum():
 
 
 def test_stored_clustering_is_read_by_new_cache(stored, tmp_path):
-    labels, effects = ClusteringCache(tmp_path).get("key", len(LABELS))
+    labels, effects, without_effect = ClusteringCache(tmp_path).get("key", len(LABELS))
     np.testing.assert_array_equal(labels, LABELS)
     assert labels.dtype == np.int64
-    assert effects == EFFECTS
+    assert (effects, without_effect) == (EFFECTS, WITHOUT_EFFECT)
     assert list_files(tmp_path) == ["key.npz"]
 
 
 def test_clustering_is_replaced(stored, tmp_path):
-    ClusteringCache(tmp_path).put("key", LABELS[::-1], [])
-    labels, effects = ClusteringCache(tmp_path).get("key", len(LABELS))
+    ClusteringCache(tmp_path).put("key", StoredClustering(LABELS[::-1], (), ()))
+    labels, effects, without_effect = ClusteringCache(tmp_path).get("key", len(LABELS))
     np.testing.assert_array_equal(labels, LABELS[::-1])
-    assert effects == []
+    assert (effects, without_effect) == ((), ())
 
 
 def test_missing_key_gives_none(stored, tmp_path):
@@ -88,18 +89,11 @@ def test_cache_without_folder_stores_in_memory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     clusterings = ClusteringCache(None)
     assert clusterings.get("key", 5) is None
-    clusterings.put("key", LABELS, EFFECTS)
-    labels, effects = clusterings.get("key", 5)
+    clusterings.put("key", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
+    labels, effects, without_effect = clusterings.get("key", 5)
     np.testing.assert_array_equal(labels, LABELS)
-    assert effects == EFFECTS
+    assert (effects, without_effect) == (EFFECTS, WITHOUT_EFFECT)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_change_of_effects_after_storing_is_not_stored():
-    clusterings, effects = ClusteringCache(None), ["a"]
-    clusterings.put("key", LABELS, effects)
-    effects.append("b")
-    assert clusterings.get("key", 5)[1] == ["a"]
 
 
 def test_stored_clustering_is_read_once(stored, tmp_path):
@@ -150,30 +144,37 @@ EFFECTS_TEXT = json.dumps(EFFECTS)
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"labels": INTEGERS},
-        {"effects": EFFECTS_TEXT},
-        {"labels": INTEGERS[:4], "effects": EFFECTS_TEXT},
-        {"labels": INTEGERS[:, None], "effects": EFFECTS_TEXT},
-        {"labels": np.int32(3), "effects": EFFECTS_TEXT},
-        {"labels": LABELS.astype(float), "effects": EFFECTS_TEXT},
-        {"labels": LABELS, "effects": EFFECTS_TEXT},
-        {"labels": LABELS.astype(str), "effects": EFFECTS_TEXT},
-        {"labels": INTEGERS - 1, "effects": EFFECTS_TEXT},
-        {"labels": INTEGERS, "effects": "no JSON"},
-        {"labels": INTEGERS, "effects": '{"a": 1}'},
-        {"labels": INTEGERS, "effects": "[1, null]"},
-        {"labels": INTEGERS, "effects": "[" * 100_000},
+        {"labels": None},
+        {"effects": None},
+        {"without_effect": None},
+        {"labels": INTEGERS[:4]},
+        {"labels": INTEGERS[:, None]},
+        {"labels": np.int32(3)},
+        {"labels": LABELS.astype(float)},
+        {"labels": LABELS},
+        {"labels": LABELS.astype(str)},
+        {"labels": INTEGERS - 1},
+        {"effects": "no JSON"},
+        {"effects": '{"a": 1}'},
+        {"effects": "[1, null]"},
+        {"effects": "[" * 100_000},
+        {"without_effect": "no JSON"},
+        {"without_effect": "3"},
+        {"without_effect": '["3"]'},
     ],
     ids=lambda arrays: "-".join(f"{name}{np.shape(array)}" for name, array in arrays.items()),
 )
 def test_archive_of_other_content_gives_none(stored, tmp_path, arrays):
-    write_archive(stored, **arrays)
+    valid = {"labels": INTEGERS, "effects": EFFECTS_TEXT, "without_effect": "[]"}
+    write_archive(stored, **valid)
+    assert ClusteringCache(tmp_path).get("key", 5) is not None
+    write_archive(stored, **{name: array for name, array in {**valid, **arrays}.items() if array is not None})
     assert ClusteringCache(tmp_path).get("key", 5) is None
 
 
 def test_archive_written_by_hand_is_read(stored, tmp_path):
-    write_archive(stored, labels=INTEGERS, effects=EFFECTS_TEXT)
-    assert ClusteringCache(tmp_path).get("key", 5)[1] == EFFECTS
+    write_archive(stored, labels=INTEGERS, effects=EFFECTS_TEXT, without_effect="[2, 5]")
+    assert ClusteringCache(tmp_path).get("key", 5)[1:] == (EFFECTS, WITHOUT_EFFECT)
 
 
 def test_pickled_objects_are_not_loaded(stored, tmp_path):
@@ -181,14 +182,15 @@ def test_pickled_objects_are_not_loaded(stored, tmp_path):
         def __reduce__(self):
             return (os.mkdir, (str(tmp_path / "harm"),))
 
-    write_archive(stored, labels=INTEGERS, effects=np.array([Harmful()], dtype=object))
+    effects = np.array([Harmful()], dtype=object)
+    write_archive(stored, labels=INTEGERS, effects=effects, without_effect="[]")
     assert ClusteringCache(tmp_path).get("key", 5) is None
     assert not (tmp_path / "harm").exists()
 
 
 def test_damaged_file_is_replaced(stored, tmp_path):
     stored.write_bytes(b"damaged")
-    ClusteringCache(tmp_path).put("key", LABELS, EFFECTS)
+    ClusteringCache(tmp_path).put("key", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
     np.testing.assert_array_equal(ClusteringCache(tmp_path).get("key", 5)[0], LABELS)
 
 
@@ -209,7 +211,9 @@ def test_full_disk_stores_in_memory_only(stored, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", write_a_part)
-    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert_stored_in_memory_only(
+        tmp_path, lambda clusterings: clusterings.put("new", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
+    )
     assert list_files(tmp_path) == ["key.npz"]
 
 
@@ -219,13 +223,17 @@ def test_folder_without_write_permission_stores_in_memory_only(tmp_path, monkeyp
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, name, refuse)
-    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert_stored_in_memory_only(
+        tmp_path, lambda clusterings: clusterings.put("new", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
+    )
     assert list(tmp_path.rglob("*.*")) in ([], [tmp_path / FOLDER])
 
 
 def test_file_in_place_of_folder_stores_in_memory_only(tmp_path):
     (tmp_path / FOLDER).write_text("a file")
-    assert_stored_in_memory_only(tmp_path, lambda clusterings: clusterings.put("new", LABELS, EFFECTS))
+    assert_stored_in_memory_only(
+        tmp_path, lambda clusterings: clusterings.put("new", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
+    )
     assert (tmp_path / FOLDER).read_text() == "a file"
 
 
@@ -233,7 +241,7 @@ def test_deleted_folder_is_created_again(stored, tmp_path):
     clusterings = ClusteringCache(tmp_path)
     stored.unlink()
     stored.parent.rmdir()
-    clusterings.put("new", LABELS, EFFECTS)
+    clusterings.put("new", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
     assert list_files(tmp_path) == ["new.npz"]
 
 
@@ -244,10 +252,10 @@ def test_oldest_files_and_unfinished_files_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "MAX_FILES", 3)
     clusterings = ClusteringCache(tmp_path)
     for age in range(5):
-        clusterings.put(f"key{age}", LABELS, EFFECTS)
+        clusterings.put(f"key{age}", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
         os.utime(tmp_path / FOLDER / f"key{age}.npz", (age, age))
         (tmp_path / FOLDER / "killed.1.tmp").write_bytes(b"unfinished")
-    clusterings.put("last", LABELS, EFFECTS)
+    clusterings.put("last", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
     assert list_files(tmp_path) == ["key3.npz", "key4.npz", "last.npz"]
 
 
@@ -255,14 +263,15 @@ def test_memory_forgets_oldest_clusterings(monkeypatch):
     monkeypatch.setattr(cache, "MAX_MEMORY", 3)
     clusterings = ClusteringCache(None)
     for number in range(5):
-        clusterings.put(f"key{number}", LABELS, EFFECTS)
+        clusterings.put(f"key{number}", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
     stored = [number for number in range(5) if clusterings.get(f"key{number}", 5) is not None]
     assert stored == [2, 3, 4]
 
 
-def test_archive_has_two_small_members(stored):
+def test_members_of_archive_are_small(stored):
     with zipfile.ZipFile(stored) as archive:
         assert {name: archive.getinfo(name).file_size < 1000 for name in archive.namelist()} == {
             "labels.npy": True,
             "effects.npy": True,
+            "without_effect.npy": True,
         }

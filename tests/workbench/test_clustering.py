@@ -6,7 +6,7 @@ import pytest
 import consilience as cs
 from consilience.methods.agreement.warm import WarmRefinement
 from consilience.workbench.clustering import (
-    NEEDED,
+    LEAST_EVIDENCE,
     Reclustering,
     count_merge_evidence,
     count_split_evidence,
@@ -62,10 +62,10 @@ def test_two_answers_divide_a_group_of_two_classes(warm):
     pairs = zip(np.flatnonzero(CLASSES == 0), np.flatnonzero(CLASSES == 1), strict=False)
     for number, (first, second) in enumerate(pairs, 1):
         clustering, decisions = ask(reclustering, clustering, decisions, first, second, "apart")
-        if number < NEEDED:
+        if number < LEAST_EVIDENCE:
             assert list(clustering.effects) == []
             assert np.mean(clustering.labels == labels) > 0.9
-        if number == NEEDED:
+        if number == LEAST_EVIDENCE:
             break
     assert "divided, because 2 more answers" in clustering.effects[0]
     assert count_mixed(clustering.labels) <= 2
@@ -82,17 +82,19 @@ def test_answers_against_a_division_keep_the_group(warm):
 
 def test_two_answers_about_clear_items_merge_their_groups(warm):
     reclustering, clustering, decisions = start(warm, CLASSES)
-    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:NEEDED] for group in (2, 3)]
+    clear = [
+        np.flatnonzero((clustering.leading_group == group) & clustering.is_clear)[:LEAST_EVIDENCE] for group in (2, 3)
+    ]
     for number, (first, second) in enumerate(zip(*clear, strict=True), 1):
         clustering, decisions = ask(reclustering, clustering, decisions, first, second, "together")
-        assert len(clustering.numbers) == (N_CLASSES if number < NEEDED else N_CLASSES - 1)
+        assert len(clustering.numbers) == (N_CLASSES if number < LEAST_EVIDENCE else N_CLASSES - 1)
     assert "merged, because 2 more answers" in clustering.effects[0]
     assert len(set(clustering.labels[np.isin(CLASSES, (2, 3))].tolist())) == 1
 
 
 def test_answers_about_groups_that_are_kept_apart_do_not_merge_them(warm):
     reclustering, clustering, decisions = start(warm, CLASSES)
-    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:4] for group in (2, 3)]
+    clear = [np.flatnonzero((clustering.leading_group == group) & clustering.is_clear)[:4] for group in (2, 3)]
     clustering, decisions = ask(reclustering, clustering, decisions, clear[0][3], clear[1][3], "apart")
     for first, second in zip(clear[0][:3], clear[1][:3], strict=True):
         clustering, decisions = ask(reclustering, clustering, decisions, first, second, "together")
@@ -205,12 +207,14 @@ def test_divisions_cover_the_group_and_name_central_items_of_both_sides(warm):
     divisions = reclustering.find_divisions(clustering, 0)
     assert len(divisions) == 6  # pairs of four parts
     for division in divisions:
-        np.testing.assert_array_equal(division.side >= 0, clustering.voted == 0)
+        np.testing.assert_array_equal(division.side >= 0, clustering.leading_group == 0)
         assert [set(division.side[items].tolist()) for items in division.central] == [{0}, {1}]
         assert division.size == min(np.sum(division.side == 0), np.sum(division.side == 1)) > 0
         assert division.size == np.sum(division.side == division.smaller)
-    sides = np.stack([division.side for division in divisions])[:, np.isin(CLASSES, (0, 1)) & (clustering.voted == 0)]
-    classes = CLASSES[np.isin(CLASSES, (0, 1)) & (clustering.voted == 0)]
+    sides = np.stack([division.side for division in divisions])[
+        :, np.isin(CLASSES, (0, 1)) & (clustering.leading_group == 0)
+    ]
+    classes = CLASSES[np.isin(CLASSES, (0, 1)) & (clustering.leading_group == 0)]
     assert max(max(np.mean(side == classes), np.mean(side != classes)) for side in sides) > 0.95
 
 
@@ -218,8 +222,8 @@ def test_group_of_few_items_has_no_divisions(warm):
     labels = CLASSES.copy()
     labels[np.flatnonzero(CLASSES == 0)[5:]] = 1
     reclustering, clustering, _ = start(warm, labels)
-    few = int(np.argmin(np.bincount(clustering.voted, minlength=N_CLASSES)))
-    expected = 0 if np.sum(clustering.voted == few) < 10 else 1
+    few = int(np.argmin(np.bincount(clustering.leading_group, minlength=N_CLASSES)))
+    expected = 0 if np.sum(clustering.leading_group == few) < 10 else 1
     assert len(reclustering.find_divisions(clustering, few)) >= expected
     assert reclustering.find_divisions(clustering, N_CLASSES + 1) == []
 
@@ -241,7 +245,7 @@ def test_evidence_counts_answers_for_minus_answers_against(warm):
 
 def test_merge_evidence_counts_clear_items_of_both_groups_only(warm):
     _, clustering, _ = start(warm, CLASSES)
-    clear = [np.flatnonzero((clustering.voted == group) & clustering.is_clear)[:2] for group in (0, 1)]
+    clear = [np.flatnonzero((clustering.leading_group == group) & clustering.is_clear)[:2] for group in (0, 1)]
     entries = [
         {"number": 1, "action": "together", "items": [str(clear[0][0]), str(clear[1][0])]},
         {"number": 2, "action": "together", "items": [str(clear[0][0]), str(clear[0][1])]},  # in one group

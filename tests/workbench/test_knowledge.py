@@ -1,12 +1,14 @@
 """What decisions say of the items, and which of them contradict each other."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consilience import Constraints
 from consilience.workbench.errors import Contradiction
-from consilience.workbench.knowledge import DecisionSet, check_consistent
+from consilience.workbench.knowledge import RUN, DecisionSet, check_consistent
 
 N_ROWS = 8
 ROWS = {str(row): row for row in range(N_ROWS)}
@@ -34,7 +36,8 @@ def list_pairs(links):
 
 
 def find_new_conflicts(decisions, entry):
-    return decisions.find_conflicts({**entry, "number": len(decisions.entries) + 1})
+    conflicts = decisions.find_conflicts({**entry, "number": len(decisions.entries) + 1})
+    return [conflict.decisions for conflict in conflicts]
 
 
 def test_links_name_the_decisions_that_they_follow_from():
@@ -173,17 +176,70 @@ def test_decision_that_contradicts_itself_is_refused(entry):
 
 def test_person_is_told_what_must_be_withdrawn():
     decisions = make_set(apart(0, 1), apart(0, 2), together(4, 5))
-    sentences = {number: f"sentence {number}." for number in (1, 2, 3)}
     new = {**together(0, 1, 2), "number": 4}
+    describe = "sentence {}.".format  # of the number alone
+
+    def check(new, withdrawn, blocking=()):
+        return check_consistent(decisions, new, lambda number, _: describe(number), withdrawn, blocking)
+
     with pytest.raises(Contradiction, match="If it is to count, decision 1 and decision 2 must be withdrawn") as raised:
-        check_consistent(decisions, new, sentences, "ask")
-    assert raised.value.decisions == [1, 2]
-    assert raised.value.sentences == ["Decision 1: sentence 1.", "Decision 2: sentence 2."]
-    assert check_consistent(decisions, new, sentences, "newer") == [1, 2]
-    assert check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "ask") == []
-    assert check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "newer", [1]) == [1]
-    with pytest.raises(Contradiction, match="decision 3 must be withdrawn"):
-        check_consistent(decisions, {**together(0, 4), "number": 4}, sentences, "ask", [3])
+        check(new, None)
+    assert raised.value.replaced == [1, 2]
+    assert raised.value.choices == [[(1, "sentence 1.")], [(2, "sentence 2.")]]
+    assert raised.value.list_decisions() == {1: "sentence 1.", 2: "sentence 2."}
+    assert check(new, []) == [1, 2]
+    assert check(new, [1, 2, 3]) == [1, 2]
+    with pytest.raises(Contradiction):
+        check(new, [1])  # is not enough
+    unrelated = {**together(0, 4), "number": 4}
+    assert check(unrelated, None) == []
+    assert check(unrelated, [], [1]) == [1]
+    with pytest.raises(Contradiction) as raised:
+        check(unrelated, None, [3])
+    assert raised.value.choices == [[(3, "sentence 3.")]]
+
+
+def test_person_chooses_which_decision_of_a_chain_is_withdrawn():
+    decisions = make_set(together(0, 1), together(1, 2), together(2, 3))
+    new = {**apart(0, 3), "number": 4}
+    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
+        check_consistent(decisions, new, lambda number, _: f"{number}.", None)
+    assert raised.value.choices == [[(1, "1."), (2, "2."), (3, "3.")]]
+    assert raised.value.replaced == [3]
+    assert [conflict.withdrawn for conflict in decisions.find_conflicts(new, [2])] == [2]
+    assert check_consistent(decisions, new, lambda *_: "", [2]) == [2]
+
+
+# constraints of the run
+
+
+def test_decision_that_contradicts_constraints_of_the_run_says_so():
+    decisions = replace(make_set(together(4, 5)), base=Constraints([(0, 1), (1, 2), (2, 3)], [(4, 6)], by="position"))
+    [conflict] = decisions.find_conflicts({**apart(0, 2), "number": 2})
+    assert (conflict.decisions, conflict.withdrawn) == ([RUN], RUN)
+    assert [(link.first, link.second) for link in conflict.links if link.decision == RUN] == [(1, 2), (0, 1)]
+    [conflict] = decisions.find_conflicts({**together(5, 6), "number": 2})
+    assert (conflict.decisions, conflict.withdrawn) == ([RUN, 1], 1)
+    [conflict] = decisions.find_conflicts({**together(5, 6), "number": 2}, [RUN])
+    assert conflict.withdrawn == RUN
+    assert check_consistent(decisions, {**together(5, 6), "number": 2}, lambda *_: "", [RUN]) == []
+
+
+def test_only_constraints_of_the_run_that_are_contradicted_are_withdrawn():
+    base = Constraints([(0, 1), (1, 2), (2, 3)], [(4, 6), (5, 7)], by="position")
+    decisions = replace(make_set(apart(0, 2), together(4, 5)), base=base)
+    assert [(link.first, link.second) for link in decisions.withdrawn_run_links] == [(1, 2), (0, 1)]
+    assert decisions.constraints.must_link.tolist() == [[2, 3], [4, 5]]
+    assert decisions.constraints.cannot_link.tolist() == [[0, 2], [4, 6], [5, 7]]
+    again = {**apart(0, 1), "number": 3}  # the run's constraint about them is withdrawn already
+    assert decisions.find_conflicts(again) == []
+
+
+def test_merger_without_effect_gives_no_constraints():
+    merger = {"action": "merge", "groups": [1, 2], "exemplars": [["0", "1"], ["2"]]}
+    decisions = make_set(merger)
+    assert len(decisions.must_links) == 2
+    assert replace(decisions, without_effect=frozenset([1])).must_links == []
 
 
 rows = st.lists(st.integers(0, N_ROWS - 1), min_size=2, max_size=4, unique=True)
@@ -204,13 +260,13 @@ def test_without_the_replaced_decisions_no_contradiction_is_left(proposed):
     for number, entry in enumerate(proposed, 1):
         new = {**entry, "number": number}
         decisions = DecisionSet(kept, ROWS, N_ROWS)
-        replaced = check_consistent(decisions, new, {other["number"]: "" for other in kept}, "newer")
+        replaced = check_consistent(decisions, new, lambda *_: "", [])
         after = [other for other in kept if other["number"] not in replaced]
         consistent = DecisionSet([*after, new], ROWS, N_ROWS)
-        assert consistent.find_conflict() == []
+        assert consistent.find_contradictory_decisions() == []
         assert not len(consistent.constraints.conflicts)
         if replaced:
-            assert DecisionSet([*kept, new], ROWS, N_ROWS).find_conflict()
+            assert DecisionSet([*kept, new], ROWS, N_ROWS).find_contradictory_decisions()
         kept = [*after, new]
 
 
@@ -218,11 +274,11 @@ def test_without_the_replaced_decisions_no_contradiction_is_left(proposed):
 @given(st.lists(entries, max_size=6))
 def test_conflict_is_reported_exactly_if_constraints_conflict(proposed):
     decisions = make_set(*proposed)
-    conflict = decisions.find_conflict()
+    conflict = decisions.find_contradictory_decisions()
     assert bool(conflict) == bool(len(decisions.constraints.conflicts))
     involved = [entry for entry in decisions.entries if entry["number"] in conflict]
     if conflict and not decisions.outliers:
-        assert DecisionSet(involved, ROWS, N_ROWS).find_conflict() == conflict
+        assert DecisionSet(involved, ROWS, N_ROWS).find_contradictory_decisions() == conflict
 
 
 def test_pairs_that_nothing_connects_are_checked_without_a_search_per_pair(monkeypatch):

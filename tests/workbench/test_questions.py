@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score, normalized_mutual_info_scor
 import consilience as cs
 from consilience.arrays import to_numpy
 from consilience.methods.agreement.warm import WarmRefinement
-from consilience.workbench.clustering import NEEDED, Reclustering
+from consilience.workbench.clustering import LEAST_EVIDENCE, Reclustering
 from consilience.workbench.knowledge import DecisionSet
 from consilience.workbench.questions import (
     EVIDENCE,
@@ -52,7 +52,7 @@ def test_questions_are_ordered_by_gain_and_name_different_pairs(warm):
     for question in questions:
         assert question.pair[0] != question.pair[1]
         assert 0 <= question.probability <= 1
-        assert 1 <= question.n_lacking <= NEEDED
+        assert 1 <= question.n_lacking <= LEAST_EVIDENCE
         assert question.gain == question.probability * question.n_items / question.n_lacking
 
 
@@ -132,7 +132,7 @@ def test_true_division_is_predicted_better_than_others(warm):
     reclustering, clustering, decisions = start(warm, labels)
     divisions = reclustering.find_divisions(clustering, 0)
     accuracy = measure_division_accuracy(reclustering, clustering, decisions, divisions)
-    mixed = np.flatnonzero(clustering.voted == 0)
+    mixed = np.flatnonzero(clustering.leading_group == 0)
     is_true = [abs(np.corrcoef(division.side[mixed], CLASSES[mixed] == 1)[0, 1]) > 0.9 for division in divisions]
     assert any(is_true)
     assert min(np.array(accuracy)[is_true]) > 0.9

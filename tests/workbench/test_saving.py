@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.workbench.errors import Contradiction
 from consilience.workbench.saving import choose_folder
-from small_runs import IDS, cluster_items, decide, list_views, make_items, open_workbench, settle
+from small_runs import IDS, cluster_items, decide, find_decision, list_views, make_items, open_workbench, settle
 from stage import FILES, get_clusters, list_folder, read_labels, read_summary, run_successfully
 
 AWKWARD = ["=1+1", "-2x", "@cmd", "+", "a,b", 'say "x"', "it's", "'quoted", "éà ‏עב", "line\nbreak", "<script>", "0012"]
@@ -228,12 +229,19 @@ def test_constraints_of_the_run_are_exported_except_those_that_a_decision_contra
     links = cs.Constraints([(0, 1), (1, 2), (10, 11)], [(0, 40), (20, 50)])
     result = cluster_items(tmp_path / "items.csv", constraints=links)
     with open_workbench(result, tmp_path / "run") as workbench:
-        decide(workbench, "apart", [0, 2])
+        with pytest.raises(Contradiction) as raised:
+            decide(workbench, "apart", [0, 2])
+        links = "“item 01” and “item 02” belong together; “item 00” and “item 01” belong together"
+        assert raised.value.choices == [[(0, f"Constraints of the run: {links}.")]]
+        number = decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[0])
         labels = settle(workbench)
         assert labels[0] != labels[2]
+        reason = "2 constraints of the run contradict it, and are not in effect."
+        assert find_decision(workbench, number)["reason"] == reason
         exported = set(read_constraints(workbench.export_constraints()))
     assert exported == {
         (IDS[0], IDS[2], "cannot-link"),
+        (IDS[0], IDS[40], "cannot-link"),
         (IDS[10], IDS[11], "must-link"),
         (IDS[20], IDS[50], "cannot-link"),
     }

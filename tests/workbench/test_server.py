@@ -24,7 +24,7 @@ import pytest
 
 from consilience.workbench import server as server_module
 from consilience.workbench.decisions import ReadOnlyError
-from consilience.workbench.errors import Contradiction, NotReadyError
+from consilience.workbench.errors import Contradiction, NotReadyError, OutdatedError
 from consilience.workbench.server import MAX_BODY_BYTES, ROUTES, WorkbenchServer
 from waiting import HANG_LIMIT, wait_until
 
@@ -278,7 +278,7 @@ def test_other_host_is_refused(client, stub, host, path):
     ]
     answer = client.send("GET", path, Host=hosts)
     assert answer.status == 403
-    assert answer.json == {"error": f"this address is not of the workbench: use {client.server.address}"}
+    assert answer.json == {"error": f"this is not the address of the workbench: use {client.server.address}"}
     assert stub.calls == []
 
 
@@ -1044,6 +1044,7 @@ def test_ctrl_c_ends_server_process():
         (ValueError("rows are missing"), 400, "rows are missing"),
         (TypeError("secret"), 500, "an unexpected error occurred (TypeError): the log has the details"),
         (KeyError("secret"), 500, "an unexpected error occurred (KeyError): the log has the details"),
+        (OutdatedError("the groups have just changed"), 409, "the groups have just changed"),
         (NotReadyError("the run is still being opened"), 503, "the run is still being opened"),
         (ReadOnlyError("another workbench has it open"), 403, "another workbench has it open"),
         (OSError(errno.ENOSPC, "the decision was not saved: full"), 507, "the decision was not saved: full"),
@@ -1063,7 +1064,8 @@ def test_error_of_workbench_has_status(client, stub, error, status, sentence):
 
 
 def test_contradiction_is_explained(client, stub):
-    stub.error = Contradiction("“a” and “b” cannot be together.", [3, 5], ["“a” is not in 2.", "“b” is in 2."])
+    choices = [[(3, "“a” is not in 2."), (5, "“b” is in 2.")]]
+    stub.error = Contradiction("“a” and “b” cannot be together.", [5], choices)
     answer = client.send("POST", "/api/decide", {})
     assert answer.status == HTTPStatus.CONFLICT
     assert answer.json == {
@@ -1072,6 +1074,8 @@ def test_contradiction_is_explained(client, stub):
             "sentence": "“a” and “b” cannot be together.",
             "decisions": [3, 5],
             "sentences": ["“a” is not in 2.", "“b” is in 2."],
+            "replaced": [5],
+            "choices": [[{"number": 3, "sentence": "“a” is not in 2."}, {"number": 5, "sentence": "“b” is in 2."}]],
         },
     }
 

@@ -3,13 +3,15 @@
 import os
 import shutil
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from consilience.workbench.decisions import DecisionLog
-from consilience.workbench.errors import Contradiction, NotReadyError
-from consilience.workbench.workbench import Workbench, find_steps
+import consilience as cs
+from consilience.workbench.decisions import DecisionLog, ReadOnlyError
+from consilience.workbench.errors import Contradiction, NotReadyError, OutdatedError
+from consilience.workbench.workbench import Work, Workbench, find_steps
 from small_runs import (
     CLASSES,
     IDS,
@@ -248,7 +250,7 @@ def test_violated_decision_says_why(workbench):
     settle(workbench)
     shown = find_decision(workbench, number)
     assert shown["status"] == "violated"
-    assert shown["reason"].startswith("1 pair is in one group, because")
+    assert shown["reason"] == "1 pair is in one group. There is only one group."
 
 
 # refusals
@@ -302,7 +304,7 @@ def test_wrong_answer_is_refused(workbench, body, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda workbench: workbench.undo(1), "decision 1 does not count at present"),
+        (lambda workbench: workbench.undo(1), "decision 1 is not in effect, so it cannot be undone"),
         (lambda workbench: workbench.redo(1), "decision 1 was not undone"),
         (lambda workbench: workbench.revert(3), "there is no version 3"),
         (lambda workbench: workbench.compare_versions(0, -2), "there is no version -2"),
@@ -336,7 +338,7 @@ def test_redo_without_effect_is_refused(workbench):
     version = workbench.keep_version("with the pair")["number"]
     workbench.undo(number)
     workbench.revert(0)
-    with pytest.raises(ValueError, match="decision 1 would still not count, because of a later return to a version"):
+    with pytest.raises(ValueError, match="decision 1 would still not be in effect, because of a later return"):
         workbench.redo(number)
     workbench.revert(version)
     settle(workbench)
@@ -359,8 +361,7 @@ def test_contradiction_names_the_earlier_decision(workbench):
     decide(workbench, "together", [0, 1])
     with pytest.raises(Contradiction, match="If it is to count, decision 1 must be withdrawn") as raised:
         workbench.decide({"action": "apart", "rows": [0, 1]})
-    assert raised.value.decisions == [1]
-    assert raised.value.sentences == ["Decision 1: “item 00” and “item 01” belong together."]
+    assert raised.value.choices == [[(1, "“item 00” and “item 01” belong together.")]]
     assert len(read_log(workbench.folder)) == 1
 
 
@@ -368,9 +369,9 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
     decide(workbench, "together", [0, 1])
     decide(workbench, "together", [1, 2])
     decide(workbench, "together", [30, 31])
-    with pytest.raises(Contradiction, match="decision 2 must be withdrawn") as raised:
+    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
         workbench.decide({"action": "apart", "rows": [0, 2]})
-    assert raised.value.decisions == [1, 2]
+    assert list(raised.value.list_decisions()) == [1, 2]
     before = settle(workbench)
     number = decide(workbench, "apart", [0, 2], resolve="newer")
     labels = settle(workbench)
@@ -386,12 +387,86 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
     assert np.array_equal(settle(workbench), labels)
 
 
+def test_person_chooses_which_contradicted_decision_is_withdrawn(workbench):
+    decide(workbench, "together", [0, 1])
+    decide(workbench, "together", [1, 2])
+    with pytest.raises(Contradiction) as raised:
+        decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[5])
+    assert raised.value.replaced == [2]
+    assert [number for number, _ in raised.value.choices[0]] == [1, 2]
+    number = decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[1])
+    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, number)] == [False, True, True]
+
+
+@pytest.mark.parametrize("withdraw", ["1", [None], {"1": 1}])
+def test_withdrawn_decisions_are_a_list_of_numbers(workbench, withdraw):
+    with pytest.raises(ValueError, match="withdraw is a list of numbers of decisions"):
+        workbench.decide({"action": "apart", "rows": [0, 2], "resolve": "newer", "withdraw": withdraw})
+
+
+def test_decision_about_groups_that_have_changed_is_refused(workbench):
+    before, groups = workbench.snapshot.number, get_groups(workbench)[:2]
+    decide(workbench, "outlier", [5])
+    with pytest.raises(OutdatedError, match="the groups have just changed"):
+        workbench.decide({"action": "merge", "groups": groups, "clustering": before})
+    decide(workbench, "merge", groups=groups, clustering=workbench.snapshot.number)
+    decide(workbench, "together", [0, 1], clustering=before)  # is not about groups
+
+
+def test_merger_of_a_group_that_does_not_exist_any_more_has_no_effect(workbench, result, tmp_path):
+    start = settle(workbench)
+    split = decide(workbench, "split", range(31, 39))
+    group = int(settle(workbench)[31])
+    other = get_groups(workbench)[0]
+    merger = decide(workbench, "merge", groups=[group, other])
+    merged = settle(workbench)
+    assert are_together(merged, [0, 31])
+    workbench.undo(split)
+    assert np.array_equal(settle(workbench), start)
+    shown = find_decision(workbench, merger)
+    assert (shown["status"], shown["reason"]) == (
+        "",
+        "It has no effect: a group that it merges does not exist any more.",
+    )
+    assert workbench.snapshot.decisions.must_links == []
+    assert workbench.export_constraints().count("\n") == 1  # the header
+    decide(workbench, "apart", [31, 0])  # contradicts nothing
+    workbench.undo(merger + 2)
+    workbench.redo(split)
+    assert np.array_equal(settle(workbench), merged)
+    workbench.undo(split)
+    settle(workbench)
+    copy = shutil.copytree(workbench.folder, tmp_path / "copy")  # with what is stored
+    with open_workbench(result, copy) as again:
+        assert np.array_equal(settle(again), start)
+        assert again.snapshot.decisions.must_links == []
+
+
+def test_effect_of_a_decision_is_not_reported_again_after_an_undo(workbench, monkeypatch):
+    apply = workbench.opened.reclustering.apply
+
+    def apply_with_effect(before, entry, *arguments, **options):
+        return replace(apply(before, entry, *arguments, **options), effects=[f"Effect of {entry['number']}."])
+
+    monkeypatch.setattr(workbench.opened.reclustering, "apply", apply_with_effect, raising=False)
+    decide(workbench, "outlier", [5])
+    assert workbench.describe_state()["changes"]["sentences"][0] == "Effect of 1."
+    number = decide(workbench, "outlier", [6])
+    assert workbench.describe_state()["changes"]["sentences"][0] == f"Effect of {number}."
+    workbench.undo(number)
+    settle(workbench)
+    assert not any("Effect" in sentence for sentence in workbench.describe_state()["changes"]["sentences"])
+    workbench.redo(number)
+    settle(workbench)
+    assert workbench.describe_state()["changes"]["sentences"][0] == f"Effect of {number}."
+
+
 def test_answer_that_contradicts_a_split_names_it(workbench):
     decide(workbench, "split", range(30, 38))
     other = IDS.index(read_log(workbench.folder)[0]["others"][0])
     with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
         workbench.answer({"pair": [30, other], "answer": "same"})
-    assert raised.value.sentences == ["Decision 1: 8 items are a group."]
+    assert raised.value.list_decisions() == {1: "8 items are a group."}
     workbench.answer({"pair": [30, other], "answer": "same", "resolve": "newer"})
     assert are_together(settle(workbench), [30, other])
 
@@ -411,7 +486,7 @@ def test_merge_replaces_the_decision_that_keeps_the_groups_apart(workbench):
     decide(workbench, "apart", [0, 40])
     with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
         workbench.decide({"action": "merge", "groups": groups})
-    assert raised.value.sentences == ["Decision 1: “item 00” and “item 40” do not belong together."]
+    assert raised.value.list_decisions() == {1: "“item 00” and “item 40” do not belong together."}
     decide(workbench, "merge", groups=groups, resolve="newer")
     assert are_together(settle(workbench), [0, 40])
     workbench.undo(2)
@@ -586,7 +661,7 @@ def check_invariants(workbench, labels):
     assert labels.shape == (N_ITEMS,)
     assert set(np.flatnonzero(labels < 0).tolist()) == set(decisions.outliers)
     assert set(np.unique(labels[labels >= 0]).tolist()) == set(clustering.numbers.tolist())
-    assert not decisions.find_conflict()
+    assert not decisions.find_contradictory_decisions()
     for link in decisions.must_links:
         assert labels[link.first] == labels[link.second]
     for entry in workbench.describe_state()["decisions"]:
@@ -655,6 +730,44 @@ def test_kept_version_is_listed_and_restored(workbench):
     assert np.array_equal(settle(workbench), at_version)
     workbench.revert(0)
     assert np.array_equal(settle(workbench), workbench.opened.reclustering.first_labels)
+
+
+def test_kept_version_is_removed_and_restored(workbench):
+    number = workbench.keep_version("first")["number"]
+    assert [version["number"] for version in workbench.describe_state()["versions"]] == [0, number]
+    workbench.undo(number)
+    assert [version["number"] for version in workbench.describe_state()["versions"]] == [0]
+    with pytest.raises(ValueError, match="is not in effect, so it cannot be undone"):
+        workbench.undo(number)
+    workbench.redo(number)
+    assert [version["number"] for version in workbench.describe_state()["versions"]] == [0, number]
+
+
+def test_redo_is_offered_exactly_where_it_has_an_effect(workbench):
+    def list_offered():
+        settle(workbench)
+        return [number for number in (1, 2, 3) if find_decision(workbench, number)["can_redo"]]
+
+    for rows in ([0, 40], [1, 41], [2, 42]):
+        decide(workbench, "together", rows)
+    workbench.undo(1)
+    settle(workbench)
+    version = workbench.keep_version("without the first")["number"]
+    workbench.undo(2)
+    assert list_offered() == [1, 2]
+    revert = workbench.revert(0)["number"]
+    assert list_offered() == []
+    for number in (1, 2):
+        with pytest.raises(ValueError, match=f"decision {number} would still not be in effect"):
+            workbench.redo(number)
+    workbench.undo(revert)
+    assert list_offered() == [1, 2]
+    workbench.revert(version)  # 2 and 3
+    workbench.undo(2)
+    assert list_offered() == [2]
+    workbench.redo(2)
+    settle(workbench)
+    assert [find_decision(workbench, number)["is_active"] for number in (1, 2, 3)] == [False, True, True]
 
 
 def test_versions_are_compared_in_both_directions_and_with_the_present(workbench):
@@ -741,6 +854,86 @@ def test_cancelled_undo_is_taken_back(workbench, monkeypatch):
     assert find_decision(workbench, 1)["status"] == "satisfied"
 
 
+def test_cancel_undoes_the_decision_that_is_computed(workbench, monkeypatch):
+    gate = Gate(workbench, monkeypatch)
+    first = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
+    assert gate.is_entered.wait(HANG_LIMIT)
+    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    second = workbench.decide({"action": "together", "rows": [1, 70]})["number"]
+    workbench.cancel()
+    gate.is_open.set()
+    labels = settle(workbench)
+    assert [find_decision(workbench, number)["is_active"] for number in (first, second)] == [False, True]
+    assert are_together(labels, [1, 70])
+    workbench.redo(first)
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_cancelling_what_was_undone_meanwhile_undoes_nothing_else(workbench, monkeypatch):
+    before = settle(workbench)
+    gate = Gate(workbench, monkeypatch)
+    number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
+    assert gate.is_entered.wait(HANG_LIMIT)
+    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    workbench.undo(number)
+    assert workbench.cancel() == {}
+    assert np.array_equal(settle(workbench), before)
+    assert len(read_log(workbench.folder)) == 2
+    gate.is_open.set()
+    workbench.redo(number)
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_cancelling_with_a_full_disk_leaves_the_work_running(workbench, monkeypatch):
+    gate = Gate(workbench, monkeypatch)
+    workbench.decide({"action": "together", "rows": [0, 40]})
+    assert gate.is_entered.wait(HANG_LIMIT)
+    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+
+    def fail(_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workbench.log, "append", fail)
+        with pytest.raises(OSError, match="No space left"):
+            workbench.cancel()
+    gate.is_open.set()
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_work_that_is_cancelled_without_an_entry_is_resumed(workbench, monkeypatch):
+    gate = Gate(workbench, monkeypatch)
+    workbench.decide({"action": "together", "rows": [0, 40]})
+    assert gate.is_entered.wait(HANG_LIMIT)
+    workbench._cancelled.set()
+    gate.is_open.set()
+    assert are_together(settle(workbench), [0, 40])
+
+
+def test_second_workbench_cannot_cancel(result, tmp_path):
+    with open_workbench(result, tmp_path / "run") as first, open_workbench(result, tmp_path / "run") as second:
+        decide(first, "outlier", [5])
+        second._set_work(Work("clustering the items again", 0.5, entry=1))
+        assert not second.describe_state()["work"]["can_cancel"]
+        with pytest.raises(ReadOnlyError, match="another workbench"):
+            second.cancel()
+
+
+def test_groups_that_are_shown_are_saved_although_clustering_fails(workbench, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("memory ran out")
+
+    before = settle(workbench)
+    monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+    workbench.decide({"action": "together", "rows": [0, 40]})
+    folder = workbench.save_as("copy")["folder"]
+    settle(workbench)
+    state = workbench.describe_state()
+    assert state["error"] == "Clustering after the last decision failed: memory ran out"
+    assert state["saved"] == {"folder": folder}
+    assert np.array_equal(cs.load_run(folder).labels, before)
+
+
 def test_cancel_without_work_does_nothing(workbench):
     assert workbench.cancel() == {}
     assert not (workbench.folder / "decisions.jsonl").exists()
@@ -755,9 +948,9 @@ def test_error_of_a_computation_is_shown_and_the_next_decision_works(workbench, 
         patch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
         number = decide(workbench, "together", [0, 40])
     state = workbench.describe_state()
-    assert state["error"] == "The groups do not follow from the last decision: memory ran out"
+    assert state["error"] == "Clustering after the last decision failed: memory ran out"
     assert state["work"] is None
-    assert find_decision(workbench, number)["reason"] == "The groups do not follow from it."
+    assert find_decision(workbench, number)["reason"] == "Clustering with this decision failed."
     assert np.array_equal(workbench.snapshot.clustering.labels, before)
     decide(workbench, "outlier", [5])
     assert workbench.describe_state()["error"] is None
@@ -788,7 +981,7 @@ def test_run_opens_with_a_decision_that_cannot_be_followed(result, tmp_path, mon
         decide(workbench, "together", [2, 42])
     with open_workbench(result, tmp_path / "run") as workbench:
         state = workbench.describe_state()
-        assert state["error"] == "The groups do not follow from the last decision: no"
+        assert state["error"] == "Clustering after the last decision failed: no"
         assert [entry["status"] for entry in state["decisions"]] == ["satisfied", "", ""]
         assert np.array_equal(settle(workbench), expected)
         workbench.undo(number + 1)

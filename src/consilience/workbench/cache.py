@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,16 @@ def compute_key(run_key: str, entries: Sequence[Entry]) -> str:
     return digest.hexdigest()[:24]
 
 
+class StoredClustering(NamedTuple):
+    """What a clustering is restored from."""
+
+    labels: np.ndarray  # (n,)
+    effects: tuple[str, ...]  # of the last decision, in sentences
+    without_effect: tuple[int, ...]  # numbers of the decisions that have no effect
+
+
 class ClusteringCache:
-    """Labels and effects by key, in memory and in a folder.
+    """Stored clusterings by key, in memory and in a folder.
 
     Parameters
     ----------
@@ -44,15 +53,15 @@ class ClusteringCache:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = None if folder is None else folder / FOLDER
-        self._memory: dict[str, tuple[np.ndarray, list[str]]] = {}
+        self._memory: dict[str, StoredClustering] = {}
         self._mutex = threading.Lock()
 
-    def get(self, key: str, n_items: int) -> tuple[np.ndarray, list[str]] | None:
-        """Return labels and effects, or None if they are not stored or damaged."""
+    def get(self, key: str, n_items: int) -> StoredClustering | None:
+        """Return a clustering, or None if it is not stored or damaged."""
         with self._mutex:
             return self._read(key, n_items)
 
-    def _read(self, key: str, n_items: int) -> tuple[np.ndarray, list[str]] | None:
+    def _read(self, key: str, n_items: int) -> StoredClustering | None:
         if key in self._memory:
             return self._memory[key]
         if self.folder is None:
@@ -60,30 +69,41 @@ class ClusteringCache:
         try:
             content = BytesIO((self.folder / f"{key}.npz").read_bytes())
             with np.load(content, allow_pickle=False) as archive:
-                labels, effects = archive["labels"], json.loads(str(archive["effects"]))
+                labels = archive["labels"]
+                effects, without_effect = (
+                    json.loads(str(archive["effects"])),
+                    json.loads(str(archive["without_effect"])),
+                )
         except Exception:  # a damaged archive raises errors of many kinds
             return None
         if labels.shape != (n_items,) or labels.dtype != np.int32 or labels.min(initial=0) < -1:
             return None
         if type(effects) is not list or any(type(effect) is not str for effect in effects):
             return None
-        self._remember(key, labels.astype(np.int64), effects)
+        if type(without_effect) is not list or any(type(number) is not int for number in without_effect):
+            return None
+        self._remember(key, StoredClustering(labels.astype(np.int64), tuple(effects), tuple(without_effect)))
         return self._memory[key]
 
-    def put(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
+    def put(self, key: str, clustering: StoredClustering) -> None:
         """Store a clustering; if the disk is full, it is kept in memory only."""
         with self._mutex:
-            self._write(key, labels, effects)
+            self._write(key, clustering)
 
-    def _write(self, key: str, labels: np.ndarray, effects: Sequence[str]) -> None:
-        self._remember(key, labels, list(effects))
+    def _write(self, key: str, clustering: StoredClustering) -> None:
+        self._remember(key, clustering)
         if self.folder is None:
             return
         temporary = self.folder / f"{key}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(exist_ok=True)
             archive = BytesIO()
-            np.savez_compressed(archive, labels=labels.astype(np.int32), effects=json.dumps(list(effects)))
+            np.savez_compressed(
+                archive,
+                labels=clustering.labels.astype(np.int32),
+                effects=json.dumps(clustering.effects),
+                without_effect=json.dumps(clustering.without_effect),
+            )
             temporary.write_bytes(archive.getvalue())
             os.replace(temporary, self.folder / f"{key}.npz")
             self._remove_oldest()
@@ -91,8 +111,8 @@ class ClusteringCache:
             with suppress(OSError):
                 temporary.unlink()
 
-    def _remember(self, key: str, labels: np.ndarray, effects: list[str]) -> None:
-        self._memory[key] = labels, effects
+    def _remember(self, key: str, clustering: StoredClustering) -> None:
+        self._memory[key] = clustering
         if len(self._memory) > MAX_MEMORY:
             del self._memory[next(iter(self._memory))]
 

@@ -1,4 +1,4 @@
-"""The groups at one moment, and how they follow from a decision."""
+"""The groups that follow from decisions, and how a further decision changes them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ..methods.common.margins import find_runner_up, measure_vote_margins
 from .knowledge import DecisionSet, Entry
 from .propagation import propagate_statements
 
-CLEAR = 0.5  # confidence from which no other group has half as many votes: the item is typical of its group
-NEEDED = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
-CERTAIN = 1e4  # votes; those of the views add up to about their number
+CLEAR_CONFIDENCE = 0.5  # from which no other group has half as many votes: the item is typical of its group
+LEAST_EVIDENCE = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
+CERTAIN_VOTES = 1e4  # those of the views add up to about their number
 N_PARTS, LEAST_PART = 4, 5  # parts of a group that are compared with each other, and their least mean size
 
 
@@ -61,6 +61,7 @@ class Clustering:
     view_votes: Mapping[str, np.ndarray]  # (n, k) by view; NaN where an item lacks the view
     balanced: np.ndarray  # (n, k), votes of all views, divided by the square root of the sizes
     effects: Sequence[str] = ()  # what the last decision did, in sentences
+    without_effect: frozenset[int] = frozenset()  # mergers of groups that did not exist when they were applied
 
     @property
     def n_groups(self) -> int:
@@ -79,14 +80,14 @@ class Clustering:
         return np.where(self.compact >= 0, margins, 0.0)
 
     @cached_property
-    def voted(self) -> np.ndarray:
+    def leading_group(self) -> np.ndarray:
         """The group, numbered from 0, with most votes of the views, whatever was decided about the item."""
         return self.balanced.argmax(axis=1)
 
     @cached_property
     def is_clear(self) -> np.ndarray:
         """Mask of items whose vote is clear."""
-        return measure_vote_margins(self.balanced, self.voted) >= CLEAR
+        return measure_vote_margins(self.balanced, self.leading_group) >= CLEAR_CONFIDENCE
 
     @cached_property
     def second(self) -> np.ndarray:
@@ -156,15 +157,23 @@ class Reclustering:
         """Return the number of the group that a decision makes, which no other decision uses."""
         return self.first_number + decision
 
-    def restore(self, labels: np.ndarray, knowledge: Knowledge, effects: Sequence[str] = ()) -> Clustering:
+    def restore(
+        self,
+        labels: np.ndarray,
+        knowledge: Knowledge,
+        effects: Sequence[str] = (),
+        without_effect: frozenset[int] = frozenset(),
+    ) -> Clustering:
         """Return the clustering with these labels, without refinement."""
         numbers = np.unique(labels[labels >= 0])
         compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
         ensemble = self.warm.build_ensemble(len(numbers), knowledge)
         vote = ensemble.vote(compact)
-        return self._build(Round(compact, vote, 0.0, ensemble.score(vote), 0.0), numbers, effects)
+        return self._build(Round(compact, vote, 0.0, ensemble.score(vote), 0.0), numbers, effects, without_effect)
 
-    def _build(self, state: Round, numbers: np.ndarray, effects: Sequence[str]) -> Clustering:
+    def _build(
+        self, state: Round, numbers: np.ndarray, effects: Sequence[str], without_effect: frozenset[int]
+    ) -> Clustering:
         counts = np.bincount(state.labels[state.labels >= 0], minlength=len(numbers))
         shares = np.maximum(counts, 1) / max(1, counts.sum())
         view_votes = {}
@@ -172,7 +181,8 @@ class Reclustering:
             view_votes[view.name] = np.full((self.warm.n_entities, len(numbers)), np.nan)
             view_votes[view.name][view.entities] = to_numpy(votes)
         labels = np.append(numbers, -1)[state.labels]
-        return Clustering(labels, numbers, state, view_votes, to_numpy(state.vote.total) / np.sqrt(shares), effects)
+        balanced = to_numpy(state.vote.total) / np.sqrt(shares)
+        return Clustering(labels, numbers, state, view_votes, balanced, effects, without_effect)
 
     def apply(
         self,
@@ -187,17 +197,26 @@ class Reclustering:
         """Return the clustering after a decision.
 
         The decision is applied to the labels, which are then refined: items follow the votes of the views, as far as
-        all decisions allow. Items that would have moved without the decision stay where they are.
+        all decisions allow. Items that would have moved without the decision stay where they are. A merger of groups
+        that do not all exist has no effect.
         """
         if entry["action"] in ("rename", "unknown"):
-            return self.restore(before.labels, decisions.knowledge)
+            return self.restore(before.labels, decisions.knowledge, without_effect=before.without_effect)
+        if entry["action"] == "merge" and not np.isin(entry["groups"], before.numbers).all():
+            effects = ["It has no effect: a group that it merges does not exist any more."]
+            without_effect = before.without_effect | {int(entry["number"])}
+            return self.restore(before.labels, decisions_before.knowledge, effects, without_effect)
         labels, effects = before.labels.copy(), list[str]()
-        drift = self.warm.find_drift(before.state, before.n_groups, decisions_before.knowledge)
+        drift = self.warm.find_drift(
+            before.state,
+            before.n_groups,
+            decisions_before.knowledge,
+            self._collect_votes(before.compact, before.numbers, decisions_before),
+        )
         drift = np.where(drift >= 0, before.numbers[drift], -1)
         match entry["action"]:
             case "merge":
-                groups = [int(group) for group in entry["groups"] if int(group) in before.numbers]
-                self._merge(labels, drift, groups)
+                self._merge(labels, drift, [int(group) for group in entry["groups"]])
             case "split":
                 labels[decisions.find_rows(entry)] = int(entry["new_group"])
             case "outlier":
@@ -207,8 +226,8 @@ class Reclustering:
                 if len(rows) == 2 and "others" not in entry:
                     effects += self._apply_evidence(before, labels, drift, entry, rows, decisions)
         is_outlier = decisions.knowledge.is_outlier
-        is_back = (labels < 0) & (True if is_outlier is None else ~is_outlier)
-        labels[is_back] = before.numbers[before.voted[is_back]]
+        is_restored = (labels < 0) & (True if is_outlier is None else ~is_outlier)
+        labels[is_restored] = before.numbers[before.leading_group[is_restored]]
         labels = satisfy_constraints(labels, decisions.constraints, before)
         numbers = np.unique(labels[labels >= 0])
         compact = np.where(labels >= 0, np.searchsorted(numbers, labels), -1)
@@ -222,7 +241,7 @@ class Reclustering:
             check_stopped=check_stopped,
             report=report,
         )
-        return self._build(state, numbers, effects)
+        return self._build(state, numbers, effects, before.without_effect)
 
     def _collect_votes(
         self, labels: np.ndarray, numbers: np.ndarray, decisions: DecisionSet
@@ -244,17 +263,15 @@ class Reclustering:
         def collect_votes(labels: np.ndarray) -> np.ndarray:
             shape = len(labels), len(numbers)
             votes = np.zeros(shape) if propagate is None else propagate(labels)
-            votes[rows, groups] += CERTAIN
+            votes[rows, groups] += CERTAIN_VOTES
             silent = np.flatnonzero(is_silent & (labels >= 0))
-            votes[silent, labels[silent]] += CERTAIN
+            votes[silent, labels[silent]] += CERTAIN_VOTES
             return votes
 
         return collect_votes
 
     def _merge(self, labels: np.ndarray, drift: np.ndarray, groups: Sequence[int]) -> None:
         """Give all members of some groups the number of the largest, in place."""
-        if len(groups) < 2:
-            return
         largest = max(groups, key=lambda group: (int(np.sum(labels == group)), -group))
         for group in groups:
             labels[labels == group] = largest
@@ -271,17 +288,17 @@ class Reclustering:
     ) -> list[str]:
         """Merge two groups, or divide a group, if the answers about typical items say so; return what was done.
 
-        One pair may be an exception, so that more answers must speak for it than against it, by at least `NEEDED`.
+        One pair may be an exception, so that at least `LEAST_EVIDENCE` more answers must speak for it than against it.
         """
         first, second = pair
-        groups = int(before.voted[first]), int(before.voted[second])
+        groups = int(before.leading_group[first]), int(before.leading_group[second])
         if entry["action"] == "together" and groups[0] != groups[1]:
             is_forbidden = any(
                 {int(before.compact[link.first]), int(before.compact[link.second])} == set(groups)
                 for link in decisions.cannot_links
             )
             evidence = count_merge_evidence(before, decisions, groups)
-            if evidence >= NEEDED and not is_forbidden:
+            if evidence >= LEAST_EVIDENCE and not is_forbidden:
                 numbers = [int(before.numbers[group]) for group in groups]
                 self._merge(labels, drift, numbers)
                 return [
@@ -295,7 +312,7 @@ class Reclustering:
                 if division.side[first] != division.side[second]
             ]
             evidence, _, division = max(divisions, key=lambda candidate: candidate[:2], default=(0, 0, None))
-            if division is not None and evidence >= NEEDED:
+            if division is not None and evidence >= LEAST_EVIDENCE:
                 is_moved = (division.side == division.smaller) & (before.compact == groups[0])
                 labels[is_moved] = self.name_new_group(int(entry["number"]))
                 return [
@@ -306,7 +323,7 @@ class Reclustering:
 
     def find_divisions(self, clustering: Clustering, group: int) -> list[Division]:
         """Return ways to divide a group, numbered from 0, into two; none if it is too small."""
-        members = np.flatnonzero(clustering.voted == group)
+        members = np.flatnonzero(clustering.leading_group == group)
         n_parts = min(N_PARTS, len(members) // LEAST_PART)
         if n_parts < 2:
             return []
@@ -331,11 +348,11 @@ def count_merge_evidence(clustering: Clustering, decisions: DecisionSet, groups:
 
     Decisions about two items count, once each; those about more items say enough themselves.
     """
-    voted, is_clear = clustering.voted, clustering.is_clear
+    leading_group, is_clear = clustering.leading_group, clustering.is_clear
     return sum(
         1 if statement.is_together else -1
         for statement in decisions.statements
-        if {int(voted[statement.first]), int(voted[statement.second])} == set(groups)
+        if {int(leading_group[statement.first]), int(leading_group[statement.second])} == set(groups)
         and is_clear[statement.first]
         and is_clear[statement.second]
     )

@@ -307,10 +307,7 @@ def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     >>> list_numbers(merge, {"action": "undo", "of": 1}, merge, {"action": "revert", "decisions": [1]})
     [1]
     """
-    last_undo: dict[int, int] = {}  # number of a cancelled entry: number of the last entry that cancels it
-    for entry in reversed(entries):
-        if entry["action"] == "undo" and entry["number"] not in last_undo:
-            last_undo.setdefault(entry["of"], entry["number"])
+    last_undo = find_undone(entries)
     by_number = {entry["number"]: entry for entry in entries if entry["action"] not in NOT_DECISIONS}
     active: list[int] = []
     for entry in entries:
@@ -324,6 +321,15 @@ def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             replaced = entry.get("replaces", ())
             active = [*(other for other in active if other not in replaced), number]
     return [dict(by_number[number]) for number in active]
+
+
+def find_undone(entries: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return for each cancelled entry the number of the last undo that cancels it."""
+    undone: dict[int, int] = {}
+    for entry in reversed(entries):
+        if entry["action"] == "undo" and int(entry["number"]) not in undone:
+            undone.setdefault(int(entry["of"]), int(entry["number"]))
+    return undone
 
 
 def read_entries(content: bytes, path: Path, run_key: str) -> tuple[list[dict[str, Any]], int]:

@@ -12,16 +12,26 @@ class Contradiction(ValueError):
     ----------
     sentence : str
         What the contradiction is.
-    decisions : sequence of int
-        Numbers of the earlier decisions that contradict the new one.
-    sentences : sequence of str
-        What these decisions say, in the same order.
+    replaced : sequence of int
+        Numbers of the earlier decisions that are withdrawn unless others are chosen.
+    choices : sequence of sequences of (int, str)
+        For each contradiction, the earlier decisions of which one must be withdrawn: number and sentence. The number 0
+        stands for constraints of the run.
     """
 
-    def __init__(self, sentence: str, decisions: Sequence[int] = (), sentences: Sequence[str] = ()) -> None:
+    def __init__(
+        self, sentence: str, replaced: Sequence[int] = (), choices: Sequence[Sequence[tuple[int, str]]] = ()
+    ) -> None:
         super().__init__(sentence)
-        self.decisions = list(decisions)
-        self.sentences = list(sentences)
+        self.replaced, self.choices = list(replaced), [list(choice) for choice in choices]
+
+    def list_decisions(self) -> dict[int, str]:
+        """Return all earlier decisions that contradict the new one, by number: their sentences."""
+        return dict(sorted(decision for choice in self.choices for decision in choice))
+
+
+class OutdatedError(RuntimeError):
+    """A request that refers to groups that have changed meanwhile."""
 
 
 class NotReadyError(RuntimeError):

@@ -1,9 +1,9 @@
-"""What a person's decisions say of the items: constraints, outliers, misleading views and names."""
+"""The knowledge that follows from decisions: constraints, outliers, misleading views, and names of groups."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..data import Constraints
-from ..data.links import label_components
+from ..data.links import Links, label_components
 from ..methods.agreement.warm import Knowledge
+from ..pipeline.changes import join_words
 from .errors import Contradiction
 from .propagation import PairStatement
 
 MAX_PAIRS = 20_000  # of one decision that keeps items apart
+RUN = 0  # number that stands for the constraints of the run among those of decisions
 
 Entry = Mapping[str, Any]  # a decision as `decisions.jsonl` has it
 
@@ -28,7 +30,20 @@ class Link:
 
     first: int
     second: int
-    decision: int
+    decision: int  # `RUN` for a constraint of the run
+    is_together: bool
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Constraints that contradict each other, so that one of the decisions that they follow from must be withdrawn.
+
+    If constraints of the run are withdrawn, all that are among these links are.
+    """
+
+    links: Sequence[Link]
+    decisions: Sequence[int]  # in rising order, without the new one; `RUN` stands for constraints of the run
+    withdrawn: int  # the decision of these that is withdrawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +62,8 @@ class DecisionSet:
         Constraints of the run, by position.
     base_outliers : sequence of int
         Outliers of the run, by position.
+    without_effect : set of int
+        Numbers of the mergers of groups that did not exist when they were applied.
     """
 
     entries: Sequence[Entry]
@@ -54,6 +71,7 @@ class DecisionSet:
     n_rows: int
     base: Constraints = field(default_factory=Constraints)
     base_outliers: Sequence[int] = ()
+    without_effect: frozenset[int] = frozenset()
 
     @cached_property
     def outliers(self) -> dict[int, int]:
@@ -70,18 +88,18 @@ class DecisionSet:
     @cached_property
     def must_links(self) -> list[Link]:
         """Pairs that belong together, without outliers."""
-        return list(self._list_links(list_together))
+        return list(self._list_links(list_together, True))
 
     @cached_property
     def cannot_links(self) -> list[Link]:
         """Pairs that do not belong together, without outliers."""
-        return list(self._list_links(list_apart))
+        return list(self._list_links(list_apart, False))
 
-    def _list_links(self, list_pairs: Any) -> Iterator[Link]:
+    def _list_links(self, list_pairs: Any, is_together: bool) -> Iterator[Link]:
         for entry in self.entries:
             for first, second in list_pairs(self, entry):
                 if first not in self.outliers and second not in self.outliers:
-                    yield Link(first, second, int(entry["number"]))
+                    yield Link(first, second, int(entry["number"]), is_together)
 
     def find_rows(self, entry: Entry, key: str = "items") -> list[int]:
         """Return the positions of the items that a decision names."""
@@ -108,10 +126,35 @@ class DecisionSet:
                 rows = self.find_rows(entry)
             case "split":
                 rows = [row for row in self.find_rows(entry) if self.last_splits[row] == number]
-            case "merge":
+            case "merge" if number not in self.without_effect:
                 exemplars = [self.rows[item] for items in entry["exemplars"] for item in items]
                 rows = [row for row in exemplars if self.last_splits.get(row, 0) < number]
         return [row for row in rows if row not in self.outliers]
+
+    @cached_property
+    def run_links(self) -> list[Link]:
+        """The constraints of the run, without outliers."""
+        links = [
+            Link(first, second, RUN, is_together)
+            for pairs, is_together in ((self.base.must.pairs, True), (self.base.cannot.pairs, False))
+            for first, second in pairs.tolist()
+        ]
+        return [link for link in links if link.first not in self.outliers and link.second not in self.outliers]
+
+    @cached_property
+    def withdrawn_run_links(self) -> dict[Link, list[int]]:
+        """The constraints of the run that decisions contradict, and these decisions."""
+        withdrawn: dict[Link, list[int]] = {}
+        links = [*self.must_links, *self.cannot_links, *self.run_links]
+        while self.base.size:
+            contradiction = find_contradiction(links, self.n_rows)
+            decisions = sorted({link.decision for link in contradiction} - {RUN})
+            new = {link: decisions for link in contradiction if link.decision == RUN}
+            if not new:
+                break
+            withdrawn |= new
+            links = [link for link in links if link not in new]
+        return withdrawn
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -122,18 +165,16 @@ class DecisionSet:
         if not self.base.size:
             return decided
         outliers = np.array(list(self.outliers), np.int64)
-        kept = [
-            links.select(~np.any(np.isin(links.pairs, outliers), axis=1))
-            for links in (self.base.must, self.base.cannot)
-        ]
-        both = Constraints.from_links(*kept) | decided
-        if not len(both.conflicts):
-            return both
-        component = label_components(both.must_link, self.n_rows)
-        is_contradicted = np.isin(component, component[both.conflicts[:, 0]])
-        return Constraints.from_links(*(links.select(~is_contradicted[links.pairs].any(axis=1)) for links in kept)) | (
-            decided
-        )
+        withdrawn = {(link.first, link.second, link.is_together) for link in self.withdrawn_run_links}
+
+        def select_valid(links: Links, is_together: bool) -> Links:
+            is_valid = ~np.any(np.isin(links.pairs, outliers), axis=1)
+            if withdrawn:
+                is_valid &= [(first, second, is_together) not in withdrawn for first, second in links.pairs.tolist()]
+            return links.select(is_valid)
+
+        kept = select_valid(self.base.must, True), select_valid(self.base.cannot, False)
+        return Constraints.from_links(*kept) | decided
 
     @cached_property
     def statements(self) -> list[PairStatement]:
@@ -157,7 +198,7 @@ class DecisionSet:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What refinement takes."""
+        """What refinement needs to know: constraints, outliers, and items for which views are misleading."""
         is_outlier = None
         if self.outliers:
             is_outlier = np.zeros(self.n_rows, bool)
@@ -180,37 +221,55 @@ class DecisionSet:
                 names[int(entry["new_group"])] = entry["name"]
         return names
 
-    def find_conflicts(self, entry: Entry) -> list[list[int]]:
-        """Return for each contradiction the earlier decisions that together contradict a new one, the latest last.
+    def find_conflicts(self, entry: Entry, withdrawn: Collection[int] = ()) -> list[Conflict]:
+        """Return the contradictions of a new decision with earlier ones and with constraints of the run.
 
-        A contradiction is resolved by withdrawing its last decision. The list ends when no contradiction is left.
+        Each is resolved by withdrawing one of its decisions before the next is searched for: one of those in
+        `withdrawn`, otherwise the last. The list ends when no contradiction is left.
         """
-        entries = list(self.entries)
-        conflicts: list[list[int]] = []
-        while conflict := replace(self, entries=[*entries, entry]).find_conflict():
-            earlier = [number for number in conflict if number != int(entry["number"])]
+        new, entries = int(entry["number"]), list(self.entries)
+        run_links = [link for link in self.run_links if link not in self.withdrawn_run_links]
+        conflicts: list[Conflict] = []
+        while True:
+            decisions = replace(self, entries=[*entries, entry])
+            links = [*decisions.must_links, *decisions.cannot_links]
+            kept_run_links = [link for link in run_links if not {link.first, link.second} & decisions.outliers.keys()]
+            contradiction = find_contradiction([*links, *kept_run_links], self.n_rows)
+            if not contradiction:
+                return conflicts
+            earlier = sorted({link.decision for link in contradiction} - {new})
             if not earlier:
                 raise ValueError("the decision contradicts itself: the same items are to be together and apart")
-            conflicts.append(earlier)
-            entries = [kept for kept in entries if int(kept["number"]) != earlier[-1]]
-        return conflicts
+            chosen = next((number for number in earlier if number in withdrawn), earlier[-1])
+            conflicts.append(Conflict(contradiction, earlier, chosen))
+            if chosen == RUN:
+                run_links = [link for link in run_links if link not in contradiction]
+            entries = [kept for kept in entries if int(kept["number"]) != chosen]
 
-    def find_conflict(self) -> list[int]:
-        """Return the numbers of decisions that contradict each other, in rising order; none if there are none.
+    def find_contradictory_decisions(self) -> list[int]:
+        """Return numbers of decisions that contradict each other, in rising order; none if there are none."""
+        links = find_contradiction([*self.must_links, *self.cannot_links], self.n_rows)
+        return sorted({link.decision for link in links})
 
-        Two items belong together if decisions connect them, also through others. So a chain of decisions may
-        contradict a pair that must stay apart.
-        """
-        pairs = np.array([(link.first, link.second) for link in self.must_links], np.int64).reshape(-1, 2)
-        component = label_components(pairs, self.n_rows)
-        apart = next((link for link in self.cannot_links if component[link.first] == component[link.second]), None)
-        if apart is None:
-            return []
-        neighbors: dict[int, list[tuple[int, int]]] = {}
-        for link in self.must_links:
-            neighbors.setdefault(link.first, []).append((link.second, link.decision))
-            neighbors.setdefault(link.second, []).append((link.first, link.decision))
-        return sorted({*find_path(neighbors, apart.first, apart.second), apart.decision})
+
+def find_contradiction(links: Sequence[Link], n_rows: int) -> list[Link]:
+    """Return links that contradict each other: two items that are apart, and the links that put them together.
+
+    Two items belong together if links connect them, also through others. So a chain of links may contradict a pair
+    that must stay apart.
+    """
+    must_links = [link for link in links if link.is_together]
+    pairs = np.array([(link.first, link.second) for link in must_links], np.int64).reshape(-1, 2)
+    component = label_components(pairs, n_rows)
+    is_broken = (link for link in links if not link.is_together and component[link.first] == component[link.second])
+    apart = next(is_broken, None)
+    if apart is None:
+        return []
+    neighbors: dict[int, list[tuple[int, Link]]] = {}
+    for link in must_links:
+        neighbors.setdefault(link.first, []).append((link.second, link))
+        neighbors.setdefault(link.second, []).append((link.first, link))
+    return [*find_path(neighbors, apart.first, apart.second), apart]
 
 
 def list_together(decisions: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
@@ -231,40 +290,61 @@ def list_apart(decisions: DecisionSet, entry: Entry) -> list[tuple[int, int]]:
     return []
 
 
-def find_path(neighbors: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> list[int]:
-    """Return the decisions on the shortest path of links between two items, which links connect."""
-    came_from: dict[int, tuple[int, int]] = {start: (start, -1)}
+def find_path(neighbors: Mapping[int, Sequence[tuple[int, Link]]], start: int, end: int) -> list[Link]:
+    """Return the links of the shortest path between two items, which links connect."""
+    came_from: dict[int, tuple[int, Link]] = {}
     queue = deque([start])
-    while end not in came_from:
+    while end != start and end not in came_from:
         row = queue.popleft()
-        for other, decision in neighbors.get(row, ()):
-            if other not in came_from:
-                came_from[other] = row, decision
+        for other, link in neighbors.get(row, ()):
+            if other != start and other not in came_from:
+                came_from[other] = row, link
                 queue.append(other)
     path, row = [], end
     while row != start:
-        row, decision = came_from[row]
-        path.append(decision)
+        row, link = came_from[row]
+        path.append(link)
     return path
 
 
 def check_consistent(
-    decisions: DecisionSet, entry: Entry, sentences: Mapping[int, str], resolve: str, blocking: Sequence[int] = ()
+    decisions: DecisionSet,
+    entry: Entry,
+    describe: Callable[[int, Conflict], str],
+    withdrawn: Collection[int] | None,
+    blocking: Sequence[int] = (),
 ) -> list[int]:
     """Return the earlier decisions that a new one replaces; raise `Contradiction` if the person must choose.
 
-    `sentences` describe the decisions by number. With ``resolve="newer"`` the new decision wins. `blocking` are
-    decisions that must be withdrawn in any case.
+    Parameters
+    ----------
+    decisions : DecisionSet
+        The earlier decisions.
+    entry : mapping
+        The new decision, with its number.
+    describe : callable
+        Describes a decision, or `RUN`, that is part of a conflict.
+    withdrawn : collection of int or None
+        The decisions that the person has chosen to withdraw; if it is empty, the last of each conflict is withdrawn.
+        None if the person has not been asked.
+    blocking : sequence of int
+        Decisions that must be withdrawn in any case.
     """
     kept = [other for other in decisions.entries if int(other["number"]) not in blocking]
-    conflicts = [*([number] for number in blocking), *replace(decisions, entries=kept).find_conflicts(entry)]
-    replaced = sorted({conflict[-1] for conflict in conflicts})
-    if conflicts and resolve != "newer":
-        involved = sorted({number for conflict in conflicts for number in conflict})
-        withdrawn = " and ".join(f"decision {number}" for number in replaced)
-        raise Contradiction(
-            f"This contradicts what was decided before. If it is to count, {withdrawn} must be withdrawn.",
-            decisions=involved,
-            sentences=[f"Decision {number}: {sentences[number]}" for number in involved],
-        )
-    return replaced
+    conflicts = [
+        *(Conflict((), [number], number) for number in blocking),
+        *replace(decisions, entries=kept).find_conflicts(entry, withdrawn or ()),
+    ]
+    replaced = sorted({conflict.withdrawn for conflict in conflicts})
+    is_resolved = withdrawn is not None and (not withdrawn or set(replaced) <= set(withdrawn))
+    if not conflicts or is_resolved:
+        return [number for number in replaced if number != RUN]
+    choices = [[(number, describe(number, conflict)) for number in conflict.decisions] for conflict in conflicts]
+    names = ["constraints of the run" if number == RUN else f"decision {number}" for number in replaced]
+    has_choice = any(len(choice) > 1 for choice in choices)
+    withdrawal = "one of the decisions that it contradicts" if has_choice else join_words(names)
+    raise Contradiction(
+        f"This contradicts what was decided before. If it is to count, {withdrawal} must be withdrawn.",
+        replaced,
+        choices,
+    )

@@ -13,7 +13,7 @@ from ..arrays import to_numpy
 from ..data import Constraints
 from ..data.links import label_components
 from ..methods.constrained.suggest import Answers, generate_questions
-from .clustering import NEEDED, Clustering, Division, Reclustering, count_merge_evidence, count_split_evidence
+from .clustering import LEAST_EVIDENCE, Clustering, Division, Reclustering, count_merge_evidence, count_split_evidence
 from .knowledge import DecisionSet
 
 EVIDENCE = 3.0  # factor by which an answer about typical items changes the odds that it holds for their groups
@@ -51,7 +51,10 @@ class Question:
         if self.n_items <= 1:
             return "The answer is unlikely to change other items."
         answer = "yes" if self.decisive == "same" else "no"
-        more = "" if self.n_lacking <= 1 else ", and another answer agrees"
+        n_others = self.n_lacking - 1
+        more = (
+            ("", ", and another answer agrees")[n_others] if n_others <= 1 else f", and {n_others} other answers agree"
+        )
         return f"If {answer} ({self.probability:.0%} likely){more}, about {self.n_items:,} items change their group."
 
 
@@ -76,7 +79,10 @@ def rank_questions(
     decided = {frozenset((link.first, link.second)) for link in (*decisions.must_links, *decisions.cannot_links)}
     open_questions = [question for question in questions if frozenset(question.pair) not in decided | set(skipped)]
     open_questions.sort(key=lambda question: (-question.gain, question.pair))
-    return list({frozenset(question.pair): question for question in reversed(open_questions)}.values())[::-1]
+    best: dict[frozenset[int], Question] = {}
+    for question in open_questions:
+        best.setdefault(frozenset(question.pair), question)
+    return list(best.values())
 
 
 def measure_confusion(clustering: Clustering) -> np.ndarray:
@@ -110,7 +116,7 @@ def _compare_groups(clustering: Clustering, decisions: DecisionSet, asked_rows: 
             continue
         evidence = count_merge_evidence(clustering, decisions, (first, second))
         rows = [clustering.find_typical(group, 1, asked_rows) for group in (first, second)]
-        if evidence >= NEEDED or not all(rows):
+        if evidence >= LEAST_EVIDENCE or not all(rows):
             continue
         share = float(np.clip(confusion[first, second], 0.001, 0.999))
         prior = estimate_probability(MERGE_WEIGHTS, np.log(share / (1 - share)))
@@ -120,7 +126,7 @@ def _compare_groups(clustering: Clustering, decisions: DecisionSet, asked_rows: 
             "same",
             update_probability(prior, evidence),
             size,
-            NEEDED - evidence,
+            LEAST_EVIDENCE - evidence,
             "They are typical of two groups that the views confuse. If they are the same, the groups may be one.",
         )
 
@@ -137,7 +143,7 @@ def _divide_groups(
     for division, lowest_accuracy in zip(divisions, accuracy, strict=True):
         evidence = count_split_evidence(decisions, division.side)
         new_items = [[row for row in items[:MAX_TRIED].tolist() if row not in asked_rows] for items in division.central]
-        if evidence >= NEEDED or not all(new_items):
+        if evidence >= LEAST_EVIDENCE or not all(new_items):
             continue
         pair = new_items[0][0], new_items[1][0]
         doubt = 1 - float(clustering.confidence[division.side >= 0].mean())
@@ -148,7 +154,7 @@ def _divide_groups(
             "different",
             update_probability(prior, evidence),
             division.size,
-            NEEDED - evidence,
+            LEAST_EVIDENCE - evidence,
             "They are in two parts of one group. If they are different, the group may be divided.",
         )
 

@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from .decisions import DISK_FULL, ReadOnlyError
-from .errors import Contradiction, NotReadyError
+from .errors import Contradiction, NotReadyError, OutdatedError
 
 logger = logging.getLogger("consilience")
 
@@ -362,7 +362,7 @@ class RequestHandler(BaseHTTPRequestHandler):
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0].strip().lower() not in self.server.owner.hosts:
             raise RefusedRequestError(
-                HTTPStatus.FORBIDDEN, f"this address is not of the workbench: use {self.server.owner.address}"
+                HTTPStatus.FORBIDDEN, f"this is not the address of the workbench: use {self.server.owner.address}"
             )
         origins = {origin.strip().lower() for origin in self.headers.get_all("Origin", [])}
         sites = {site.strip().lower() for site in self.headers.get_all("Sec-Fetch-Site", [])}
@@ -484,7 +484,7 @@ def call_route(route: Route, workbench: Any, values: dict[str, Any]) -> Content:
     except RefusedRequestError:
         raise
     except Exception as error:
-        raise refuse(error) from error
+        raise build_refusal(error) from error
     if type(answer) is Content:
         return answer
     try:
@@ -494,13 +494,22 @@ def call_route(route: Route, workbench: Any, values: dict[str, Any]) -> Content:
         raise RefusedRequestError(HTTPStatus.INTERNAL_SERVER_ERROR, describe_unexpected(error)) from error
 
 
-def refuse(error: Exception) -> RefusedRequestError:
+def build_refusal(error: Exception) -> RefusedRequestError:
     """Return the response to an error of the workbench."""
     sentence = str(error)
     match error:
         case Contradiction():
-            contradiction = {"sentence": sentence, "decisions": error.decisions, "sentences": error.sentences}
+            decisions = error.list_decisions()
+            contradiction = {
+                "sentence": sentence,
+                "decisions": list(decisions),
+                "sentences": list(decisions.values()),
+                "replaced": error.replaced,
+                "choices": [[{"number": number, "sentence": text} for number, text in c] for c in error.choices],
+            }
             return RefusedRequestError(HTTPStatus.CONFLICT, sentence, details={"contradiction": contradiction})
+        case OutdatedError():
+            return RefusedRequestError(HTTPStatus.CONFLICT, sentence)
         case NotReadyError():
             return RefusedRequestError(HTTPStatus.SERVICE_UNAVAILABLE, sentence, {"Retry-After": "1"})
         case ReadOnlyError():

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ from ..pipeline.result import Result
 from ..report.markup import clean_text
 from ..report.pack import pack_numbers
 from . import describe
-from .cache import ClusteringCache, compute_key
+from .cache import ClusteringCache, StoredClustering, compute_key
 from .clustering import Clustering
-from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active
-from .errors import NotReadyError
-from .knowledge import MAX_PAIRS, DecisionSet, Entry, check_consistent
+from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active, find_undone
+from .errors import NotReadyError, OutdatedError
+from .knowledge import MAX_PAIRS, RUN, Conflict, DecisionSet, Entry, Link, check_consistent
 from .opening import OpenedRun, check_size, compute_run_key, open_result
 from .propagation import Bell, combine_bells, measure_bells
 from .questions import Question, rank_questions, summarize_end
@@ -38,10 +38,12 @@ from .saving import choose_folder, save_as_run, write_constraints
 logger = logging.getLogger("consilience")
 
 N_EXEMPLARS = 3  # typical members that stand for a group in decisions
+RECLUSTERING = "clustering the items again"
 POLLING = 1.0  # seconds between two looks at the decisions of another workbench
 MAX_NAME = 120  # characters
 MAX_FOUND = 20_000  # items that a search returns
 MAX_MOVED = 500  # moved items that a comparison lists
+MAX_LINKS = 3  # constraints of the run that a sentence lists
 
 
 class CancelledError(Exception):
@@ -50,11 +52,11 @@ class CancelledError(Exception):
 
 @dataclass(frozen=True)
 class Work:
-    """What is being done in the background."""
+    """The work in the background: its name, the share that is done, and what it is for."""
 
-    doing: str
-    share: float | None
-    can_cancel: bool
+    name: str
+    share: float | None = None
+    entry: int | None = None  # last entry of the log when re-clustering began; None for other work
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class Workbench:
         self.cache = ClusteringCache(None if self.log.read_only else folder)
         self._opened: OpenedRun | None = None
         self._snapshot: Snapshot | None = None
-        self._work: Work | None = Work("opening the run", 0.0, False)
+        self._work: Work | None = Work("opening the run", 0.0)
         self._error: str | None = None
         self._opening_error: str | None = None
         self._saved: str | None = None
@@ -160,19 +162,19 @@ class Workbench:
                 if is_awake or self._reload():
                     self._error = None
                     self._follow_decisions()
-                self._save_requested()
-            except CancelledError:
-                pass
+            except CancelledError:  # by an entry that has not been followed yet
+                self._wake.set()
             except Exception as error:
-                self._save_requests.clear()
                 self._error = describe_failure(error)
+            if not self._wake.is_set():
+                self._save_requested()
         with suppress(Exception):  # that cannot be shown any more
             self._save_requested()
 
-    def _report_opening(self, doing: str, share: float) -> None:
+    def _report_opening(self, name: str, share: float) -> None:
         if self._is_closed:
             raise CancelledError
-        self._set_work(Work(doing, share, False))
+        self._set_work(Work(name, share))
 
     def _reload(self) -> bool:
         """Read what another workbench has decided; return whether there is anything new."""
@@ -193,11 +195,12 @@ class Workbench:
     def _follow_decisions(self) -> None:
         """Cluster until the groups follow from all active decisions."""
         while not self._is_closed:
-            entries = find_active(list(self.log.entries))
+            logged = list(self.log.entries)
+            entries = find_active(logged)
             if self._snapshot is not None and self._snapshot.key == compute_key(self.run_key, entries):
                 return
             self._cancelled.clear()
-            self._set_work(Work("clustering the items again", None, self._snapshot is not None))
+            self._set_work(Work(RECLUSTERING, entry=len(logged)))
             started = time.perf_counter()
             clustering, decisions = self._compute(entries, self._report_progress, self._check_cancelled)
             self._publish(clustering, decisions, started)
@@ -222,15 +225,22 @@ class Workbench:
             self._error = describe_failure(first_error)
 
     def _report_progress(self, share: float) -> None:
-        self._set_work(Work("clustering the items again", share, self._snapshot is not None))
+        self._set_work(Work(RECLUSTERING, share, None if self._work is None else self._work.entry))
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
             raise CancelledError
 
-    def _know(self, entries: Sequence[Entry]) -> DecisionSet:
-        opened = self.opened
-        return DecisionSet(list(entries), opened.rows, opened.n_items, opened.base, opened.base_outliers)
+    def _build_decision_set(
+        self, entries: Sequence[Entry], without_effect: frozenset[int] | None = None
+    ) -> DecisionSet:
+        """Return decisions, of which those `without_effect` give no constraints, by default as in what is shown."""
+        opened, shown = self.opened, self._snapshot
+        if without_effect is None:
+            without_effect = frozenset() if shown is None else shown.clustering.without_effect
+        return DecisionSet(
+            list(entries), opened.rows, opened.n_items, opened.base, opened.base_outliers, without_effect
+        )
 
     def _compute(
         self,
@@ -245,13 +255,15 @@ class Workbench:
             stored = self.cache.get(compute_key(self.run_key, entries[:start]), opened.n_items)
             if stored is not None:
                 break
-        start = start if stored is not None else 0
-        labels, effects = stored if stored is not None else (opened.reclustering.first_labels, [])
-        decisions = self._know(entries[:start])
-        clustering = opened.reclustering.restore(np.asarray(labels), decisions.knowledge, effects)
+        if stored is None:
+            start, stored = 0, StoredClustering(opened.reclustering.first_labels, (), ())
+        without_effect = frozenset(stored.without_effect)
+        decisions = self._build_decision_set(entries[:start], without_effect)
+        clustering = opened.reclustering.restore(stored.labels, decisions.knowledge, stored.effects, without_effect)
         for n_applied in range(start + 1, len(entries) + 1):
             check_stopped()
-            decisions_before, decisions = decisions, self._know(entries[:n_applied])
+            decisions_before = decisions
+            decisions = self._build_decision_set(entries[:n_applied], clustering.without_effect)
             n_left, n_all = len(entries) - n_applied, len(entries) - start
 
             def report_round(share: float, n_done: int = n_all - n_left - 1, n_all: int = n_all) -> None:
@@ -265,7 +277,11 @@ class Workbench:
                 check_stopped=check_stopped,
                 report=report_round,
             )
-            self.cache.put(compute_key(self.run_key, entries[:n_applied]), clustering.labels, clustering.effects)
+            decisions = replace(decisions, without_effect=clustering.without_effect)
+            stored = StoredClustering(
+                clustering.labels, tuple(clustering.effects), tuple(sorted(clustering.without_effect))
+            )
+            self.cache.put(compute_key(self.run_key, entries[:n_applied]), stored)
         return clustering, decisions
 
     def _publish(self, clustering: Clustering, decisions: DecisionSet, started: float) -> None:
@@ -276,8 +292,10 @@ class Workbench:
         if before is not None:
             moved = np.flatnonzero(clustering.labels != before.clustering.labels)
             number = before.number + 1
-            sentences = [*clustering.effects, *describe_moves(before, clustering, names, moved)]
+            sentences = describe_moves(before, clustering, names, moved)
         after = int(decisions.entries[-1]["number"]) if decisions.entries else None
+        if before is not None and after not in {int(entry["number"]) for entry in before.decisions.entries}:
+            sentences = [*clustering.effects, *sentences]  # after an undo, they would be those of an earlier decision
         key = compute_key(self.run_key, decisions.entries)
         groups = describe.describe_groups(self.opened, clustering, names)
         scores = describe.score_groups(self.opened, clustering)
@@ -295,7 +313,7 @@ class Workbench:
 
     def _save(self, folder: Path) -> None:
         """Save the groups that are shown; an error is shown like one of the groups."""
-        self._set_work(Work(f"saving {folder}", None, False))
+        self._set_work(Work(f"saving {folder}"))
         shown = self.snapshot
         try:
             save_as_run(self.opened, shown.clustering, shown.decisions, shown.names, folder, str(self.folder))
@@ -339,7 +357,7 @@ class Workbench:
             "is_ready": shown is not None,
             "opening_error": self._opening_error,
             "read_only": self.log.read_only,
-            "work": None if work is None else {"doing": work.doing, "share": work.share, "can_cancel": work.can_cancel},
+            "work": None if work is None else self._describe_work(work),
             "error": self._error,
             "clustering": 0 if shown is None else shown.number,
             "saved": None if self._saved is None else {"folder": self._saved},
@@ -371,11 +389,17 @@ class Workbench:
         }
         return state
 
+    def _describe_work(self, work: Work) -> dict[str, Any]:
+        can_cancel = work.entry is not None and self.log.read_only is None
+        return {"doing": work.name, "share": work.share, "can_cancel": can_cancel}
+
     def _describe_decisions(self, shown: Snapshot) -> dict[str, Any]:
         entries = list(self.log.entries)
         active = {int(entry["number"]): entry for entry in find_active(entries)}
         replaced_by = {old: number for number, entry in active.items() for old in entry.get("replaces", ())}
         undone = find_undone(entries)
+        reverts = [entry for entry in entries if entry["action"] == "revert" and int(entry["number"]) not in undone]
+        last_revert, reverted = (int(reverts[-1]["number"]), reverts[-1]["decisions"]) if reverts else (0, [])
         applied = {int(other["number"]) for other in shown.decisions.entries}
         listed = []
         for entry in entries:
@@ -386,9 +410,14 @@ class Workbench:
             status, reason = "", ""
             if is_active and number in applied:
                 status, reason = describe.check_decision(entry, shown.clustering, shown.decisions)
+                withdrawn = [link for link, causes in shown.decisions.withdrawn_run_links.items() if number in causes]
+                if withdrawn:
+                    reason = " ".join(filter(None, [reason, describe_withdrawn(withdrawn)]))
             elif is_active:
-                is_late = self._error is not None and self._work is None
-                reason = "The groups do not follow from it." if is_late else "The items are being clustered again."
+                has_failed = self._error is not None and self._work is None
+                reason = (
+                    "Clustering with this decision failed." if has_failed else "The items are being clustered again."
+                )
             listed.append(
                 {
                     "number": number,
@@ -397,9 +426,14 @@ class Workbench:
                     "is_active": is_active,
                     "replaced_by": None if is_active else replaced_by.get(number),
                     "can_undo": is_active and self.log.read_only is None,
-                    "can_redo": number in undone and not is_active and self.log.read_only is None,
+                    "can_redo": number in undone
+                    and not is_active
+                    and number not in replaced_by
+                    and (number > last_revert or number in reverted)
+                    and self.log.read_only is None,
                     "time": entry["time"],
                     "rows": shown.decisions.find_rows(entry)[: describe.MAX_LISTED_ROWS],
+                    "is_pair": len(entry.get("items", ())) == 2 and "others" not in entry,
                     "status": status,
                     "reason": reason,
                 }
@@ -494,20 +528,23 @@ class Workbench:
         pair = (rows[0], others[0] if others else rows[1])
         clustering, opened = shown.clustering, self.opened
         prepared, ignored = opened.reclustering.warm.prepared, shown.decisions.knowledge.ignored
-        views = []
-        for view in prepared:
-            bells = measure_bells(view, pair, clustering.compact, clustering.n_groups, ignored)
-            packed, n_reached = pack_bells(bells, pair, opened.n_items)
-            sentence = describe_reach(n_reached, (pair[0] in bells, pair[1] in bells))
-            views.append({"name": view.name, **packed, "n_reached": n_reached, "sentence": sentence})
-        bells = combine_bells(prepared, pair, clustering.compact, clustering.n_groups, ignored)
-        packed, n_reached = pack_bells(bells, pair, opened.n_items)
-        if entry not in shown.decisions.entries or len(rows) + len(others) != 2:
-            sentence = "Decisions about more than two items, and those that do not count, are not propagated."
+        combined = combine_bells(prepared, pair, clustering.compact, clustering.n_groups, ignored)
+        packed, n_reached = pack_bells(combined, pair, opened.n_items)
+        is_propagated = entry in shown.decisions.entries and len(rows) + len(others) == 2
+        if not is_propagated:
+            sentence = "Decisions about more than two items, and those that are not in effect, are not propagated."
         else:
             reached = count_noun(n_reached, "other item") if n_reached else "no other item, because none is"
             sentence = f"It counts for {reached} near one of the two in most of the views that they share."
         joint = {**packed, "n_reached": n_reached, "sentence": sentence}
+        with_votes = {row for bell in combined.values() for row in bell.rows.tolist()} if is_propagated else set()
+        views = []
+        for view in prepared:
+            bells = measure_bells(view, pair, clustering.compact, clustering.n_groups, ignored)
+            packed, n_reached = pack_bells(bells, pair, opened.n_items)
+            n_with_votes = len(with_votes & {row for bell in bells.values() for row in bell.rows.tolist()} - {*pair})
+            sentence = describe_reach(n_reached, n_with_votes, (pair[0] in bells, pair[1] in bells))
+            views.append({"name": view.name, **packed, "n_reached": n_reached, "sentence": sentence})
         return {"decision": decision, "pairs": [list(pair)], "kind": entry["action"], "views": views, "joint": joint}
 
     def compare_versions(self, first: int, second: int) -> dict[str, Any]:
@@ -536,7 +573,7 @@ class Workbench:
 
     def export_constraints(self) -> str:
         """Return the constraints that follow from all decisions as a table for ``consilience cluster``."""
-        return write_constraints(self.opened, self._know(self.log.list_active()).constraints)
+        return write_constraints(self.opened, self._build_decision_set(self.log.list_active()).constraints)
 
     # what requests change
 
@@ -544,9 +581,11 @@ class Workbench:
         """Check a decision, write it to the log, and cluster the items again in the background."""
         with self._deciding:
             shown = self.snapshot
+            if body.get("groups") and body.get("clustering", shown.number) != shown.number:
+                raise OutdatedError("the groups have just changed: look at them again, and repeat the decision")
             entry = self._build_entry(body, shown)
             blocking = self._find_blocking(shown, entry["groups"]) if entry["action"] == "merge" else []
-            return self._append_decision(entry, str(body.get("resolve", "ask")), blocking)
+            return self._append_decision(entry, body, blocking)
 
     def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Write the answer to a question: same, different or unknown."""
@@ -559,16 +598,16 @@ class Workbench:
             raise ValueError(f"a question is about two items, got {body.get('pair')!r}")
         with self._deciding:
             entry = {"action": action, "items": [self.opened.ids[row] for row in pair], "is_answer": True}
-            return self._append_decision(entry, str(body.get("resolve", "ask")))
+            return self._append_decision(entry, body)
 
     def undo(self, number: int) -> dict[str, Any]:
-        """Undo a decision, or a return to a version."""
+        """Undo a decision, a return to a version, or the name of a version."""
         with self._deciding:
             entries = list(self.log.entries)
+            others = {int(entry["number"]) for entry in entries if entry["action"] in ("revert", "keep")}
             active = {int(entry["number"]) for entry in find_active(entries)}
-            is_revert = any(entry["number"] == number and entry["action"] == "revert" for entry in entries)
-            if number not in active and not (is_revert and number not in find_undone(entries)):
-                raise ValueError(f"decision {number} does not count at present, so that it cannot be undone")
+            if number not in active | (others - find_undone(entries).keys()):
+                raise ValueError(f"decision {number} is not in effect, so it cannot be undone")
             return self._append_undo(number)
 
     def redo(self, number: int) -> dict[str, Any]:
@@ -582,38 +621,41 @@ class Workbench:
             restored = {int(entry["number"]) for entry in find_active([*entries, redo])}
             if entries[number - 1]["action"] not in NOT_DECISIONS and number not in restored:
                 raise ValueError(
-                    f"decision {number} would still not count, because of a later return to a version or a decision "
-                    "that replaced it: undo that first"
+                    f"decision {number} would still not be in effect, because of a later return to a version or a "
+                    "decision that replaced it: undo that first"
                 )
             return self._append_undo(undone[number])
 
     def cancel(self) -> dict[str, Any]:
-        """Stop clustering again, and undo what it was for: a decision, an undo, or a return to a version."""
+        """Stop clustering again, and undo what it was for: decisions, an undo, or a return to a version."""
         with self._deciding:
             work, shown = self._work, self._snapshot
-            if work is None or not work.can_cancel or shown is None:
+            if work is None or work.entry is None or shown is None:
                 return {}
+            if self.log.read_only is not None:
+                raise ReadOnlyError(self.log.read_only)
             entries = list(self.log.entries)
-            changes = [int(entry["number"]) for entry in entries if entry["action"] != "keep"]
+            last = max(int(entry["number"]) for entry in entries[: work.entry] if entry["action"] != "keep")
+            answer: dict[str, Any] = {}
+            is_outdated = last in find_undone(entries) or shown.key == compute_key(self.run_key, find_active(entries))
+            if not is_outdated:
+                answer = self._append({"action": "undo", "of": last})
             self._cancelled.set()
-            if shown.key == compute_key(self.run_key, find_active(entries)):
-                return {}
-            return self._append({"action": "undo", "of": changes[-1]})
+            return answer
 
     def _append_undo(self, number: int) -> dict[str, Any]:
         """Cancel an entry of the log; refuse it if decisions that count again contradict each other."""
         undo = {"action": "undo", "of": number}
         restored = find_active([*self.log.entries, {**undo, "number": len(self.log.entries) + 1}])
-        conflict = self._know(restored).find_conflict()
-        if conflict:
-            numbers = join_words([f"decision {other}" for other in conflict])
+        contradictory = self._build_decision_set(restored).find_contradictory_decisions()
+        if contradictory:
+            numbers = join_words([f"decision {other}" for other in contradictory])
             sentences = " ".join(
                 f"Decision {entry['number']}: {describe.describe_decision(entry)}"
                 for entry in restored
-                if entry["number"] in conflict
+                if entry["number"] in contradictory
             )
-            verb = "would contradict each other" if len(conflict) > 1 else "would contradict itself"
-            raise ValueError(f"{numbers} {verb}: undo one of them first. {sentences}")
+            raise ValueError(f"{numbers} would contradict each other: undo one of them first. {sentences}")
         self._check_groups_remain(restored)
         return self._append(undo)
 
@@ -650,22 +692,33 @@ class Workbench:
         self._notify()
         return {"number": number}
 
-    def _append_decision(self, entry: dict[str, Any], resolve: str, blocking: Sequence[int] = ()) -> dict[str, Any]:
+    def _append_decision(
+        self, entry: dict[str, Any], body: Mapping[str, Any], blocking: Sequence[int] = ()
+    ) -> dict[str, Any]:
         """Write a decision that replaces those that it contradicts; raise an error if the person must choose."""
+        resolve, withdrawn = body.get("resolve", "ask"), body.get("withdraw", [])
         if resolve not in ("ask", "newer"):
             raise ValueError(f"resolve is 'ask' or 'newer', got {resolve!r}")
+        if type(withdrawn) is not list or any(type(number) is not int for number in withdrawn):
+            raise ValueError(f"withdraw is a list of numbers of decisions, got {str(withdrawn)[:60]}")
         if self.log.read_only is not None:
             raise ReadOnlyError(self.log.read_only)
         entries = find_active(list(self.log.entries))
-        sentences = {int(other["number"]): describe.describe_decision(other) for other in entries}
+
+        def describe_part(number: int, conflict: Conflict) -> str:
+            if number == RUN:
+                return describe_run_links([link for link in conflict.links if link.decision == RUN], self.opened.ids)
+            return describe.describe_decision(next(other for other in entries if int(other["number"]) == number))
+
         numbered = {**entry, "number": len(self.log.entries) + 1}
-        replaced = check_consistent(self._know(entries), numbered, sentences, resolve, blocking)
+        chosen = withdrawn if resolve == "newer" else None
+        replaced = check_consistent(self._build_decision_set(entries), numbered, describe_part, chosen, blocking)
         kept = [other for other in entries if int(other["number"]) not in replaced]
         self._check_groups_remain([*kept, numbered])
         return self._append({**entry, "replaces": replaced} if replaced else entry)
 
     def _check_groups_remain(self, entries: Sequence[Entry]) -> None:
-        if len(self._know(entries).outliers) >= self.opened.n_items:
+        if len(self._build_decision_set(entries).outliers) >= self.opened.n_items:
             raise ValueError("not all items can be outliers: select fewer, or undo another decision first")
 
     def _build_entry(self, body: Mapping[str, Any], shown: Snapshot) -> dict[str, Any]:
@@ -679,6 +732,8 @@ class Workbench:
         match action:
             case "together" if len(groups) == 1 and not rows and len(members[groups[0]]) >= 2:
                 entry |= {"items": [ids[row] for row in members[groups[0]]], "group_names": names}
+            case "together" if len(groups) == 1 and not rows:
+                raise ValueError(f"group {names[0]!r} has one item only: select others to keep it together with")
             case "together" if len(rows) >= 2:
                 entry |= {"items": [ids[row] for row in rows]}
             case "apart" if len(groups) == 2 and not rows:
@@ -813,14 +868,17 @@ def pack_bells(bells: Mapping[int, Bell], pair: Sequence[int], n_items: int) -> 
     return {"heights": pack_numbers(np.round(255 * heights), "u1"), "side": pack_numbers(side, "u1")}, n_reached
 
 
-def describe_reach(n_reached: int, is_present: tuple[bool, bool]) -> str:
-    """Say how many items are near a pair in a view."""
+def describe_reach(n_reached: int, n_with_votes: int, is_present: tuple[bool, bool]) -> str:
+    """Say how many items are near a pair in a view, and for how many of them the decision counts."""
     if not any(is_present):
         return "Neither of the two items has this view."
     lacking = "" if all(is_present) else " One of the two items lacks this view."
     if not n_reached:
         return f"No other item is near: the two lie at the edge of their groups in this view.{lacking}"
-    return f"{count_noun(n_reached, 'other item is', 'other items are')} near one of the two in this view.{lacking}"
+    return (
+        f"{count_noun(n_reached, 'other item is', 'other items are')} near one of the two in this view. The decision "
+        f"counts for {n_with_votes:,} of them, which are near in most views.{lacking}"
+    )
 
 
 def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[str, str | None]:
@@ -840,9 +898,27 @@ def check_short_name(name: Any, what: str) -> str:
     return text
 
 
+def describe_run_links(links: Sequence[Link], ids: Sequence[str]) -> str:
+    """Return constraints of the run as a sentence."""
+    parts = [
+        f"{describe.quote_items([ids[link.first], ids[link.second]])} {'' if link.is_together else 'do not '}"
+        "belong together"
+        for link in links[:MAX_LINKS]
+    ]
+    n_more = len(links) - len(parts)
+    more = f", and {n_more} more" if n_more else ""
+    return f"{'A constraint' if len(links) == 1 else 'Constraints'} of the run: {'; '.join(parts)}{more}."
+
+
+def describe_withdrawn(links: Sequence[Link]) -> str:
+    """Say that constraints of the run are not in effect because of a decision."""
+    subject = count_noun(len(links), "constraint of the run contradicts", "constraints of the run contradict")
+    return f"{subject} it, and {'is' if len(links) == 1 else 'are'} not in effect."
+
+
 def describe_failure(error: Exception) -> str:
     """Say that the groups could not be computed."""
-    return f"The groups do not follow from the last decision: {report_error(error)}"
+    return f"Clustering after the last decision failed: {report_error(error)}"
 
 
 def report_error(error: Exception) -> str:
@@ -854,15 +930,6 @@ def report_error(error: Exception) -> str:
             return str(error) or type(error).__name__
     logger.error("an unexpected error in the workbench", exc_info=error)
     return f"{type(error).__name__}: {error}"
-
-
-def find_undone(entries: Sequence[Entry]) -> dict[int, int]:
-    """Return the entries that are undone, and for each the undo that counts."""
-    undone: dict[int, int] = {}
-    for entry in reversed(entries):
-        if entry["action"] == "undo" and int(entry["number"]) not in undone:
-            undone.setdefault(int(entry["of"]), int(entry["number"]))
-    return undone
 
 
 def find_steps(entries: Sequence[Entry]) -> tuple[int | None, int | None]:

@@ -69,10 +69,7 @@ def refine_labels(
     kept = KeptConstraints.from_labels(links, labels)
     vote = ensemble.vote(labels)
     while True:
-        votes = vote.total
-        if further_votes is not None:
-            votes = votes + asarray_like(further_votes(labels).astype(np.float32), votes)
-        chosen = choose_together(ensemble, votes, labels, kept)
+        chosen = choose_together(ensemble, add_votes(vote.total, further_votes, labels), labels, kept)
         if drift is not None:
             chosen = np.where(kept.find_whole_groups(chosen == drift), first_labels, chosen)
         chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
@@ -82,12 +79,27 @@ def refine_labels(
         yield Round(labels, vote, changed, ensemble.score(vote), tol)
 
 
-def find_drift(ensemble: Ensemble, state: Round, constraints: Constraints) -> np.ndarray:
+def find_drift(
+    ensemble: Ensemble,
+    state: Round,
+    constraints: Constraints,
+    further_votes: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> np.ndarray:
     """Return the cluster that each entity would move to in a further round, -1 for those that would stay."""
     kept = KeptConstraints.from_labels(constraints, state.labels)
-    chosen = choose_together(ensemble, state.vote.total, state.labels, kept)
+    votes = add_votes(state.vote.total, further_votes, state.labels)
+    chosen = choose_together(ensemble, votes, state.labels, kept)
     chosen = keep_constraints(chosen, state.labels, kept, ensemble.n_clusters)
     return np.where(chosen == state.labels, -1, chosen)
+
+
+def add_votes(
+    votes: Array, further_votes: Callable[[np.ndarray], np.ndarray] | None, labels: np.ndarray
+) -> Array:
+    """Return votes with further ones, which depend on the labels; None stands for no further votes."""
+    if further_votes is None:
+        return votes
+    return votes + asarray_like(further_votes(labels).astype(np.float32), votes)
 
 
 def choose_together(ensemble: Ensemble, votes: Array, labels: np.ndarray, kept: KeptConstraints) -> np.ndarray:

@@ -90,9 +90,16 @@ class WarmRefinement:
                 break
         return state
 
-    def find_drift(self, state: Round, n_clusters: int, knowledge: Knowledge) -> np.ndarray:
+    def find_drift(
+        self,
+        state: Round,
+        n_clusters: int,
+        knowledge: Knowledge,
+        further_votes: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> np.ndarray:
         """Return the cluster that each entity would move to without new knowledge, -1 for those that would stay.
 
-        Refinement ends after a number of rounds, also if some entities would still change.
+        Refinement ends after a number of rounds, also if some entities would still change. `further_votes` are those
+        that the refinement had.
         """
-        return find_drift(self.build_ensemble(n_clusters, knowledge), state, knowledge.constraints)
+        return find_drift(self.build_ensemble(n_clusters, knowledge), state, knowledge.constraints, further_votes)
