@@ -69,7 +69,7 @@ def refine_labels(
     kept = KeptConstraints.from_labels(links, labels)
     vote = ensemble.vote(labels)
     while True:
-        chosen = choose_together(ensemble, add_votes(vote.total, further_votes, labels), labels, kept)
+        chosen = choose_together(ensemble, add_further_votes(vote.total, further_votes, labels), labels, kept)
         if drift is not None:
             chosen = np.where(kept.find_whole_groups(chosen == drift), first_labels, chosen)
         chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
@@ -87,13 +87,13 @@ def find_drift(
 ) -> np.ndarray:
     """Return the cluster that each entity would move to in a further round, -1 for those that would stay."""
     kept = KeptConstraints.from_labels(constraints, state.labels)
-    votes = add_votes(state.vote.total, further_votes, state.labels)
+    votes = add_further_votes(state.vote.total, further_votes, state.labels)
     chosen = choose_together(ensemble, votes, state.labels, kept)
     chosen = keep_constraints(chosen, state.labels, kept, ensemble.n_clusters)
     return np.where(chosen == state.labels, -1, chosen)
 
 
-def add_votes(
+def add_further_votes(
     votes: Array, further_votes: Callable[[np.ndarray], np.ndarray] | None, labels: np.ndarray
 ) -> Array:
     """Return votes with further ones, which depend on the labels; None stands for no further votes."""
