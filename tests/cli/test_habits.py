@@ -42,7 +42,7 @@ def test_help_of_a_command():
     [
         (["clutser"], "there is no command 'clutser': did you mean 'cluster'?"),
         (["Cluster"], "there is no command 'Cluster': did you mean 'cluster'?"),
-        (["qqq"], "there is no command 'qqq': choose from cluster, predict, "),
+        (["qqq"], "there is no command 'qqq': choose from cluster, open, predict, "),
         (["cluster", "--veiw", "a=a.csv"], "there is no option --veiw: did you mean --view?"),
         (["cluster", "--veiw=a=a.csv"], "there is no option --veiw: did you mean --view?"),
         (["cluster", "a.csv", "-view", "a=a.csv"], "there is no option -view: did you mean --view?"),

@@ -495,7 +495,7 @@ def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nothing"], "there is no command 'nothing': choose from cluster, predict"),
+        (["nothing"], "there is no command 'nothing': choose from cluster, open, predict"),
         (["cluster"], "name the files, as in `consilience cluster products.csv`, or the views (--view NAME=FILE)"),
         (["cluster", "x.csv", "--kind", "x=pictures"], "argument --kind: there is no kind 'pictures': choose from"),
         (["cluster", "x.csv", "--kind", "counts"], "argument --kind: 'counts' does not have the form NAME=KIND"),

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -815,8 +816,9 @@ class Gate:
         def wait_and_refine(*arguments, check_stopped, report, **options):
             self.is_entered.set()
             report(0.1)
-            while not self.is_open.wait(0.01):
+            while not self.is_open.is_set():
                 check_stopped()
+                time.sleep(0.01)
             return refine(*arguments, check_stopped=check_stopped, report=report, **options)
 
         monkeypatch.setattr(workbench.opened.reclustering.warm, "refine", wait_and_refine, raising=False)
@@ -1037,7 +1039,7 @@ def test_closing_stops_the_opening(result, tmp_path, monkeypatch):
         reached.set()
         while True:
             report("reading the data", 0.1)
-            threading.Event().wait(0.01)
+            time.sleep(0.01)
 
     monkeypatch.setattr("consilience.workbench.workbench.open_result", open_slowly)
     workbench = Workbench(result, tmp_path)
