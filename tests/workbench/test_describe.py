@@ -12,13 +12,13 @@ import pytest
 import consilience as cs
 from consilience.workbench.describe import (
     check_decision,
-    describe_cell,
     describe_decision,
     flatten_text,
     number_equal_names,
     quote_items,
 )
 from consilience.workbench.knowledge import DecisionSet
+from consilience.workbench.measurements import describe_cell
 from consilience.workbench.workbench import check_short_name
 from small_runs import (
     CENTERS,
@@ -221,7 +221,61 @@ def test_propagation_says_how_far_a_decision_reaches(result, tmp_path):
         assert workbench.describe_propagation(several)["joint"]["sentence"].startswith("Decisions about more than two")
         workbench.undo(number)
         settle(workbench)
-        assert "those that do not count" in workbench.describe_propagation(number)["joint"]["sentence"]
+        assert "those that are not in effect" in workbench.describe_propagation(number)["joint"]["sentence"]
+
+
+def list_measured(item):
+    """Return what the page gets of the measurements of an item, by view: names and values."""
+    return {view["name"]: {entry["name"]: entry["value"] for entry in view["measurements"]} for view in item["views"]}
+
+
+def test_measurements_are_cells_in_their_units_farthest_from_the_mean_first(result, tmp_path):
+    items = make_items()
+    names = ["length", "width", "height"]
+    distances = ((items[names] - items[names].mean()) / items[names].std(ddof=0)).to_numpy()
+    with open_workbench(result, tmp_path) as workbench:
+        for row in (0, 7, 40):
+            item = workbench.describe_item(row)
+            measurements = item["views"][0]["measurements"]
+            order = np.argsort(-np.abs(distances[row]))
+            assert [entry["name"] for entry in measurements] == [names[place] for place in order]
+            assert [entry["value"] for entry in measurements] == [f"{items[names[place]][row]:.10g}" for place in order]
+            np.testing.assert_allclose([entry["distance"] for entry in measurements], distances[row][order], atol=0.006)
+            assert item["views"][2]["measurements"] == []
+        lacking = int(np.flatnonzero(items["red"].isna())[0])
+        assert list_measured(workbench.describe_item(lacking))["color"] == {}
+
+
+def test_empty_cells_and_columns_that_have_numbers_for_names_are_no_measurements(tmp_path):
+    items = make_items()
+    items.loc[3, "length"] = np.nan
+    table = {
+        "size": items[["length", "width", "height"]],
+        "dense": items[["red", "green", "blue"]].fillna(0).to_numpy(),
+    }
+    table["vectors"] = pd.DataFrame(np.random.default_rng(0).normal(size=(N_ITEMS, 12))).add_prefix("dim_")
+    with open_workbench(cs.cluster(table, 3, assess=False), tmp_path / "run") as workbench:
+        measured = list_measured(workbench.describe_item(3))
+        assert sorted(measured["size"]) == ["height", "width"]
+        assert (measured["dense"], measured["vectors"]) == ({}, {})
+
+
+def test_measurements_of_categories_dates_and_equal_names(tmp_path):
+    items = make_items()
+    days = pd.date_range("2024-01-01", periods=N_ITEMS).strftime("%Y-%m-%d")
+    items = items.assign(shop=np.array(["north", "south", "west"])[CLASSES], bought=days, cost=items["length"] + 100)
+    items["cost"] = [f"${value:.2f}" for value in items["cost"]]
+    second = items[["length", "height"]] + 1000
+    data = {"facts": items[["shop", "bought", "cost", "length"]], "more": second}
+    with open_workbench(cs.cluster(data, 3, assess=False), tmp_path / "run") as workbench:
+        measured = {}
+        for values in list_measured(workbench.describe_item(4)).values():
+            measured |= {name: value for name, value in values.items() if name not in measured}
+        assert measured["shop"] == "north"
+        assert "shop=north" not in measured
+        lengths = {value for name, value in measured.items() if name.startswith("length")}
+        assert lengths == {f"{items['length'][4]:.10g}", f"{second['length'][4]:.10g}"}
+        dump_strictly(workbench.describe_item(4))
 
 
 def test_known_classes_may_be_missing_and_many(tmp_path):
@@ -316,6 +370,61 @@ def test_split_is_satisfied_if_its_items_are_the_new_group(labels, status, reaso
     clustering = SimpleNamespace(labels=np.array(labels), numbers=np.unique(labels))
     decisions = DecisionSet([SPLIT], {str(row): row for row in range(4)}, 4)
     assert check_decision(SPLIT, clustering, decisions) == (status, reason)
+
+
+def apart(number, items, others=()):
+    entry = {"number": number, "action": "apart", "items": list(items)}
+    return {**entry, "others": list(others)} if others else entry
+
+
+def together(number, items):
+    return {"number": number, "action": "together", "items": list(items)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "entries", "base", "reason"),
+    [
+        ([0, 0, 1, 2], [apart(1, "01")], None, "1 pair is in one group."),
+        ([0, 0, 0, 0], [apart(1, "01")], None, "1 pair is in one group. There is only one group."),
+        ([0, 0, 1, 1], [apart(1, "01"), apart(2, "0", "2"), apart(4, "1", "3")], None,
+         "1 pair is in one group. Every other group contains items from which both items must be apart: "
+         "decisions 2 and 4."),
+        ([0, 0, 1, 2], [apart(1, "01"), apart(2, "01", "2"), apart(4, "1", "3")], None, "1 pair is in one group."),
+        ([0, 0, 1, 0], [apart(1, "01"), apart(2, "1", "2"), together(3, "03"), apart(5, "3", "2")], None,
+         "1 pair is in one group. Every other group contains items from which both items must be apart: "
+         "decisions 2 and 5."),
+        ([0, 0, 1, 1], [apart(1, "01"), apart(2, "0", "2")], ([], [(1, 3)]),
+         "1 pair is in one group. Every other group contains items from which both items must be apart: "
+         "decision 2 and constraints of the run."),
+        ([0, 0, 1, 1], [apart(1, "01"), together(3, "01")], None,
+         "1 pair is in one group. Decision 3 puts the two items together."),
+        ([0, 0, 0, 1], [apart(1, "01"), together(2, "02"), together(5, "21")], None,
+         "1 pair is in one group. Decisions 2 and 5 put the two items together."),
+        ([0, 0, 0, 1], [apart(1, "01", "2"), together(2, "02")], None,
+         "2 pairs are in one group. Decision 2 puts 1 pair together."),
+    ],
+)  # fmt: skip
+def test_reason_of_a_pair_in_one_group_names_the_decisions(labels, entries, base, reason):
+    labels = np.array(labels)
+    numbers = np.unique(labels)
+    clustering = SimpleNamespace(labels=labels, numbers=numbers, n_groups=len(numbers))
+    rows = {str(row): row for row in range(4)}
+    constraints = cs.Constraints() if base is None else cs.Constraints(*base, by="position")
+    decisions = DecisionSet(entries, rows, 4, constraints)
+    assert check_decision(entries[0], clustering, decisions) == ("violated", reason)
+
+
+def test_merger_of_groups_that_do_not_exist_has_no_effect():
+    entry = {"number": 1, "action": "merge", "groups": [0, 9], "exemplars": [["0"], ["1"]]}
+    clustering = SimpleNamespace(labels=np.array([0, 1]), numbers=np.array([0, 1]))
+    rows = {"0": 0, "1": 1}
+    reason = "It has no effect: a group that it merges does not exist any more."
+    assert check_decision(entry, clustering, DecisionSet([entry], rows, 2, without_effect=frozenset({1}))) == (
+        "",
+        reason,
+    )
+    reason = "Their typical items are in different groups."
+    assert check_decision(entry, clustering, DecisionSet([entry], rows, 2)) == ("violated", reason)
 
 
 def test_long_ids_are_cut_in_sentences():

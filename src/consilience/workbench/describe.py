@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
+from ..data.links import label_components
 from ..explain import Difference, find_differences, profile
 from ..explain.names import choose_names
 from ..explain.terms import count_terms
-from ..files.dates import format_days
+from ..pipeline.changes import join_words
 from ..pipeline.log import count_noun
 from ..report.markup import format_number
 from ..report.pack import pack_names, pack_numbers
 from .clustering import Clustering
-from .knowledge import DecisionSet, Entry
+from .knowledge import RUN, DecisionSet, Entry, Link, find_contradiction
+from .measurements import describe_cell, list_measurements
 from .opening import OpenedRun
 
 MAX_PICTURES = 300  # that are sent with the list of the items; others are sent with the item
-MAX_FEATURES = 8  # of an item in a view
+MAX_FEATURES = 8  # of an item in a sparse view
 N_EXAMPLES = 6  # typical and borderline members of a group
 N_MARKS = 6  # per view and group
 MAX_TEXT = 1500  # characters
@@ -156,6 +158,7 @@ def describe_item(opened: OpenedRun, clustering: Clustering, decisions: Decision
                 "group": None if view_label < 0 else view_label,
                 "text": None if text is None or text[row] is None else str(text[row])[:MAX_TEXT],
                 "features": list_features(opened, name, row) if is_present and text is None else [],
+                "measurements": list_measurements(opened, name, row) if is_present and text is None else [],
                 "nearest": [list_entry(opened, other) for other in opened.find_similar(name, row)],
             }
         )
@@ -174,17 +177,6 @@ def describe_item(opened: OpenedRun, clustering: Clustering, decisions: Decision
 def list_entry(opened: OpenedRun, row: int) -> dict[str, Any]:
     """Return an item as it stands in a list."""
     return {"row": int(row), "id": opened.ids[row], "text": opened.texts[row]}
-
-
-def describe_cell(value: Any, kind: str, unit: str) -> str:
-    """Write a cell of the data in its unit; an empty cell is an empty text."""
-    if value is None or value != value:
-        return ""
-    if kind == "date":
-        return format_days(float(value))
-    if kind == "number":
-        return f"{float(value):.10g}{unit and f' {unit}'}"
-    return str(value)[:MAX_TEXT]
 
 
 def list_features(opened: OpenedRun, name: str, row: int) -> list[dict[str, str]]:
@@ -323,18 +315,17 @@ def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet)
         case "apart":
             rows, others = decisions.find_rows(entry), decisions.find_rows(entry, "others")
             pairs = [(a, b) for a in rows for b in others] if others else [(a, b) for a in rows for b in rows if a < b]
-            n_violated = sum(labels[a] == labels[b] >= 0 for a, b in pairs)
-            if n_violated:
-                return "violated", (
-                    f"{count_noun(n_violated, 'pair is', 'pairs are')} in one group, because every group has an item "
-                    "from which one of them must be apart, or because a later decision put them together."
-                )
+            violated = [(a, b) for a, b in pairs if labels[a] == labels[b] >= 0]
+            if violated:
+                return "violated", explain_violation(violated, int(entry["number"]), clustering, decisions)
             return "satisfied", ""
+        case "merge" if int(entry["number"]) in decisions.without_effect:
+            return "", "It has no effect: a group that it merges does not exist any more."
         case "merge":
             return (
                 ("satisfied", "")
                 if len(set(labels[decisions.find_united(entry)].tolist())) <= 1
-                else ("violated", "A later decision divided them.")
+                else ("violated", "Their typical items are in different groups.")
             )
         case "rename":
             is_present = int(entry["group"]) in clustering.numbers
@@ -346,3 +337,52 @@ def check_decision(entry: Entry, clustering: Clustering, decisions: DecisionSet)
                 else ("", "A later decision put it into a group.")
             )
     return "", ""
+
+
+def explain_violation(
+    pairs: Sequence[tuple[int, int]], number: int, clustering: Clustering, decisions: DecisionSet
+) -> str:
+    """Say that pairs which a decision keeps apart are in one group, and why, where the decisions show it."""
+    run_links = [link for link in decisions.run_links if link not in decisions.withdrawn_run_links]
+    must_links = [link for link in [*decisions.must_links, *run_links] if link.is_together]
+    united = np.array([(link.first, link.second) for link in must_links], np.int64).reshape(-1, 2)
+    component = label_components(united, decisions.n_rows)
+    barred: dict[int, dict[int, set[int]]] = {}  # by component: groups with items apart from it, and by which decisions
+    for link in [*decisions.cannot_links, *run_links]:
+        if not link.is_together:
+            for row, other in ((link.first, link.second), (link.second, link.first)):
+                by_group = barred.setdefault(int(component[row]), {})
+                by_group.setdefault(int(clustering.labels[other]), set()).add(link.decision)
+    uniting, barring = set[int](), set[int]()
+    n_united = n_barred = 0
+    for first, second in pairs:
+        if component[first] == component[second]:
+            path = find_contradiction([*must_links, Link(first, second, number, False)], decisions.n_rows)
+            uniting |= {link.decision for link in path if link.is_together}
+            n_united += 1
+            continue
+        groups = set(clustering.numbers.tolist()) - {int(clustering.labels[first])}
+        by_group_of_pair = [barred.get(int(component[row]), {}) for row in (first, second)]
+        if all(groups <= by_group.keys() for by_group in by_group_of_pair):
+            barring = barring.union(*(by_group[group] for by_group in by_group_of_pair for group in groups))
+            n_barred += 1
+    sentences = [f"{count_noun(len(pairs), 'pair is', 'pairs are')} in one group."]
+    if n_united:
+        items = "the two items" if len(pairs) == 1 else count_noun(n_united, "pair")
+        verb = "puts" if len(uniting - {RUN}) == len(uniting) == 1 else "put"
+        sentences.append(f"{name_decisions(uniting).capitalize()} {verb} {items} together.")
+    if n_barred and clustering.n_groups == 1:
+        sentences.append("There is only one group.")
+    elif n_barred:
+        items = "both items" if len(pairs) == 1 else f"both items of {count_noun(n_barred, 'pair')}"
+        sentences.append(
+            f"Every other group contains items from which {items} must be apart: {name_decisions(barring)}."
+        )
+    return " ".join(sentences)
+
+
+def name_decisions(numbers: Collection[int]) -> str:
+    """Return decisions by their numbers, such as "decisions 2 and 5"."""
+    listed = [str(number) for number in sorted(numbers) if number != RUN]
+    words = [f"{'decision' if len(listed) == 1 else 'decisions'} {join_words(listed)}"] if listed else []
+    return join_words([*words, "constraints of the run"] if RUN in numbers else words)
