@@ -1,8 +1,7 @@
 // Decisions of the person: sent to the server, and only reported as made once the server has recorded them.
-import { post } from "/api.js";
-import { askChoice, askText, showContradiction } from "/dialogs.js";
+import { get, post } from "/api.js";
+import { askChoice, askText, askWithdrawals } from "/dialogs.js";
 import { at, capitalize, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
-import { get } from "/api.js";
 import * as store from "/store.js";
 import { items, page, server } from "/store.js";
 
@@ -20,10 +19,10 @@ export const sendDecision = async (path, body) => {
   try {
     return await post(path, body);
   } catch (error) {
-    if (error.status === 409 && error.body?.contradiction && body.resolve !== "newer") {
+    if (error.status === 409 && error.body?.contradiction) {
       document.body.classList.remove("wb-busy");
-      const isNewer = await showContradiction(error.body.contradiction);
-      return isNewer ? sendDecision(path, { ...body, resolve: "newer" }) : null;
+      const withdraw = await askWithdrawals(error.body.contradiction);
+      return withdraw ? sendDecision(path, { ...body, resolve: "newer", withdraw }) : null;
     }
     showMessage(error.message);
     return null;
@@ -94,8 +93,12 @@ const showActions = () => {
   apart.textContent = n > 2 ? "Keep all apart" : "Keep apart";
   apart.title = n > limit ? `There are ${number(limit)} groups, so that at most ${countItems(limit)} can all be in different ones` : "";
   if (n > limit) apart.disabled = true;
-  at("undo").disabled = store.isReadOnly() || server.state?.undo == null;
-  at("redo").disabled = store.isReadOnly() || server.state?.redo == null;
+  const [undoButton, redoButton] = [at("undo"), at("redo")];
+  const focused = document.activeElement;
+  undoButton.disabled = store.isReadOnly() || server.state?.undo == null;
+  redoButton.disabled = store.isReadOnly() || server.state?.redo == null;
+  if (focused === undoButton && undoButton.disabled) redoButton.focus();
+  if (focused === redoButton && redoButton.disabled) undoButton.focus();
 };
 export const connectActions = () => {
   for (const [id, act] of Object.entries(actions)) at(id).addEventListener("click", act);

@@ -34,7 +34,6 @@ const showPropagation = () => {
   fill(words, make("b", "How far it reaches: "), sentence);
   strip.replaceChildren(words, back);
 };
-const words = { satisfied: "satisfied", violated: "violated" };
 const showDecisions = () => {
   const { decisions } = server.state;
   const head = make("div", undefined, "wb-panel-tools");
@@ -49,7 +48,7 @@ const showDecisions = () => {
     const line = make("p", decision.sentence, "wb-sentence");
     const facts = make("p", undefined, "wb-note");
     const inactive = decision.replaced_by === null ? "undone" : `replaced by ${decision.replaced_by}`;
-    const status = decision.is_active ? words[decision.status] : inactive;
+    const status = decision.is_active ? decision.status : inactive;
     fill(facts, make("span", `${decision.number} · ${writeTime(decision.time)}`), status && make("span", status, `wb-tag wb-${decision.is_active ? decision.status : "undone-tag"}`));
     const buttons = make("div", undefined, "wb-buttons");
     const add = (text, action, name) => {
@@ -61,10 +60,12 @@ const showDecisions = () => {
     if (decision.can_undo) add("Undo", () => undo(decision.number), "undo");
     if (decision.can_redo) add("Redo", () => redo(decision.number), "redo");
     if (decision.rows.length) add("Show items", () => store.select(decision.rows), "items");
-    if (decision.is_active && (decision.action === "together" || decision.action === "apart")) {
-      add("How far it reaches", () => showReach(decision.number), "reach");
+    if (decision.is_active && decision.is_pair && (decision.action === "together" || decision.action === "apart")) {
+      add("Show how far it reaches", () => showReach(decision.number), "reach");
     }
-    fill(entry, line, facts, decision.status === "violated" && decision.reason && make("p", decision.reason, "wb-reason"), buttons);
+    const reason = decision.reason && make("p", decision.reason, "wb-reason");
+    if (reason) reason.dataset.status = decision.status;
+    fill(entry, line, facts, reason, buttons);
     list.append(entry);
   }
   const empty = make("p", `No decision yet. Select ${items.noun} in a map and say what belongs together, or answer questions.`, "wb-empty");
@@ -75,7 +76,7 @@ const showChanges = () => {
   const strip = at("changes");
   strip.hidden = !changes?.sentences.length;
   if (strip.hidden) return;
-  const sentences = make("div", undefined, "wb-strip-words");
+  const sentences = make("div");
   changes.sentences.slice(0, 6).forEach((sentence, k) => sentences.append(make(k ? "span" : "b", `${sentence} `)));
   const only = makeButton("Show only these", () => store.setFilter(page.filter === "changed" ? "all" : "changed"));
   only.id = "show-changed";

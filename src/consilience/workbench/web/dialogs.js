@@ -2,7 +2,7 @@
 import { fill, make, makeButton } from "/elements.js";
 
 // Show a dialog; `build(body, finish)` adds its fields and returns what the confirming button yields.
-const openDialog = (title, confirmText, build, { cancelText = "Cancel", isDanger = false } = {}) =>
+const openDialog = (title, confirmText, build, { cancelText = "Cancel" } = {}) =>
   new Promise((resolve) => {
     const dialog = make("dialog", undefined, "wb-dialog");
     const form = make("form");
@@ -18,7 +18,7 @@ const openDialog = (title, confirmText, build, { cancelText = "Cancel", isDanger
     cancel.dataset.dialog = "cancel";
     buttons.append(cancel);
     if (confirmText) {
-      const confirm = make("button", confirmText, isDanger ? "wb-primary wb-danger" : "wb-primary");
+      const confirm = make("button", confirmText, "wb-primary");
       confirm.type = "submit";
       confirm.dataset.dialog = "confirm";
       buttons.append(confirm);
@@ -67,18 +67,36 @@ export const askChoice = (title, note, choices) =>
     return null;
   });
 
-export const confirmAction = (title, text, confirm, isDanger = false) =>
+export const confirmAction = (title, text, confirm) =>
   openDialog(title, confirm, (body) => {
     body.append(make("p", text));
     return () => true;
-  }, { isDanger });
+  });
 
-// Return true if the new decision shall win.
-export const showContradiction = (contradiction) =>
-  openDialog("This contradicts earlier decisions", "Let the new one win", (body) => {
-    body.append(make("p", contradiction.sentence), make("h3", "Earlier decisions"));
-    const list = make("ul", undefined, "wb-sentences");
-    contradiction.sentences.forEach((sentence) => list.append(make("li", sentence)));
-    body.append(list);
-    return () => true;
+// Ask which of the earlier decisions that a new one contradicts are withdrawn. Returns their numbers. A contradiction with
+// a single decision leaves no choice. The number 0 stands for constraints of the run.
+export const askWithdrawals = ({ sentence, replaced, choices }) =>
+  openDialog("This contradicts earlier decisions", "Withdraw and decide", (body) => {
+    const write = (decision) => (decision.number ? `Decision ${decision.number}: ${decision.sentence}` : decision.sentence);
+    const fields = choices.map((decisions, k) => {
+      const field = make("fieldset", undefined, "wb-withdrawals");
+      if (decisions.length === 1) {
+        fill(field, make("legend", "This is withdrawn:"), make("p", write(decisions[0])));
+        return [field, () => decisions[0].number];
+      }
+      const chosen = decisions.find(({ number }) => replaced.includes(number)) ?? decisions.at(-1);
+      field.append(make("legend", "Choose which of these is withdrawn:"));
+      const inputs = decisions.map((decision) => {
+        const input = make("input");
+        input.type = "radio";
+        input.name = `withdrawal-${k}`;
+        input.value = decision.number;
+        input.checked = decision === chosen;
+        field.append(fill(make("label"), input, make("span", write(decision))));
+        return input;
+      });
+      return [field, () => Number(inputs.find((input) => input.checked).value)];
+    });
+    fill(body, make("p", sentence), ...fields.map(([field]) => field));
+    return () => [...new Set(fields.map(([, readNumber]) => readNumber()))];
   }, { cancelText: "Keep what was decided before" });

@@ -16,7 +16,7 @@ const showList = () => {
     const button = makeButton(undefined, () => store.openGroup(group.number));
     button.dataset.group = group.number;
     button.title = `${countItems(group.size)}, mean confidence ${percent(group.confidence)}`;
-    const name = make("span", undefined, "wb-group-name");
+    const name = make("span");
     fill(name, makeChip(group.number), group.is_new && make("span", "new", "wb-new"));
     const sure = make("span", percent(group.confidence), "wb-sure");
     fill(button, name, make("span", number(group.size), "size"), sure, makeBar(group.size / largest));
@@ -50,8 +50,9 @@ const makeSection = (title, ...content) => (content.some(Boolean) ? fill(make("d
 const makeGroupActions = (group) => {
   const bar = make("div", undefined, "wb-buttons");
   const isOther = (other) => other !== group.number;
+  // The numbers of groups are those of the clustering that is shown when the button is pressed.
   const add = (id, text, action) => {
-    const button = makeButton(text, action);
+    const button = makeButton(text, () => action(clustering.number));
     button.id = id;
     button.disabled = store.isReadOnly() && id !== "group-select";
     bar.append(button);
@@ -62,38 +63,52 @@ const makeGroupActions = (group) => {
     return rows;
   };
   add("group-select", "Select members", () => store.select(findMembers()));
-  add("group-rename", "Rename …", async () => {
+  add("group-rename", "Rename …", async (shown) => {
     const name = await askText("Rename the group", "Name", { value: store.nameGroup(group.number), confirm: "Rename" });
-    if (name) await decide({ action: "rename", groups: [group.number], name });
+    if (name) await decide({ action: "rename", groups: [group.number], name, clustering: shown });
   });
-  add("group-merge", "Merge with …", async () => {
+  add("group-merge", "Merge with …", async (shown) => {
     const other = await askGroup("Merge with which group?", "Both become a single group.", isOther);
-    if (other !== null) await decide({ action: "merge", groups: [group.number, other] });
+    if (other !== null) await decide({ action: "merge", groups: [group.number, other], clustering: shown });
   });
-  add("group-together", "Keep together", () => decide({ action: "together", groups: [group.number] }));
-  add("group-apart", "Keep apart from …", async () => {
+  add("group-together", "Keep together", (shown) => decide({ action: "together", groups: [group.number], clustering: shown }));
+  add("group-apart", "Keep apart from …", async (shown) => {
     const other = await askGroup("Keep apart from which group?", "Their typical members are kept apart.", isOther);
-    if (other !== null) await decide({ action: "apart", groups: [group.number, other] });
+    if (other !== null) await decide({ action: "apart", groups: [group.number, other], clustering: shown });
   });
-  add("group-distrust", "Misleading view …", async () => {
+  add("group-distrust", "Misleading view …", async (shown) => {
     const view = await askView(`The view is ignored for all members of “${store.nameGroup(group.number)}”: ${countItems(group.size)}.`);
-    if (view !== null) await decide({ action: "distrust", view, groups: [group.number] });
+    if (view !== null) await decide({ action: "distrust", view, groups: [group.number], clustering: shown });
   });
   add("group-outlier", "Outliers …", async () => {
     const text = `All members of “${store.nameGroup(group.number)}” are taken out of the groups: ${countItems(group.size)}.`;
     if (await confirmAction("Make them outliers?", text, "Make them outliers")) await decide({ action: "outlier", rows: findMembers() });
   });
+  bar.querySelector("#group-together").disabled ||= group.size < 2;
+  if (server.groups.size < 2) for (const id of ["group-merge", "group-apart"]) bar.querySelector(`#${id}`).disabled = true;
   return bar;
 };
 let shownGroup = null; // number and clustering of the page, so that it is fetched once
+// Focus what takes the place of a list or of a page that had the focus.
+const moveFocus = (before, element) => {
+  const focused = document.activeElement;
+  if (before && (focused === before || !focused || focused === document.body)) element?.focus({ preventScroll: true });
+};
+const findFocused = (...ids) => ids.map((id) => at(id)).some((box) => box.contains(document.activeElement)) && document.activeElement;
 const showGroup = async () => {
   const isOpen = page.openGroup !== null;
+  const before = findFocused("groups", "group-page", "hits");
+  const last = shownGroup?.split(" ")[0];
   at("group-page").hidden = !isOpen;
   at("groups").hidden = isOpen || page.hits !== null;
   at("hits").hidden = isOpen || page.hits === null;
-  if (!isOpen) return (shownGroup = null);
+  if (!isOpen) {
+    if (before && before.closest("#group-page")) moveFocus(before, document.querySelector(`[data-group="${last}"]`) ?? at("search"));
+    return (shownGroup = null);
+  }
   const key = `${page.openGroup} ${clustering.number} ${store.nameGroup(page.openGroup)}`;
   if (shownGroup === key) return;
+  if (last !== String(page.openGroup)) at("group-page").replaceChildren(); // of another group
   shownGroup = key;
   let group;
   try {
@@ -121,8 +136,7 @@ const showGroup = async () => {
     fill(line, makeGroupLink(neighbor.number), make("small", ` ${number(neighbor.n_members)} members are near`));
     neighbors.append(line);
   }
-  const page_ = at("group-page");
-  fillPage(page_, [
+  fillPage(at("group-page"), [
     back,
     title,
     facts,
@@ -134,6 +148,8 @@ const showGroup = async () => {
     makeSection("Nearest groups", group.neighbors.length > 0 && neighbors),
     makeSection("Marks by view", ...group.marks.filter(({ terms }) => terms.length).map(makeMarks)),
   ]);
+  const same = before && before.id && document.querySelector(`#group-page #${before.id}:enabled`);
+  if (before) moveFocus(before, same || back);
 };
 const fillPage = (element, children) => {
   element.replaceChildren();
