@@ -190,4 +190,3 @@ export const select = (rows, mode = "replace") => {
   if (!before || !hasRings()) relight();
   announce("selection");
 };
-export const showItem = (row) => select([row]);

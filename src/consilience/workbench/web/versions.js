@@ -2,9 +2,11 @@
 import { get } from "/api.js";
 import { sendDecision, showMessage } from "/decide.js";
 import { askText, confirmAction } from "/dialogs.js";
-import { at, fill, make, makeButton, makeItemList, number, writeTime } from "/elements.js";
+import { at, fill, make, makeButton, makeItemList, number, say, writeTime } from "/elements.js";
 import * as store from "/store.js";
-import { items, server } from "/store.js";
+import { clustering, server } from "/store.js";
+
+const present = { number: -1, name: "the present groups" }; // as a choice beside the versions
 
 const keep = async () => {
   const note = "The present groups are kept under this name, so that you can return to them.";
@@ -21,11 +23,15 @@ const save = async () => {
   if (folder) await sendDecision("/api/save", { folder });
 };
 let difference = null; // what the last comparison returned
+let compared = null; // the clustering whose groups were compared, null if only versions were
 const compare = async (first, second) => {
+  const shown = [first, second].includes(String(present.number)) ? clustering.number : null;
   try {
-    difference = await get("/api/diff", { first, second });
+    [difference, compared] = [await get("/api/diff", { first, second }), shown];
     showVersions();
+    at("compare").focus({ preventScroll: true });
     at("diff").scrollIntoView({ block: "nearest" });
+    say(difference.overview);
   } catch (error) {
     showMessage(error.message);
   }
@@ -89,14 +95,14 @@ const showVersions = () => {
     at("versions").append(box);
   }
   at("versions").append(list);
-  if (versions.length > 1) {
-    const first = makeChoice("diff-first", versions, before[0] ?? versions[0].number);
-    const second = makeChoice("diff-second", versions, before[1] ?? versions[versions.length - 1].number);
-    const label = (text, choice) => fill(make("label", text), choice);
-    const button = makeButton("Compare", () => compare(first.value, second.value));
-    button.id = "compare";
-    at("versions").append(fill(make("div", undefined, "wb-compare"), make("h3", "Compare"), label("From", first), label("To", second), button));
-  }
+  const choices = [...versions, present];
+  const first = makeChoice("diff-first", choices, before[0] ?? versions[0].number);
+  const second = makeChoice("diff-second", choices, before[1] ?? present.number);
+  const label = (text, choice) => fill(make("label", text), choice);
+  const button = makeButton("Compare", () => compare(first.value, second.value));
+  button.id = "compare";
+  at("versions").append(fill(make("div", undefined, "wb-compare"), make("h3", "Compare"), label("From", first), label("To", second), button));
+  if (compared !== null && compared !== clustering.number) [difference, compared] = [null, null];
   if (difference) at("versions").append(makeDifference());
 };
 export const buildVersions = () => store.listen("state", showVersions);
