@@ -28,6 +28,9 @@ COLORS_AROUND = """(canvas, [x, y, reach]) => {
     for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128) colors.add(data.slice(i, i + 3).join());
     return [...colors];
 }"""  # fmt: skip
+AFTER_PAINTING = """async () => {
+    for (let k = 0; k < 3; k++) await new Promise((resolve) => requestAnimationFrame(resolve));
+}"""
 NAMELESS = """() => [...document.querySelectorAll("button, input, select, textarea, canvas, img, progress, [role]")]
     .filter((element) => element.checkVisibility() && !element.closest("[hidden], [aria-hidden=true]"))
     .filter((element) => {
@@ -71,7 +74,8 @@ def find_isolated(page, where):
 
 
 def click_row(page, row, where="#map-joint", **options):
-    """Click an item on a map."""
+    """Click an item on a map, after it was painted in its present size."""
+    page.evaluate(AFTER_PAINTING)
     x, y = locate(page, row, where)
     page.locator(f"{where} .wb-points").click(position={"x": x, "y": y}, **options)
 
@@ -503,8 +507,9 @@ def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visi
     number = len(workbench.log.entries)
     page.click("#action-apart")
     page.wait_for_selector("dialog[open]")
-    assert f"decision {number} must be withdrawn" in page.inner_text("dialog")
-    assert f"Decision {number}: “{IDS[0]}” and “{IDS[4]}” belong together." in page.inner_text("dialog li")
+    assert "contradicts what was decided before" in page.inner_text("dialog")
+    assert f"Decision {number}: “{IDS[0]}” and “{IDS[4]}” belong together." in page.inner_text("dialog fieldset")
+    assert page.locator("dialog [type=radio]").count() == 0
     if wins == "older":
         page.keyboard.press("Escape")
         page.wait_for_selector("dialog", state="detached")
@@ -517,6 +522,94 @@ def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visi
         assert labels[0] != labels[4]
         page.click("#tab-decisions")
         assert f"replaced by {number + 1}" in page.inner_text(f"[data-decision='{number}']")
+
+
+def test_person_chooses_which_decision_of_a_chain_is_withdrawn(page, workbench, visit):
+    visit.expected.add(409)
+    with Following(page):
+        first = workbench.decide({"action": "together", "rows": [0, 4]})["number"]
+    with Following(page):
+        second = workbench.decide({"action": "together", "rows": [4, 8]})["number"]
+    select_rows(page, 0, 8)
+    page.click("#action-apart")
+    page.wait_for_selector("dialog[open]")
+    radios = page.locator("dialog [type=radio]")
+    assert radios.evaluate_all("inputs => inputs.map((input) => Number(input.value))") == [first, second]
+    assert page.locator("dialog [type=radio]:checked").get_attribute("value") == str(second)
+    assert page.evaluate(NAMELESS) == []
+    page.locator("dialog label", has_text=f"Decision {first}:").click()
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    entry = read_last(workbench)
+    assert (entry["items"], entry["replaces"]) == ([IDS[0], IDS[8]], [first])
+    assert page.evaluate("document.activeElement.id") == "action-apart"
+
+
+def test_dialog_is_shown_again_if_the_withdrawals_do_not_suffice(page, workbench, visit):
+    visit.expected.add(409)
+    bodies = []
+
+    def refuse(route):
+        bodies.append(route.request.post_data_json)
+        choices = [[{"number": 3, "sentence": "three."}, {"number": 5, "sentence": "five."}]]
+        choices += [[{"number": 0, "sentence": "A constraint of the run: x."}]] if len(bodies) > 1 else []
+        contradiction = {"sentence": "It contradicts.", "decisions": [], "sentences": [], "choices": choices}
+        contradiction["replaced"] = [5] if len(bodies) == 1 else [0, 3]
+        if len(bodies) < 3:
+            route.fulfill(status=409, json={"error": "It contradicts.", "contradiction": contradiction})
+        else:
+            route.fulfill(json={"number": 9})
+
+    page.route("**/api/decide", refuse)
+    select_rows(page, 0, 4)
+    page.click("#action-together")
+    page.check("dialog [value='3']")
+    page.click("[data-dialog=confirm]")
+    page.wait_for_selector("dialog:has-text('A constraint of the run: x.')")
+    assert page.is_checked("dialog [value='3']")
+    page.click("[data-dialog=confirm]")
+    page.wait_for_selector("dialog", state="detached")
+    wait_until(lambda: len(bodies) == 3)
+    decision = {"action": "together", "rows": [0, 4]}
+    assert bodies == [
+        decision,
+        {**decision, "resolve": "newer", "withdraw": [3]},
+        {**decision, "resolve": "newer", "withdraw": [3, 0]},
+    ]
+
+
+def test_decision_about_groups_that_have_changed_is_refused(page, workbench, visit):
+    visit.expected.add(409)
+    open_group(page, "steel")
+    page.click("#group-merge")
+    page.wait_for_selector("[data-choice]")
+    n_entries = len(workbench.log.entries)
+    with Following(page):
+        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
+    page.locator("[data-choice]").first.click()
+    page.wait_for_selector("#message:has-text('groups')")
+    assert len(workbench.log.entries) == n_entries + 1
+    assert page.locator("dialog").count() == 0
+    page.click("#group-merge")
+    with Following(page):
+        page.locator("[data-choice]").first.click()
+    assert read_last(workbench)["action"] == "merge"
+    assert page.is_hidden("#message")
+
+
+def test_group_of_one_item_cannot_be_kept_together(page, workbench):
+    click_row(page, CLEAR_ROW)
+    page.click("#action-split")
+    page.fill("[data-dialog=text]", "only one")
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    sizes = read_groups(page)
+    open_group(page, "only one")
+    assert page.is_disabled("#group-together") == (sizes["only one"] == 1)
+    assert page.is_enabled("#group-merge")
+    page.click("#group-back")
+    open_group(page, "steel")
+    assert page.is_enabled("#group-together")
 
 
 def test_refused_decision_is_explained(page, visit, workbench):
@@ -547,6 +640,29 @@ def test_reach_of_a_decision_is_shown_and_goes_back(page, workbench):
     page.wait_for_selector("#propagation", state="hidden")
     wait_until(lambda: page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()") == before)
     assert page.locator(".wb-map-note").first.is_hidden()
+
+
+def test_reach_is_offered_for_decisions_about_two_items(page, workbench):
+    pair = workbench.decide({"action": "together", "rows": [0, 4]})["number"]
+    several = workbench.decide({"action": "together", "rows": [1, 5, 9]})["number"]
+    split = workbench.decide({"action": "split", "rows": [2, 6]})["number"]
+    page.click("#tab-decisions")
+    page.wait_for_selector(f"[data-decision='{split}']")
+    reach = page.locator("[data-do=reach]")
+    assert reach.all_text_contents() == ["Show how far it reaches"]
+    assert page.locator(f"[data-decision='{pair}'] [data-do=reach]").count() == 1
+    assert page.locator(f"[data-decision='{several}'] [data-do=reach]").count() == 0
+
+
+def test_every_decision_says_why_it_is_as_it_is(page, workbench):
+    page.click("#tab-decisions")
+    with Following(page):
+        number = workbench.decide({"action": "outlier", "rows": [0]})["number"]
+    with Following(page):
+        workbench.decide({"action": "together", "rows": [0, 4]})
+    reason = next(entry for entry in workbench.describe_state()["decisions"] if entry["number"] == number)["reason"]
+    assert reason == "A later decision put it into a group."
+    page.wait_for_selector(f"[data-decision='{number}'] .wb-reason:text-is('{reason}')")
 
 
 def test_export_is_a_file_of_constraints(page, workbench, tmp_path):
@@ -601,6 +717,23 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
     assert sorted(np.bincount(cs.load_run(saved).model.labels_)) == [19, 20, 20, 21]
 
 
+def test_present_groups_are_compared_with_the_run(page, workbench):
+    page.click("#tab-versions")
+    assert page.locator("#diff-second option").all_text_contents()[-1] == "the present groups"
+    assert page.locator("#diff-second option:checked").text_content() == "the present groups"
+    select_rows(page, CLEAR_ROW, OTHER_ROW)
+    with Following(page):
+        page.click("#action-together")
+    page.click("#tab-versions")
+    page.click("#compare")
+    page.wait_for_selector("#diff .wb-items")
+    assert page.locator("#diff .wb-items button").count() == 1
+    assert page.evaluate("document.activeElement.id") == "compare"
+    with Following(page):
+        page.keyboard.press("Control+z")
+    page.wait_for_selector("#diff", state="detached")  # it was about groups that are not shown any more
+
+
 # questions
 
 
@@ -624,6 +757,70 @@ def test_questions_are_answered_by_keys(page, workbench):
     assert page.is_hidden("#question-panel")
 
 
+def test_answer_that_was_undone_elsewhere_is_forgotten(page, workbench):
+    open_questions(page)
+    first = answer(page, "y")
+    second = answer(page, "n")
+    assert page.is_enabled("#answer-undo")
+    with Following(page):
+        page.keyboard.press("Control+z")
+    with Following(page):
+        page.keyboard.press("u")
+    page.wait_for_selector(f"#question[data-pair='{first[0]}-{first[1]}']")
+    page.wait_for_selector("#answer-undo:disabled")
+    assert workbench.log.list_active() == []
+    n_entries = len(workbench.log.entries)
+    page.keyboard.press("u")
+    with page.expect_request("**/api/questions?**") as request:
+        answer(page, "d")
+    assert f"{second[0]}-{second[1]}" not in request.value.url  # it may be asked about again
+    assert len(workbench.log.entries) == n_entries + 1
+
+
+def test_question_shows_measurements_of_both_items_beside_each_other(page, workbench):
+    open_questions(page)
+    pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
+    described = [workbench.describe_item(row) for row in pair]
+    rows = page.locator("#question .wb-pair-table tbody tr").evaluate_all(
+        "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    shown = {name: values for name, *values in rows}
+    assert sorted(shown) == ["a0", "a1", "b0", "b1"]
+    for k, item in enumerate(described):
+        for view in item["views"]:
+            for entry in view["measurements"]:
+                assert shown[entry["name"]][k] == entry["value"]
+    click_row(page, pair[0])
+    page.click("#close-questions")
+    page.locator("#item [data-view='first'] summary").click()
+    listed = page.locator("#item [data-view='first'] .wb-features").inner_text()
+    assert all(entry["value"] in listed for entry in described[0]["views"][0]["measurements"])
+
+
+def test_question_shows_columns_that_no_view_measures(visit, start, tmp_path):
+    path = write_things(tmp_path / "things.csv")
+    running = start(cs.load_run(cluster_things(path).save(tmp_path / "run")))
+    page = visit(running.url)
+    page.route("**/api/item?**", answer_with_columns)
+    open_questions(page)
+    rows = page.locator("#question .wb-pair-table").first.locator("tbody tr")
+    assert rows.count() == 8
+    page.click("#question .wb-pair-measures button")
+    assert rows.count() > 10
+    pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
+    values = [f"of{row}" if row % 2 == pair[0] % 2 else "–" for row in pair]
+    assert rows.first.inner_text().split() == [f"color{pair[0] % 2}", *values]
+
+
+def answer_with_columns(route):
+    """Answer a request for an item as the server does, with further columns."""
+    response = route.fetch()
+    item = response.json()
+    item["columns"].append({"name": f"color{item['row'] % 2}", "value": f"of{item['row']}"})
+    item["columns"] += [{"name": f"extra{k}", "value": str(k)} for k in range(10)]
+    route.fulfill(response=response, json=item)
+
+
 def test_question_shows_both_items_on_all_maps(page):
     open_questions(page)
     pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
@@ -643,6 +840,56 @@ def test_page_says_when_asking_can_stop(page, workbench):
         workbench.wait_until_ready(HANG_LIMIT)
     page.click("#open-questions")
     page.wait_for_selector(f"#question:has-text('{listed['message']}')")
+    assert page.is_hidden("#answers")
+    if listed["questions"]:
+        page.click("#ask-anyway")
+        page.wait_for_selector("#question[data-pair]")
+        assert page.inner_text("#question-end") == listed["message"]
+        answer(page, "d")
+        page.wait_for_selector("#question-end, #question > .wb-empty")
+
+
+def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(page, workbench):
+    message = "You can stop here."
+    state = {"message": message}
+
+    def change(route):
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), **state})
+
+    page.route("**/api/questions?**", change)
+    page.click("#open-questions")
+    page.wait_for_selector(f"#question > .wb-empty:text-is('{message}')")
+    assert page.is_hidden("#answers")
+    assert not page.locator("#question[data-pair]").count()
+    page.focus("#ask-anyway")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#question[data-pair] #question-end")
+    assert page.inner_text("#question-end") == message
+    assert page.evaluate("document.activeElement.id") == "question"
+    answer(page, "d")
+    page.wait_for_selector("#question[data-pair]")  # the person need not ask again
+    state["message"] = None
+    with Following(page):
+        answer(page, "d")
+    page.wait_for_selector("#question-end", state="hidden")
+    state["message"] = message
+    with Following(page):
+        page.keyboard.press("d")
+    page.wait_for_selector("#question[data-pair] #question-end:not([hidden])")
+    page.keyboard.press("d")
+    page.wait_for_selector("#ask-anyway")
+    page.unroute("**/api/questions?**")
+
+
+def test_failed_request_for_questions_can_be_repeated(page, visit):
+    visit.expected.add(500)
+    page.route("**/api/questions?**", lambda route: route.fulfill(status=500, json={"error": "it broke"}))
+    page.click("#open-questions")
+    page.wait_for_selector("#question > .wb-empty:text-is('it broke')")
+    page.unroute("**/api/questions?**")
+    page.click("#ask-again")
+    page.wait_for_selector("#question[data-pair]")
 
 
 # several pages
@@ -939,8 +1186,9 @@ def test_narrow_screen_shows_one_panel_at_a_time(visit, served, workbench, schem
         page.click(f"#small-tabs [data-tab={tab}]")
         page.wait_for_selector(shown)
         assert page.evaluate(SCROLLS_SIDEWAYS) == []
-        visible = [name for name in ("#groups", "#right", "#answers", "#map-grid") if page.is_visible(name)]
-        assert len(visible) <= 1
+        panels = page.locator(".wb-left, .wb-right, .wb-question, .wb-maps")
+        assert panels.count() == 4
+        assert sum(panels.evaluate_all("panels => panels.map((panel) => panel.checkVisibility())")) == 1
     wait_until(lambda: locate(page, CLEAR_ROW) is not None and locate(page, CLEAR_ROW)[0] > 0)
     select_rows(page, CLEAR_ROW, OTHER_ROW)
     with Following(page):

@@ -1,6 +1,8 @@
 // The panel of an item: what each view says about it.
 import { get } from "/api.js";
-import { at, countItems, fill, make, makeChip, makeGroupLink, makeItemList, number, percent, shorten } from "/elements.js";
+import {
+  at, countItems, fill, make, makeButton, makeChip, makeGroupLink, makeItemList, number, percent, shorten,
+} from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page } from "/store.js";
 
@@ -16,10 +18,56 @@ export const fetchItem = (row) => {
   }
   return cache.get(key);
 };
+const mostMeasured = 8; // measurements of a view that are shown at once
 const makeFeatures = (features) => {
   const list = make("dl", undefined, "wb-features");
-  for (const { name, value } of features.slice(0, 8)) fill(list, make("dt", name), make("dd", value));
+  for (const { name, value } of features.slice(0, mostMeasured)) fill(list, make("dt", name), make("dd", shorten(value, 200)));
   return list;
+};
+// A table of [name, value of A, value of B] for two items.
+const makeRows = (rows) =>
+  rows.map(([name, ...values]) => {
+    const heading = make("th", name);
+    heading.scope = "row";
+    return fill(make("tr"), heading, ...values.map((value) => make("td", value ? shorten(value, 200) : "–")));
+  });
+const makePairTable = (label, rows) => {
+  const table = make("table", undefined, "wb-pair-table");
+  const head = make("tr");
+  for (const text of [label, "A", "B"]) {
+    const heading = make("th", text);
+    heading.scope = "col";
+    head.append(heading);
+  }
+  return fill(table, fill(make("thead"), head), fill(make("tbody"), ...makeRows(rows.slice(0, mostMeasured))));
+};
+const makeLongPairTable = (label, rows) => {
+  const box = make("div", undefined, "wb-pair-measures");
+  box.append(makePairTable(label, rows));
+  const nHidden = rows.length - mostMeasured;
+  if (nHidden <= 0) return box;
+  const more = makeButton(`Show ${number(nHidden)} more`, () => {
+    box.querySelector("tbody").append(...makeRows(rows.slice(mostMeasured)));
+    more.remove();
+  }, "wb-quiet");
+  return fill(box, more);
+};
+const listPairs = (entries) => {
+  const names = new Set(entries.flatMap((listed) => listed.map(({ name }) => name)));
+  const [first, second] = entries.map((listed) => new Map(listed.map((entry) => [entry.name, entry])));
+  return [...names].map((name) => [name, first.get(name), second.get(name)]);
+};
+// The measurements of two items in a view, those first that are farthest from the mean for one of them; null if none.
+export const compareMeasurements = (views) => {
+  const distanceOf = ([, ...entries]) => Math.max(...entries.map((entry) => Math.abs(entry?.distance ?? 0)));
+  const pairs = listPairs(views.map((view) => view?.measurements ?? [])).sort((a, b) => distanceOf(b) - distanceOf(a));
+  return pairs.length ? makeLongPairTable("Measurement", pairs.map(([name, ...entries]) => [name, ...entries.map((entry) => entry?.value)])) : null;
+};
+// The other columns of two items, which no view shows as measurements; null if there are none.
+export const compareColumns = (described) => {
+  const measured = new Set(described.flatMap(({ views }) => views.flatMap(({ measurements }) => measurements.map(({ name }) => name))));
+  const pairs = listPairs(described.map(({ columns }) => columns.filter(({ name }) => !measured.has(name))));
+  return pairs.length ? makeLongPairTable("Column", pairs.map(([name, ...entries]) => [name, ...entries.map((entry) => entry?.value)])) : null;
 };
 export const makePicture = (source, id) => {
   const image = make("img", undefined, "wb-picture");
@@ -27,12 +75,13 @@ export const makePicture = (source, id) => {
   image.alt = `Picture of ${id}`;
   return image;
 };
-// Content of a view, for the panel and for questions.
-export const describeView = (view, nNearest) => {
+// Content of a view, for the panel and for questions, which show the measurements of two items in a table.
+export const describeView = (view, nNearest, hasMeasurements = true) => {
   const parts = [];
-  if (!view.is_present) return [make("p", `This item lacks the view.`, "wb-note")];
+  if (!view.is_present) return [make("p", "This item lacks the view.", "wb-note")];
   if (view.text) parts.push(make("p", shorten(view.text, 600), "wb-view-text"));
   if (view.features.length) parts.push(makeFeatures(view.features));
+  if (view.measurements.length && hasMeasurements) parts.push(makeFeatures(view.measurements));
   if (view.nearest.length && nNearest) {
     parts.push(make("p", "Nearest in this view", "wb-note"), makeItemList(view.nearest.slice(0, nNearest).map(({ row }) => row)));
   }
@@ -68,14 +117,19 @@ const makeSelection = () => {
   return [title, make("h3", "Their groups"), groups, make("h3", "Members of the selection"), makeItemList(rows.slice(0, mostListed)), more];
 };
 
+const replaceItem = (...children) => {
+  const hadFocus = at("item").contains(document.activeElement);
+  at("item").replaceChildren();
+  fill(at("item"), ...children);
+  if (hadFocus) at("item").focus({ preventScroll: true });
+};
 let shown = "";
 const showItem = async () => {
   const { size } = page.selection;
   const row = size === 1 ? [...page.selection][0] : -1;
   if (row < 0) {
     shown = "";
-    at("item").replaceChildren();
-    return void fill(at("item"), ...(size ? makeSelection() : [makeGuide()]));
+    return replaceItem(...(size ? makeSelection() : [makeGuide()]));
   }
   const key = `${row} ${clustering.number} ${store.server.state.decisions?.length ?? 0}`;
   if (shown === key) return;
@@ -84,8 +138,7 @@ const showItem = async () => {
   try {
     item = await fetchItem(row);
   } catch (error) {
-    at("item").replaceChildren(make("p", error.message, "wb-empty"));
-    return;
+    return replaceItem(make("p", error.message, "wb-empty"));
   }
   if (shown !== key) return;
   const facts = make("dl", undefined, "wb-facts");
@@ -106,9 +159,8 @@ const showItem = async () => {
   });
   const title = make("h2", item.id, "wb-item-title");
   const text = items.texts.get(row);
-  at("item").replaceChildren();
-  fill(at("item"), title, text && make("p", text, "wb-item-text"), item.picture && makePicture(item.picture, item.id), facts, columns, make("h3", "Group by each view alone"), ...views);
-
+  const picture = item.picture && makePicture(item.picture, item.id);
+  replaceItem(title, text && make("p", text, "wb-item-text"), picture, facts, columns, make("h3", "Group by each view alone"), ...views);
 };
 export const buildItem = () => {
   store.listen("selection state", showItem);
