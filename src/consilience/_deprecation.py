@@ -1,0 +1,108 @@
+"""Old names of public attributes and parameters, which work with a warning until a stated version removes them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Deprecation(NamedTuple):
+    """A name that will be removed, and what replaces it."""
+
+    subject: str
+    replacement: str
+    since: str
+    removed: str
+
+    def warn(self) -> None:
+        """Warn the code that uses the name, which is two calls above this method."""
+        message = f"{self.subject} is deprecated since version {self.since} and will be removed in {self.removed}: use "
+        warnings.warn(message + self.replacement, FutureWarning, stacklevel=3)
+
+    def is_overdue(self, version: str) -> bool:
+        """Whether the given version of the package must not have the name anymore."""
+        return parse_version(version) >= parse_version(self.removed)
+
+
+DEPRECATIONS: list[Deprecation] = []  # of the modules that are imported
+
+
+def parse_version(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version such as "0.3.0", for comparisons."""
+    return tuple(map(int, version.split(".")))
+
+
+def _record(deprecation: Deprecation) -> Deprecation:
+    if parse_version(deprecation.since) >= parse_version(deprecation.removed):
+        raise ValueError(f"{deprecation.subject} cannot be removed in {deprecation.removed}: deprecate it earlier")
+    DEPRECATIONS.append(deprecation)
+    return deprecation
+
+
+def deprecate_name(module: str, old: str, new: str, *, since: str, removed: str) -> None:
+    """Make `old` another name of the attribute `new` of a module; using it gives a FutureWarning.
+
+    A module calls this with its own ``__name__``, below the definition of its ``__getattr__`` if it has one.
+
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    old, new : str
+        Names of the attribute. `old` must not be defined otherwise.
+    since, removed : str
+        The version that warns first, and the version that does not have `old` anymore.
+    """
+    namespace = vars(sys.modules[module])
+    if old in namespace:
+        raise ValueError(f"{module}.{old} is defined, so that its use would give no warning: delete the definition")
+    deprecation = _record(Deprecation(f"{module}.{old}", f"{module}.{new}", since, removed))
+    find_other = namespace.get("__getattr__")
+
+    def __getattr__(name: str) -> Any:
+        if name == old:
+            deprecation.warn()
+            return getattr(sys.modules[module], new)
+        if find_other is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return find_other(name)
+
+    namespace["__getattr__"] = __getattr__
+
+
+def deprecate_parameter(old: str, new: str, *, since: str, removed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make `old` another keyword for the parameter `new` of a function; using it gives a FutureWarning.
+
+    This decorates functions and methods, such as ``__init__``, whose signature has `new` only.
+
+    Parameters
+    ----------
+    old, new : str
+        Names of the parameter.
+    since, removed : str
+        The version that warns first, and the version that does not accept `old` anymore.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = f"{function.__module__}.{function.__qualname__}".removesuffix(".__init__")
+        subject = f"parameter {old!r} of {name}"
+        deprecation = _record(Deprecation(subject, repr(new), since, removed))
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if old in kwargs:
+                if new in kwargs:
+                    raise TypeError(f"{name} got both {new!r} and its deprecated name {old!r}: pass {new!r} only")
+                deprecation.warn()
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
