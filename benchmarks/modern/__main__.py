@@ -14,7 +14,7 @@ from typing import Any
 
 from consilience import __version__
 
-from .collection import add_useless_views, choose_useless_cases, find_sets, is_case
+from .collection import add_useless_views, choose_useless_cases, find_sets, is_case, load_with_links
 from .methods import METHODS
 from .run import Limits, Record, read_records, run_comparison
 from .sets import SETS
@@ -101,7 +101,7 @@ def find_available_sets(collection: bool, useless: bool) -> tuple[dict[str, Call
     """Return the loaders of all sets by name, and the names of those that run unless others are chosen."""
     if not collection and not useless:
         return SETS, list(SETS)
-    plain = find_sets()
+    plain = find_sets(load=load_with_links)
     cases = add_useless_views(plain)
     chosen = list(plain) * collection + choose_useless_cases(cases) * useless
     return {**plain, **cases}, chosen

@@ -5,6 +5,9 @@ each view, either ``NAME__dense`` or the parts of a CSR matrix: ``NAME__data``, 
 ``NAME__shape``. Files with fewer than two views are left out. A set with more than `MAX_ENTITIES` entities is reduced
 to a random sample of that size, and classes that are absent from the sample do not count.
 
+Views named inbound, outbound or links are matrices of links between the entities. Their columns are the entities, or
+what ``NAME__features`` names as ``sample_ids`` names the entities. `load_with_links` returns them also as a list.
+
 A useless view says nothing about the classes:
 
 - *noise*: 20 columns of standard normal numbers
@@ -24,23 +27,31 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .sets import Links
+
 FOLDER = "CONSILIENCE_DATA"
 MAX_ENTITIES = 1_200
 PLUS = " + "  # between the name of a set and the kind of a useless view
 USELESS = ("noise", "blobs", "year")  # kinds
 USELESS_SETS = ("mfeat", "bbc_4view", "ngs_500", "orl_4view", "msrc_v1", "tcga_breast")
 
+LINK_VIEWS = (
+    "inbound",
+    "outbound",
+    "links",
+)  # a column of the first is the source of the link, of the others its target
+
 Set = tuple[dict[str, Any], np.ndarray]  # views by name, and the classes
 
 
-def find_sets(folder: Path | None = None) -> dict[str, Callable[[], Set]]:
-    """Return a loader for each multi-view set in the folder, by the name of its file."""
+def find_sets(folder: Path | None = None, load: Callable[[Path], Any] | None = None) -> dict[str, Callable[[], Any]]:
+    """Return a loader for each multi-view set in the folder, by the name of its file; by default `load_set`."""
     folder = folder or get_data_folder()
     paths = [path for path in sorted(folder.glob("*.npz")) if len(read_view_names(path)) >= 2]
-    return {path.stem: partial(load_set, path) for path in paths}
+    return {path.stem: partial(load or load_set, path) for path in paths}
 
 
-def add_useless_views(sets: dict[str, Callable[[], Set]]) -> dict[str, Callable[[], Set]]:
+def add_useless_views(sets: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
     """Return a loader for each set with each kind of useless view, named ``mfeat + noise`` and so on."""
     return {
         f"{name}{PLUS}{kind}": partial(load_with_useless, name, load, kind)
@@ -80,11 +91,42 @@ def load_set(path: Path) -> Set:
     with np.load(path, allow_pickle=False) as file:
         labels = file["labels"]
         views = {str(name): _read_view(file, str(name)) for name in file["view_names"]}
-    n = len(labels)
-    if n > MAX_ENTITIES:
-        rows = np.sort(np.random.default_rng(0).choice(n, MAX_ENTITIES, replace=False))
-        views, labels = {name: X[rows] for name, X in views.items()}, labels[rows]
-    return views, labels
+    rows = sample_rows(len(labels))
+    return {name: X[rows] for name, X in views.items()}, labels[rows]
+
+
+def load_with_links(path: Path) -> tuple[dict[str, Any], np.ndarray, Links | None]:
+    """Like `load_set`, and the links of a set that has any."""
+    views, labels = load_set(path)
+    names = tuple(name for name in views if name in LINK_VIEWS)
+    if not names or len(names) == len(views):
+        return views, labels, None
+    with np.load(path, allow_pickle=False) as file:
+        n_entities = len(file["labels"])
+        ids = _read_names(file, "sample_ids", n_entities)[sample_rows(n_entities)]
+        columns = {name: _read_names(file, f"{name}__features", views[name].shape[1]) for name in names}
+        if any(f"{name}__features" not in file for name in names):  # columns are the entities
+            ids = np.arange(n_entities).astype(str).astype(object)[sample_rows(n_entities)]
+    pairs = set()
+    for name in names:
+        rows, others = views[name].nonzero()
+        ends = ids[rows].tolist(), columns[name][others].tolist()
+        pairs.update(zip(*(reversed(ends) if name == "inbound" else ends), strict=True))
+    sources, targets = np.array(sorted(pairs), dtype=object).reshape(-1, 2).T
+    return views, labels, Links(names, ids, sources, targets)
+
+
+def sample_rows(n_entities: int) -> np.ndarray:
+    """Return the rows of a random sample in their order, or all rows if there are few."""
+    if n_entities <= MAX_ENTITIES:
+        return np.arange(n_entities)
+    return np.sort(np.random.default_rng(0).choice(n_entities, MAX_ENTITIES, replace=False))
+
+
+def _read_names(file: Any, key: str, n_names: int) -> np.ndarray:
+    """Return the names that are stored as bytes in lines, or the numbers of the rows or columns."""
+    names = bytes(file[key]).decode().split("\n") if key in file else [str(i) for i in range(n_names)]
+    return np.array(names, dtype=object)
 
 
 def _read_view(file: Any, name: str) -> Any:
@@ -95,11 +137,11 @@ def _read_view(file: Any, name: str) -> Any:
     return sp.csr_array(parts, shape=tuple(shape))
 
 
-def load_with_useless(name: str, load: Callable[[], Set], kind: str) -> Set:
+def load_with_useless(name: str, load: Callable[[], Any], kind: str) -> Any:
     """Load a set and add a useless view, drawn with a seed that depends on the names of the set and of the kind."""
-    views, labels = load()
+    views, labels, *links = load()
     rng = np.random.default_rng(zlib.crc32(f"{name}{PLUS}{kind}".encode()))
-    return {**views, kind: draw_useless(kind, rng, len(labels), len(np.unique(labels)))}, labels
+    return {**views, kind: draw_useless(kind, rng, len(labels), len(np.unique(labels)))}, labels, *links
 
 
 def draw_useless(kind: str, rng: np.random.Generator, n: int, n_clusters: int) -> np.ndarray:

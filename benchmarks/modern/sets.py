@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,31 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
 from consilience import Views, datasets
+from consilience.files import ViewContent
 from consilience.files.encoders import CountsEncoder, NumbersEncoder
 
 N_COLUMNS = 100  # columns of a reduced view
 N_NEWSGROUPS = 2_000  # messages
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The links that are stored as matrices of views, as a file of links would list them."""
+
+    views: tuple[str, ...]  # names of the matrices
+    ids: np.ndarray  # of the entities
+    sources: np.ndarray
+    targets: np.ndarray
+
+    def __getitem__(self, rows: np.ndarray) -> Links:
+        """Select entities; links stay, because those of other entities are ignored."""
+        return Links(self.views, self.ids[rows], self.sources, self.targets)
+
+    def replace_matrices(self, contents: Sequence[ViewContent]) -> list[ViewContent]:
+        """Replace the matrices among the contents by a list of links; the other contents get ids."""
+        links = self.sources, self.targets, np.ones(len(self.sources))
+        others = [replace(content, ids=self.ids) for content in contents if content.name not in self.views]
+        return [*others, ViewContent("links", "links", "links", links, len(self.sources), None)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +59,7 @@ class Prepared:
     dense: list[np.ndarray]  # reduced `weighed`, with zeros for missing views
     kinds: dict[str, str]  # kind per view: counts, weights or numbers
     target: np.ndarray
+    links: Links | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -84,7 +106,7 @@ SETS: dict[str, Callable[[], Any]] = {
 }
 
 
-def prepare(views: Views | Mapping[str, Any], target: np.ndarray) -> Prepared:
+def prepare(views: Views | Mapping[str, Any], target: np.ndarray, links: Links | None = None) -> Prepared:
     """Weight counts, standardize measurements, and reduce wide views; entities without any view are dropped."""
     blocks = {name: _convert_block(block) for name, block in views.items()}
     kinds = {name: detect_kind(X) for name, X in blocks.items()}
@@ -97,7 +119,7 @@ def prepare(views: Views | Mapping[str, Any], target: np.ndarray) -> Prepared:
     kept = present.any(axis=1)
     weighed, counts = (Views(blocks_of_kind, present=present)[kept] for blocks_of_kind in (weighed, raw))
     dense = [_reduce_columns(X) for _, X in weighed.items()]
-    return Prepared(weighed, counts, dense, kinds, np.asarray(target)[kept])
+    return Prepared(weighed, counts, dense, kinds, np.asarray(target)[kept], None if links is None else links[kept])
 
 
 def detect_kind(X: Any) -> str:
@@ -134,6 +156,5 @@ def get_prepared_file(folder: Path, name: str, load: Callable[[], Any]) -> Path:
     path = folder / "prepared" / f"{name}.pickle"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        views, target = load()
-        path.write_bytes(pickle.dumps(prepare(views, target)))
+        path.write_bytes(pickle.dumps(prepare(*load())))
     return path

@@ -11,6 +11,7 @@ from benchmarks.modern import collection
 from benchmarks.modern.run import read_records
 from benchmarks.modern.sets import prepare
 from benchmarks.modern.tables import render_summary
+from consilience.files import ViewContent
 
 N_LARGE = collection.MAX_ENTITIES + 300
 LEFT_OUT = N_LARGE - 2  # a row that is not in the sample
@@ -118,6 +119,42 @@ def test_eighteen_cases_of_six_sets():
     chosen = collection.choose_useless_cases([*collection.USELESS_SETS, *names])
     assert len(chosen) == 18
     assert not any(name.startswith("cora") for name in chosen)
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A file with two views of words and links: 0 links to 1, and 2 to 0; the columns of links are the entities."""
+    outbound = sp.csr_array(([1, 1], ([0, 2], [1, 0])), shape=(4, 4))
+    words = sp.csr_array(np.eye(4, dtype=np.uint8))
+    write_set(tmp_path / "linked.npz", [0, 0, 1, 1], words=words, inbound=sp.csr_array(outbound.T), outbound=outbound)
+    return tmp_path / "linked.npz"
+
+
+def test_matrices_of_links_are_read_as_a_list(linked, folder):
+    views, labels, links = collection.load_with_links(linked)
+    assert list(views) == ["words", "inbound", "outbound"]
+    assert links.views == ("inbound", "outbound")
+    assert links.ids.tolist() == ["0", "1", "2", "3"]
+    assert list(zip(links.sources, links.targets, strict=True)) == [("0", "1"), ("2", "0")]
+    assert collection.load_with_links(folder / "mfeat.npz")[2] is None
+    prepared = prepare(views, labels, links)
+    contents = [ViewContent(name, "", "counts", (X, None), 4, None) for name, X in prepared.counts.items()]
+    words, listed = prepared.links.replace_matrices(contents)
+    assert (words.name, words.ids.tolist()) == ("words", ["0", "1", "2", "3"])
+    assert (listed.kind, listed.n_rows) == ("links", 2)
+
+
+def test_linked_pages_are_named_by_the_file(tmp_path):
+    """Columns of links may be pages that are no entities."""
+    views = {"words": sp.csr_array(np.eye(2)), "inbound": sp.csr_array(np.array([[0, 0, 1], [1, 0, 0]]))}
+    write_set(tmp_path / "named.npz", [0, 1], **views)
+    with np.load(tmp_path / "named.npz") as file:
+        content = dict(file)
+    names = {"sample_ids": ["a", "b"], "inbound__features": ["b", "c", "d"]}
+    content |= {key: np.frombuffer("\n".join(values).encode(), dtype=np.uint8) for key, values in names.items()}
+    np.savez_compressed(tmp_path / "named.npz", **content)
+    links = collection.load_with_links(tmp_path / "named.npz")[2]
+    assert list(zip(links.sources, links.targets, strict=True)) == [("b", "b"), ("d", "a")]
 
 
 def start(monkeypatch, *arguments):
