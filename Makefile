@@ -10,6 +10,7 @@ FIRST ?= 0
 OLDEST_PYTHON ?= python3.11
 OLDEST := $(ENV)-oldest
 MODERN := $(ENV)-modern
+SITE := $(ENV)-docs
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 # The tests for which versions of dependencies matter. The reproduction and the benchmarks are protocols, and the pages
 # quote results of current versions.
@@ -19,7 +20,8 @@ OLDEST_TESTS := $(addprefix tests/,affinities arrays assessment baselines cli co
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-oldest fuzz demo check reproduce results bench bench-peers bench-modern bench-default clean
+.PHONY: help test test-oldest fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
+  docs-links clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-15s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,5 +89,18 @@ bench-default: $(MODERN)/ready ## compare all methods and peers on the data in C
 	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/default --collection --useless --seeds 5 \
 	  --limit 60 --budget 90
 
+$(SITE)/ready: pyproject.toml
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
+docs: $(SITE)/ready ## build the documentation site into build/docs; a warning or a broken link fails
+	mkdir -p build/site/pages
+	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees -q -j auto -W --keep-going build/site/pages build/docs
+
+docs-links: $(SITE)/ready ## check the external links of the documentation, which needs the network
+	mkdir -p build/site/pages
+	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees -q -j auto -b linkcheck build/site/pages build/site/links
+
 clean: ## remove environments, caches and the demo
-	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(MODERN) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(MODERN) $(SITE) build/site build/docs demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

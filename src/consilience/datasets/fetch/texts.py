@@ -164,7 +164,7 @@ COLLECTIONS = {
 def fetch_cluto(name: str) -> Dataset:
     """Fetch a collection of documents as counts of words, in one view.
 
-    :func:`make_random_splits` makes several views of it, :func:`make_paired_views` views that are independent given
+    `make_random_splits` makes several views of it, `make_paired_views` views that are independent given
     the class.
 
     Parameters

@@ -32,7 +32,7 @@ PEN_SIZES = (1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055)
 
 
 def fetch_digits_views() -> Dataset:
-    """Fetch the 2,000 handwritten digits of :func:`load_digits_views` as they were published, unrounded.
+    """Fetch the 2,000 handwritten digits of `load_digits_views` as they were published, unrounded.
 
     Returns
     -------

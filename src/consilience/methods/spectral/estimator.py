@@ -99,10 +99,10 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     n_iter_, converged_ : int, bool
         Number of rounds (0 with one view), and whether the views' initial eigenvectors converged. The rounds themselves
         do not converge in general.
-    labels_per_round_ : ndarray of shape (n_iter_ + 1, n_entities)
+    labels_per_round_ : ndarray of shape (`n_iter_` + 1, n_entities)
         The clusters before the first round and after each, found like `labels_` but without outliers. Computed when
         first read.
-    view_labels_per_round_ : dict of str to ndarray of shape (n_iter_ + 1, n_entities)
+    view_labels_per_round_ : dict of str to ndarray of shape (`n_iter_` + 1, n_entities)
         Clusters of each view's own embedding in every round, which Figures 2 and 3 of the paper score and
         `consilience.plot.RoundsDisplay` draws; -1 where the entity lacks the view. Computed when first read.
     %(common_attributes)s
