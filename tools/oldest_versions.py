@@ -27,6 +27,8 @@ def read_lower_bounds(project_file: Path = PROJECT_FILE) -> dict[str, str]:
         requirements += group
     bounds: dict[str, str] = {}
     for requirement in requirements:
+        if requirement.startswith(f"{project.get('name')}["):  # an extra that consists of others
+            continue
         match = REQUIREMENT.fullmatch(requirement)
         if match is None:
             raise ValueError(f"{requirement!r} in {project_file.name} is not of the form 'name>=version'")
