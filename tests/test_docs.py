@@ -11,6 +11,7 @@ from contextlib import chdir
 from functools import cache
 from pathlib import Path
 
+import dask
 import pytest
 
 from consilience.registry import list_estimators
@@ -21,6 +22,9 @@ ROOT = Path(__file__).parents[1]
 BLOCK = r"^```(python|sh)\n(.*?)^```$"
 DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "papers").glob("*.md")])
 PAGES = ["README.md", *(page.relative_to(ROOT).as_posix() for page in DOCS)]
+CODE_PAGES = [
+    page for page in PAGES if re.search(BLOCK, (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+]
 RESULTS = ROOT / "docs" / "papers" / "results"
 
 
@@ -28,6 +32,16 @@ RESULTS = ROOT / "docs" / "papers" / "results"
 def restore_estimators(monkeypatch):
     """Forget the estimators that a page declares."""
     monkeypatch.setattr("consilience.registry._DECLARATIONS", list_estimators())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wait_for_workers():
+    """Let dask wait for workers as long as the tests do, on a busy machine."""
+    limits = {f"distributed.comm.timeouts.{name}": f"{HANG_LIMIT}s" for name in ("connect", "tcp")}
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(limits):
+        for name, limit in limits.items():  # for the processes of the workers
+            patch.setenv(f"DASK_{name.replace('.', '__').upper()}", limit)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +63,35 @@ def run_page(tmp_path_factory):
 
 
 # the tests of one page share one run of it, so they belong to one process of pytest-xdist
-@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in PAGES])
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in CODE_PAGES])
 def test_code_of_page_runs(page, run_page):
     names = run_page(page)
     assert names, "no code"
     if "views" in names:
         assert names["cs"].Views is type(names["views"])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_of_page_are_found(page):
+    text = read_page(page)
+    assert len(re.findall(BLOCK, text, re.DOTALL | re.MULTILINE)) == len(re.findall(r"```(?:python|sh)\b", text))
+    assert text.count("```") % 2 == 0
+
+
+def test_pages_that_show_code_are_run():
+    without_code = {
+        "how-to",
+        "reference",
+        "explanation",
+        "extend",
+        "propagation",
+        "formats",
+        "commands",
+        "changelog",
+        "leaderboard",
+    }
+    expected = {f"docs/{path.name}" for path in DOCS if path.parent.name == "docs" and path.stem not in without_code}
+    assert expected <= set(CODE_PAGES)
 
 
 def run_command(line):
@@ -92,10 +129,10 @@ def list_anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.xdist_group("docs/files.md")
+@pytest.mark.xdist_group("docs/output.md")
 def test_quoted_scores_of_word_senses(run_page):
-    scores = run_page("docs/files.md")["nmi"]
-    table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", read_page("docs/files.md"), flags=re.MULTILINE)
+    scores = run_page("docs/output.md")["nmi"]
+    table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", read_page("docs/output.md"), flags=re.MULTILINE)
     assert {name for name, _ in table} == {"all views together", "views side by side", "gloss alone"}
     for name, nmi in table:
         assert scores[name] == pytest.approx(float(nmi), abs=0.02)  # ties may be rounded differently on another machine
@@ -105,9 +142,9 @@ def test_quoted_scores_of_word_senses(run_page):
     assert [float(nmi) for nmi in quoted] == pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.xdist_group("docs/files.md")
-def test_files_page_describes_the_summary(run_page):
-    page, facts = read_page("docs/files.md"), run_page("docs/files.md")["facts"]
+@pytest.mark.xdist_group("docs/output.md")
+def test_output_page_describes_the_summary(run_page):
+    page, facts = read_page("docs/output.md"), run_page("docs/output.md")["facts"]
     assert [key for key in facts if f"`{key}`" not in page] == []
 
 
@@ -117,15 +154,15 @@ def test_readme_quotes_the_records_of_verdicts():
     page = read_page("README.md")
     for verdict, record in RECORDS.items():
         assert f"| {verdict} | {record.removesuffix(' on reference sets')}" in page
-    for name in ("README.md", "docs/files.md"):
+    for name in ("README.md", "docs/output.md"):
         assert f"With this verdict {RECORDS['mixed']}." in read_page(name)
 
 
-def test_files_page_lists_all_extensions_and_kinds():
+def test_formats_page_lists_all_extensions_and_kinds():
     from consilience.files import KINDS
     from consilience.files.formats import FORMATS
 
-    page = read_page("docs/files.md")
+    page = read_page("docs/formats.md")
     assert [name for name in (*FORMATS, *KINDS) if f"`{name}`" not in page] == []
 
 
