@@ -55,7 +55,7 @@ def list_measurements(opened: OpenedRun, view: str, row: int) -> list[dict[str, 
     """
     by_view = _columns.setdefault(opened, {})
     if view not in by_view:
-        by_view[view] = collect_columns(opened, view)
+        by_view[view] = collect_measured_columns(opened, view)
     columns = by_view[view]
     if columns is None:
         return []
@@ -75,7 +75,7 @@ def list_measurements(opened: OpenedRun, view: str, row: int) -> list[dict[str, 
     return list(measurements.values())
 
 
-def collect_columns(opened: OpenedRun, view: str) -> MeasuredColumns | None:
+def collect_measured_columns(opened: OpenedRun, view: str) -> MeasuredColumns | None:
     """Return the columns of a view that can be shown as measurements, None if it has none.
 
     Of very many columns of the user's data, such as genes, the run has those in which its clusters differ most.
