@@ -1,8 +1,9 @@
-"""Answers in a real browser: ``python -m benchmarks.workbench.browser RUN --labels COLUMN [--pictures FOLDER]``.
+"""Answers in a real browser: ``python -m benchmarks.workbench.browser RUN [--answers N] [--pictures FOLDER]``.
 
 Chromium opens the workbench of a copy of the run, and a program answers by the known classes of the run, which the
 page does not use for its questions. It prints the normalized mutual information before and after, and the seconds from
-each answer until all maps show the new groups. Then random pairs are answered on another copy.
+each answer until all maps show the new groups. Then random pairs are answered on other copies. With ``--pictures``, it
+writes pictures of the page after the answers, in light and in dark colors, on a wide and on a narrow screen.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import shutil
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,15 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-WAIT = 60_000  # milliseconds
-SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
+WAIT = 300_000  # milliseconds after which a wait ends
+PAINTING = 1500  # milliseconds until a picture is taken
+HEIGHTS = {1280: 900, 390: 844}  # of a screen by its width
+SCHEMES = ("light", "dark")
 
 
-def open_page(browser: Any, url: str, size: str = "wide", color_scheme: str = "light") -> Page:
+def open_page(browser: Any, url: str, width: int = 1280, **options: Any) -> Page:
     """Open the workbench in a page and wait for its maps."""
-    width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=color_scheme)
+    page = browser.new_page(viewport={"width": width, "height": HEIGHTS[width]}, **options)
     page.on("pageerror", lambda error: print(f"error in the page: {error}"))
     page.goto(url)
     page.wait_for_selector("html[data-clustering]", timeout=WAIT)
@@ -40,12 +43,19 @@ def open_page(browser: Any, url: str, size: str = "wide", color_scheme: str = "l
 
 
 def answer_in_page(page: Page, classes: np.ndarray, n_answers: int) -> list[float]:
-    """Answer the questions of the page; return the seconds until the maps showed each answer."""
+    """Answer the questions of the page, also if it says that asking can stop; return the seconds of each answer.
+
+    They are the seconds until the maps showed what the answer changed.
+    """
     page.click("#open-questions")
     seconds: list[float] = []
     previous = None
-    for _ in range(n_answers):
-        page.wait_for_selector(f"#question[data-pair]:not([data-pair='{previous}'])", timeout=WAIT)
+    while len(seconds) < n_answers:
+        question = f"#question[data-pair]:not([data-pair='{previous}'])"
+        page.wait_for_selector(f"{question}, #ask-anyway", timeout=WAIT)
+        if page.is_visible("#ask-anyway"):
+            page.click("#ask-anyway")
+            continue
         page.wait_for_selector("#answers:not([hidden])", timeout=WAIT)
         previous = page.get_attribute("#question", "data-pair")
         first, second = map(int, str(previous).split("-"))
@@ -56,6 +66,33 @@ def answer_in_page(page: Page, classes: np.ndarray, n_answers: int) -> list[floa
         page.wait_for_selector(f"html:not([data-clustering='{before}'])", timeout=WAIT)
         seconds.append(time.perf_counter() - start)
     return seconds
+
+
+def take_pictures(browser: Any, running: RunningWorkbench, state: Any, folder: Path) -> None:
+    """Write pictures of the groups, of a question, and of how far a decision reaches."""
+    folder.mkdir(parents=True, exist_ok=True)
+    address = running.url.partition("#")[0]
+    for scheme, width in product(SCHEMES, HEIGHTS):
+        page = open_page(browser, address, width, color_scheme=scheme, storage_state=state)
+
+        def write_picture(name: str, page: Page = page, ending: str = f"{scheme}-{width}") -> None:
+            page.wait_for_timeout(PAINTING)
+            page.screenshot(path=folder / f"{name}-{ending}.png")
+
+        is_narrow = page.is_visible("#small-tabs")
+        write_picture("main")
+        page.click("#small-tabs [data-tab=decisions]" if is_narrow else "#tab-decisions")
+        page.locator("[data-do=reach]").first.click()
+        page.wait_for_selector("#propagation:not([hidden])", timeout=WAIT)
+        write_picture("propagation")
+        page.click("#propagation-back")
+        page.click("#small-tabs [data-tab=questions]" if is_narrow else "#open-questions")
+        page.wait_for_selector("#question[data-pair], #ask-anyway", timeout=WAIT)
+        if page.is_visible("#ask-anyway"):
+            page.click("#ask-anyway")
+        page.wait_for_selector("#question-gain", timeout=WAIT)
+        write_picture("questions")
+        page.close()
 
 
 def answer_random(running: RunningWorkbench, classes: np.ndarray, n_answers: int, seed: int) -> None:
@@ -90,8 +127,7 @@ def main() -> None:
             running.workbench.wait_until_ready()
             after = running.workbench.describe_state()["scores"]["nmi"]
             if options.pictures is not None:
-                options.pictures.mkdir(parents=True, exist_ok=True)
-                page.screenshot(path=options.pictures / "asked.png")
+                take_pictures(browser, running, page.context.storage_state(), options.pictures)
         random_scores = []
         for seed in range(3):
             with RunningWorkbench(copy_run(options.run, Path(temporary) / f"random-{seed}")) as running:
