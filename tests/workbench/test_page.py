@@ -1055,7 +1055,7 @@ def test_clustering_shows_progress_and_can_be_cancelled(page, workbench, monkeyp
     select_rows(page, 6, 7)
     page.click("#action-together")
     page.wait_for_selector("#cancel:not([hidden])")
-    assert page.locator("#status-progress").evaluate("bar => bar.value") == 0.4
+    wait_until(lambda: page.locator("#status-progress").evaluate("bar => bar.value") == 0.4)
     page.click("#cancel")
     page.wait_for_selector("#cancel", state="hidden")
     page.wait_for_selector(".wb-status:not(.wb-working)")

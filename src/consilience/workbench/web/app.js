@@ -2,7 +2,7 @@
 import { authorize, followState, post } from "/api.js";
 import { connectActions, showMessage } from "/decide.js";
 import { buildDecisions } from "/decisions.js";
-import { at, capitalize, countItems, makeCodeText, number } from "/elements.js";
+import { at, capitalize, countGroups, countItems, make, makeCodeText } from "/elements.js";
 import { buildGroups } from "/groups.js";
 import { buildItem } from "/item.js";
 import { connectKeys } from "/keys.js";
@@ -124,7 +124,10 @@ const showStatus = () => {
     else progress.value = work.share;
   } else if (server.state.opening_error) at("status-text").textContent = "Not opened";
   else if (error) at("status-text").textContent = "The last step failed";
-  else at("status-text").textContent = changes ? `Up to date, clustered in ${changes.seconds.toFixed(1)} s` : "Up to date";
+  else {
+    at("status-text").textContent = "Up to date";
+    if (changes) at("status-text").append(make("span", `, clustered in ${changes.seconds.toFixed(1)} s`, "wb-hide-small"));
+  }
 };
 let shownError = null;
 const showFrame = () => {
@@ -142,9 +145,8 @@ const showFrame = () => {
   if (isConnected) showBanner(state.read_only ? `Read-only: ${state.read_only}` : "", false);
   showStatus();
   if (!isReady) return;
-  const nGroups = server.groups.size;
   const score = state.scores?.nmi != null ? `NMI with known classes ${state.scores.nmi.toFixed(3)}` : "";
-  const counts = `${countItems(items.n)} in ${number(nGroups)} groups`;
+  const counts = `${countItems(items.n)} in ${countGroups(server.groups.size)}`;
   const folder = items.folder.split(/[\\/]/).at(-1);
   const hasTitle = items.title !== folder; // without a title, the server sends the name of the folder
   at("title").textContent = hasTitle ? items.title : counts;

@@ -1,12 +1,15 @@
 // Decisions of the person: sent to the server, and only reported as made once the server has recorded them.
 import { get, post } from "/api.js";
 import { askChoice, askText, askWithdrawals } from "/dialogs.js";
-import { at, capitalize, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
+import { at, capitalize, countGroups, countItems, fill, make, makeButton, makeChip, number, say } from "/elements.js";
 import * as store from "/store.js";
 import { items, page, server } from "/store.js";
 
 export const showMessage = (text) => {
-  const close = makeButton("Close", () => (at("message").hidden = true), "wb-quiet");
+  const close = makeButton("Close", () => {
+    at("maps").focus();
+    hideMessage();
+  }, "wb-quiet");
   at("message").replaceChildren(make("span", capitalize(text)), close);
   at("message").hidden = false;
 };
@@ -91,7 +94,7 @@ const showActions = () => {
   }
   const apart = at("action-apart");
   apart.textContent = n > 2 ? "Keep all apart" : "Keep apart";
-  apart.title = n > limit ? `There are ${number(limit)} groups, so that at most ${countItems(limit)} can all be in different ones` : "";
+  apart.title = n > limit ? `There ${limit === 1 ? "is" : "are"} ${countGroups(limit)}, so that at most ${countItems(limit)} can all be in different ones` : "The selected items get different groups";
   if (n > limit) apart.disabled = true;
   const [undoButton, redoButton] = [at("undo"), at("redo")];
   const focused = document.activeElement;

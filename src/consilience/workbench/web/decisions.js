@@ -28,7 +28,10 @@ const showPropagation = () => {
   if (!page.propagation) return;
   const { decision } = page.propagation;
   const sentence = server.state.decisions.find((entry) => entry.number === decision)?.sentence ?? "";
-  const back = makeButton("Back to the groups", () => store.setPropagation(null), "wb-primary");
+  const back = makeButton("Back to the groups", () => {
+    at("maps").focus();
+    store.setPropagation(null);
+  }, "wb-primary");
   back.id = "propagation-back";
   const words = make("span");
   fill(words, make("b", "How far it reaches: "), sentence);
@@ -39,6 +42,7 @@ const showDecisions = () => {
   const head = make("div", undefined, "wb-panel-tools");
   const link = makeButton("Export constraints.csv", () => download("/api/export", "constraints.csv").catch((error) => showMessage(error.message)));
   link.id = "export";
+  link.title = "The pairs that follow from all decisions, for consilience cluster --constraints";
   head.append(link);
   const list = make("ol", undefined, "wb-decisions");
   for (const decision of [...decisions].reverse()) {
@@ -68,7 +72,7 @@ const showDecisions = () => {
     fill(entry, line, facts, reason, buttons);
     list.append(entry);
   }
-  const empty = make("p", `No decision yet. Select ${items.noun} in a map and say what belongs together, or answer questions.`, "wb-empty");
+  const empty = make("p", `No decisions yet. Select ${items.noun} on a map and say whether they belong together, or answer questions.`, "wb-empty");
   at("decisions").replaceChildren(...(decisions.length ? [head, list] : [empty]));
 };
 const showChanges = () => {
@@ -83,7 +87,10 @@ const showChanges = () => {
   const name = () => (only.textContent = page.filter === "changed" ? "Show all" : "Show only these");
   name();
   only.addEventListener("click", name);
-  const close = makeButton("Close", () => (strip.hidden = true), "wb-quiet");
+  const close = makeButton("Close", () => {
+    at("maps").focus();
+    strip.hidden = true;
+  }, "wb-quiet");
   strip.replaceChildren();
   fill(strip, sentences, store.clustering.changed.size > 0 && only, close);
 };

@@ -76,7 +76,7 @@ export const confirmAction = (title, text, confirm) =>
 // Ask which of the earlier decisions that a new one contradicts are withdrawn. Returns their numbers. A contradiction with
 // a single decision leaves no choice. The number 0 stands for constraints of the run.
 export const askWithdrawals = ({ sentence, replaced, choices }) =>
-  openDialog("This contradicts earlier decisions", "Withdraw and decide", (body) => {
+  openDialog("Contradiction", "Withdraw and decide", (body) => {
     const write = (decision) => (decision.number ? `Decision ${decision.number}: ${decision.sentence}` : decision.sentence);
     const fields = choices.map((decisions, k) => {
       const field = make("fieldset", undefined, "wb-withdrawals");

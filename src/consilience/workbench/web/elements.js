@@ -20,11 +20,14 @@ export const makeButton = (text, action, className) => {
 };
 export const number = (value) => Number(value).toLocaleString("en-US");
 export const countItems = (n) => (n === 1 ? "1 item" : `${number(n)} ${items.noun}`);
+export const countGroups = (n) => (n === 1 ? "1 group" : `${number(n)} groups`);
+export const modifierKey = /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl"; // adds to the selection, undoes, zooms
 export const percent = (share) => `${Math.round(100 * share)}%`;
 export const say = (text) => (at("live").textContent = text);
 export const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const writeTime = (time) => {
+  if (time === null) return "";
   const date = new Date(typeof time === "number" ? time * 1000 : time);
   if (Number.isNaN(date.getTime())) return "";
   const isToday = date.toDateString() === new Date().toDateString();

@@ -37,11 +37,9 @@ const showList = () => {
 const makeMarks = ({ view, terms }) => {
   const block = make("div", undefined, "wb-marks-block");
   const list = make("ul", undefined, "wb-terms");
-  const write = (value) => (typeof value === "number" ? (Math.abs(value) <= 1 ? percent(value) : String(Math.round(100 * value) / 100)) : (value ?? "–"));
   for (const term of terms.slice(0, 8)) {
-    const line = make("li");
-    line.append(make("span", term.name), make("small", `${write(term.inside)}, elsewhere ${write(term.outside)}`));
-    list.append(line);
+    const comparison = term.inside > term.outside ? "higher than elsewhere" : "lower than elsewhere";
+    list.append(fill(make("li"), make("span", term.name), make("small", comparison)));
   }
   return fill(block, make("h4", view), list);
 };
@@ -80,7 +78,7 @@ const makeGroupActions = (group) => {
     const view = await askView(`The view is ignored for all members of “${store.nameGroup(group.number)}”: ${countItems(group.size)}.`);
     if (view !== null) await decide({ action: "distrust", view, groups: [group.number], clustering: shown });
   });
-  add("group-outlier", "Outliers …", async () => {
+  add("group-outlier", "Make outliers …", async () => {
     const text = `All members of “${store.nameGroup(group.number)}” are taken out of the groups: ${countItems(group.size)}.`;
     if (await confirmAction("Make them outliers?", text, "Make them outliers")) await decide({ action: "outlier", rows: findMembers() });
   });
@@ -146,7 +144,7 @@ const showGroup = async () => {
     makeSection("Borderline members", group.borderline.length > 0 && makeItemList(group.borderline.map(({ row }) => row))),
     makeSection("Members that each view alone puts here", group.support.length > 0 && support),
     makeSection("Nearest groups", group.neighbors.length > 0 && neighbors),
-    makeSection("Marks by view", ...group.marks.filter(({ terms }) => terms.length).map(makeMarks)),
+    makeSection("Columns of each view in which it differs most", ...group.marks.filter(({ terms }) => terms.length).map(makeMarks)),
   ]);
   const same = before && before.id && document.querySelector(`#group-page #${before.id}:enabled`);
   if (before) moveFocus(before, same || back);
@@ -194,7 +192,7 @@ const showFilterNote = () => {
   at("filter-note").textContent = isAll ? "" : countItems(store.countPassing());
 };
 export const buildGroups = () => {
-  const filters = [["all", `All ${items.noun}`], ["contested", "Contested"], ["low", "Low confidence"], ["outliers", "In no group"], ["changed", "Changed by the last decision"]];
+  const filters = [["all", `All ${items.noun}`], ["contested", "Contested: the views disagree"], ["low", "Low confidence"], ["outliers", "In no group"], ["changed", "Changed by the last decision"]];
   items.views.forEach((view, k) => view.nPresent < items.n && filters.push([`lacks:${k}`, `Lacks ${view.name}`]));
   for (const [value, text] of filters) {
     const option = make("option", text);

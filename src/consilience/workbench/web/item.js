@@ -1,7 +1,7 @@
 // The panel of an item: what each view says about it.
 import { get } from "/api.js";
 import {
-  at, countItems, fill, make, makeButton, makeChip, makeGroupLink, makeItemList, number, percent, shorten,
+  at, countItems, fill, make, makeButton, makeChip, makeGroupLink, makeItemList, modifierKey, number, percent, shorten,
 } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page } from "/store.js";
@@ -93,11 +93,12 @@ const makeGuide = () => {
   const list = make("dl", undefined, "wb-guide");
   const steps = [
     ["Click a point", "to see what each view says about it."],
-    ["Ctrl-click", "to add further points."],
+    [`${modifierKey}-click`, "to add further points."],
     ["Shift-drag", "around points to select them."],
     ["Search", "for ids and texts, or open a group."],
-    ["Then say", "what belongs together, with the buttons above the maps."],
+    ["Then decide", "whether they belong together, with the buttons next to the maps."],
     ["Or answer", "questions: those whose answers change most come first."],
+    ["Keys", `/ searches, Escape goes back one step, ${modifierKey}-Z undoes a decision.`],
   ];
   for (const [name, text] of steps) fill(list, make("dt", name), make("dd", text));
   return list;

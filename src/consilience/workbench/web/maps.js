@@ -2,7 +2,7 @@
 // on a second; rings around changed items on a third, which fades.
 import { drawNames, placeNames } from "/names.js";
 import { indexPoints, measureCrowd, paintPoints, rowsWithin } from "/shared.js";
-import { at, countItems, colorOf, fill, make, makeButton, number, say, shapeOf, shorten } from "/elements.js";
+import { at, countItems, colorOf, fill, make, makeButton, modifierKey, number, say, shapeOf, shorten } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, idOf, items, nowhere, page, server, textOf } from "/store.js";
 
@@ -31,7 +31,7 @@ const readTones = () => {
   const ground = readColor("map-none");
   const bells = ["bell1", "bell2"].flatMap((name) => {
     const end = readColor(name);
-    return Array.from({ length: nBellShades }, (_, k) => mix(ground, end, 0.15 + (0.85 * k) / (nBellShades - 1)));
+    return Array.from({ length: nBellShades }, (_, k) => mix(ground, end, 0.45 + (0.55 * k) / (nBellShades - 1)));
   });
   tones = [...names.map(readColor), ...shades, ...bells];
   palette = Float32Array.from(tones.flat(), (value) => value * value);
@@ -135,7 +135,7 @@ class PointMap {
     this.ring = make("i", undefined, "wb-ring");
     this.ring.hidden = true;
     const buttons = make("div", undefined, "wb-zoom");
-    for (const [text, label, factor] of [["+", "Zoom in", 1.7], ["−", "Zoom out", 1 / 1.7], ["⤢", "Show everything", 0]]) {
+    for (const [text, label, factor] of [["+", "Zoom in", 1.7], ["−", "Zoom out", 1 / 1.7], ["↺", "Show everything", 0]]) {
       const button = makeButton(text, () => (factor ? this.zoomAt(this.wide / 2, this.high / 2, factor) : this.moveHome()));
       button.setAttribute("aria-label", label);
       button.title = label;
@@ -546,7 +546,7 @@ class PointMap {
     canvas.placeOf = (row) => (this.hasPoint(row) ? [this.toX(row), this.toY(row)] : null); // for tests
   }
   showHint() {
-    this.hint.textContent = `${/Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl"} + wheel zooms`;
+    this.hint.textContent = `${modifierKey} + wheel zooms`;
     this.hint.hidden = false;
     clearTimeout(this.hintTimer);
     this.hintTimer = setTimeout(() => (this.hint.hidden = true), 1200);

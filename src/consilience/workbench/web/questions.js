@@ -147,9 +147,9 @@ export const answer = async (choice) => {
   if (!result) return;
   answered.push({ question, number: result.number });
   current = null;
-  if (queue.length) return advance();
-  showQuestion();
-  fetchQuestions();
+  if (queue.length) advance();
+  else if (isFetching) showQuestion();
+  else fetchQuestions();
 };
 export const undoAnswer = async () => {
   const last = answered.at(-1);

@@ -2,7 +2,7 @@
 import { get } from "/api.js";
 import { sendDecision, showMessage } from "/decide.js";
 import { askText, confirmAction } from "/dialogs.js";
-import { at, fill, make, makeButton, makeItemList, number, say, writeTime } from "/elements.js";
+import { at, countGroups, fill, make, makeButton, makeItemList, number, say, writeTime } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, server } from "/store.js";
 
@@ -14,11 +14,11 @@ const keep = async () => {
   if (name) await sendDecision("/api/keep", { name });
 };
 const revert = async (version) => {
-  const text = `The groups become those of “${version.name}”. Decisions made since then do not count any more, until you undo this step.`;
+  const text = `The groups become those of “${version.name}”. Decisions made since then are not in effect any more, until you undo this step.`;
   if (await confirmAction("Revert to this version?", text, "Revert")) await sendDecision("/api/revert", { version: version.number });
 };
 const save = async () => {
-  const note = "The present groups are saved as a run of their own, beside this one. It can predict the groups of new items.";
+  const note = "The present groups are saved as a new run, in a folder beside this one. It can predict the groups of new items.";
   const folder = await askText("Save as a new run", "Name of the folder", { note, confirm: "Save" });
   if (folder) await sendDecision("/api/save", { folder });
 };
@@ -83,7 +83,7 @@ const showVersions = () => {
     const title = make("p", undefined, "wb-sentence");
     fill(title, make("b", version.name), version.is_current && make("span", "current", "wb-tag wb-satisfied"));
     const decisions = version.n_decisions === 1 ? "1 decision" : `${number(version.n_decisions)} decisions`;
-    const facts = `${number(version.n_groups)} groups, ${decisions}, ${writeTime(version.time)}`;
+    const facts = [countGroups(version.n_groups), decisions, writeTime(version.time)].filter(Boolean).join(", ");
     fill(entry, title, make("p", facts, "wb-note"), revertButton);
     list.append(entry);
   }
