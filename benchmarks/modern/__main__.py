@@ -1,11 +1,14 @@
-"""Command ``python -m benchmarks.modern --out FOLDER``: run the missing fits, then write the tables."""
+"""Command ``python -m benchmarks.modern --out FOLDER``: run the missing fits, then write the tables.
+
+``--page`` renders docs/leaderboard.md, with ``--out`` from the results there, which it stores in docs/modern.
+"""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
+import pickle
 import platform
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -14,8 +17,19 @@ from typing import Any
 
 from consilience import __version__
 
-from .collection import add_useless_views, choose_useless_cases, find_sets, is_case, load_with_links
-from .methods import METHODS
+from .collection import (
+    REST,
+    WHOLE,
+    add_useless_views,
+    choose_useless_cases,
+    find_parts,
+    find_sets,
+    is_case,
+    is_part,
+    load_with_links,
+)
+from .leaderboard import COLUMNS, DOCS, store_records, update_docs, write_table
+from .methods import LEADERBOARD, METHODS
 from .run import Limits, Record, read_records, run_comparison
 from .sets import SETS
 from .tables import render_all_tables, render_summary
@@ -24,18 +38,13 @@ PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "scanpy",
     "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu", "polyclustx", "torch",
 )  # fmt: skip
-COLUMNS = ("method", "line", "set", "seed", "nmi", "ari", "n_found", "cpu", "mib", "failed")
 
 
 def main() -> None:
     """Read the arguments, run, and write records.jsonl and .csv, versions.json and tables.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.modern", description=__doc__)
     parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="folder of the results; stored results are not computed again",
+        "--out", type=Path, metavar="FOLDER", help="folder of the results; stored results are not computed again"
     )
     parser.add_argument(
         "--collection", action="store_true", help="use the multi-view sets in the folder that CONSILIENCE_DATA names"
@@ -44,6 +53,10 @@ def main() -> None:
         "--useless", action="store_true", help="use six of those sets with each kind of useless view added: 18 cases"
     )
     parser.add_argument(
+        "--rest", action="store_true", help="use other entities of the large sets, named 'cora, rest' and so on"
+    )
+    parser.add_argument("--whole", action="store_true", help="use all entities of sampled sets, named 'cora, whole'")
+    parser.add_argument(
         "--sets",
         nargs="+",
         metavar="SET",
@@ -51,7 +64,11 @@ def main() -> None:
     )
     names = ", ".join(METHODS)
     parser.add_argument(
-        "--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="METHOD", help=names
+        "--methods",
+        nargs="+",
+        choices=list(METHODS),
+        metavar="METHOD",
+        help=f"default: those of the leaderboard with data of CONSILIENCE_DATA, otherwise all: {names}",
     )
     parser.add_argument("--seeds", type=int, default=10, help="runs of each randomized method (default: 10)")
     parser.add_argument("--limit", type=float, default=300, help="seconds for one fit (default: 300)")
@@ -64,11 +81,23 @@ def main() -> None:
     parser.add_argument(
         "--tables-only", action="store_true", help="run nothing, write the tables of the stored results"
     )
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="render docs/leaderboard.md, after storing the results of --out in docs/modern",
+    )
     args = parser.parse_args()
+    if args.out is None:
+        if not args.page:
+            parser.error("give --out FOLDER, or --page to render the page again from the stored results")
+        update_docs()
+        return
+    is_collection = args.collection or args.useless or args.rest or args.whole
     try:
-        sets, chosen = find_available_sets(args.collection, args.useless)
+        sets, chosen = find_available_sets(args) if is_collection else (SETS, list(SETS))
     except FileNotFoundError as error:
         parser.error(str(error))
+    args.methods = args.methods or list(LEADERBOARD if is_collection else METHODS)
     if unknown := [name for name in args.sets or () if name not in sets]:
         parser.error(f"no such set: {', '.join(unknown)}; there are {', '.join(sets)}")
     lines = [line for name in args.methods for line in METHODS[name].lines]
@@ -87,30 +116,37 @@ def main() -> None:
         )
     records = read_records(args.out / "records.jsonl")
     text = "# All tables of the modern comparison\n\n"
-    if args.collection or args.useless:
+    if is_collection:
         text += render_summaries(records, lines, args.sets or chosen, args.against)
         print(text)
     (args.out / "tables.md").write_text(text + render_all_tables(records, list(sets)))
-    with (args.out / "records.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
-        table.writeheader()
-        table.writerows(records)
+    write_table(args.out / "records.csv", COLUMNS, records)
+    if args.page:
+        lines = [line for name in LEADERBOARD for line in METHODS[name].lines]
+        names = [name for name in sets if not is_case(name) and any(record["set"] == name for record in records)]
+        prepared = {name: pickle.loads((args.out / "prepared" / f"{name}.pickle").read_bytes()) for name in names}
+        store_records(DOCS / "modern", records, prepared, [*lines, *LEADERBOARD])
+        update_docs()
 
 
-def find_available_sets(collection: bool, useless: bool) -> tuple[dict[str, Callable[[], Any]], list[str]]:
+def find_available_sets(args: argparse.Namespace) -> tuple[dict[str, Callable[[], Any]], list[str]]:
     """Return the loaders of all sets by name, and the names of those that run unless others are chosen."""
-    if not collection and not useless:
-        return SETS, list(SETS)
     plain = find_sets(load=load_with_links)
-    cases = add_useless_views(plain)
-    chosen = list(plain) * collection + choose_useless_cases(cases) * useless
-    return {**plain, **cases}, chosen
+    cases, rest, whole = add_useless_views(plain), find_parts(REST), find_parts(WHOLE)
+    chosen = [
+        *(list(plain) * args.collection),
+        *(choose_useless_cases(cases) * args.useless),
+        *(list(rest) * args.rest),
+        *(list(whole) * args.whole),
+    ]
+    return {**plain, **cases, **rest, **whole}, chosen
 
 
 def render_summaries(records: list[Record], lines: list[str], sets: list[str], against: str | None) -> str:
     """Summarize the original data sets, and separately those with a useless view."""
     parts = {
-        "Summary": [name for name in sets if not is_case(name)],
+        "Summary": [name for name in sets if not is_case(name) and not is_part(name)],
+        "Summary of other parts": [name for name in sets if is_part(name)],
         "Summary with a useless view": [name for name in sets if is_case(name)],
     }
     return "".join(

@@ -35,20 +35,36 @@ PLUS = " + "  # between the name of a set and the kind of a useless view
 USELESS = ("noise", "blobs", "year")  # kinds
 USELESS_SETS = ("mfeat", "bbc_4view", "ngs_500", "orl_4view", "msrc_v1", "tcga_breast")
 
-LINK_VIEWS = (
-    "inbound",
-    "outbound",
-    "links",
-)  # a column of the first is the source of the link, of the others its target
+LINK_VIEWS = ("inbound", "outbound", "links")  # the columns of the first are sources of links, of the others targets
+SAMPLE, REST, WHOLE = "sample", "rest", "whole"  # parts of a set
+PART_SIGN = ", "  # between the name of a set and a part other than the usual sample
+MOST_WHOLE = 5_000  # entities of a set that is also run as a whole
 
 Set = tuple[dict[str, Any], np.ndarray]  # views by name, and the classes
 
 
-def find_sets(folder: Path | None = None, load: Callable[[Path], Any] | None = None) -> dict[str, Callable[[], Any]]:
+def find_sets(folder: Path | None = None, load: Callable[..., Any] | None = None) -> dict[str, Callable[..., Any]]:
     """Return a loader for each multi-view set in the folder, by the name of its file; by default `load_set`."""
     folder = folder or get_data_folder()
     paths = [path for path in sorted(folder.glob("*.npz")) if len(read_view_names(path)) >= 2]
     return {path.stem: partial(load or load_set, path) for path in paths}
+
+
+def find_parts(part: str, folder: Path | None = None) -> dict[str, Callable[[], Any]]:
+    """Return a loader for another part of each set that is sampled, named ``cora, rest`` and so on, with its links.
+
+    *rest* is a sample of the entities that the usual sample leaves out, if they are as many as the sample; *whole* are
+    all entities, if they are not too many.
+    """
+    parts = {}
+    for name, load in find_sets(folder, load_with_links).items():
+        with np.load(load.args[0], allow_pickle=False) as file:
+            n_entities = len(file["labels"])
+        if (part == REST and n_entities >= 2 * MAX_ENTITIES) or (
+            part == WHOLE and MAX_ENTITIES < n_entities <= MOST_WHOLE
+        ):
+            parts[f"{name}{PART_SIGN}{part}"] = partial(load, part=part)
+    return parts
 
 
 def add_useless_views(sets: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
@@ -58,6 +74,11 @@ def add_useless_views(sets: dict[str, Callable[[], Any]]) -> dict[str, Callable[
         for name, load in sets.items()
         for kind in USELESS
     }
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a name is that of another part of a set than the usual sample."""
+    return PART_SIGN in name
 
 
 def is_case(name: str) -> bool:
@@ -86,27 +107,26 @@ def read_view_names(path: Path) -> list[str]:
         return [str(name) for name in file["view_names"]] if "view_names" in file else []
 
 
-def load_set(path: Path) -> Set:
+def load_set(path: Path, part: str = SAMPLE) -> Set:
     """Read the views, sparse as CSR and dense as float64, and the classes; sample the rows if there are too many."""
     with np.load(path, allow_pickle=False) as file:
         labels = file["labels"]
         views = {str(name): _read_view(file, str(name)) for name in file["view_names"]}
-    rows = sample_rows(len(labels))
+    rows = sample_rows(len(labels), part)
     return {name: X[rows] for name, X in views.items()}, labels[rows]
 
 
-def load_with_links(path: Path) -> tuple[dict[str, Any], np.ndarray, Links | None]:
+def load_with_links(path: Path, part: str = SAMPLE) -> tuple[dict[str, Any], np.ndarray, Links | None]:
     """Like `load_set`, and the links of a set that has any."""
-    views, labels = load_set(path)
+    views, labels = load_set(path, part)
     names = tuple(name for name in views if name in LINK_VIEWS)
     if not names or len(names) == len(views):
         return views, labels, None
     with np.load(path, allow_pickle=False) as file:
         n_entities = len(file["labels"])
-        ids = _read_names(file, "sample_ids", n_entities)[sample_rows(n_entities)]
         columns = {name: _read_names(file, f"{name}__features", views[name].shape[1]) for name in names}
-        if any(f"{name}__features" not in file for name in names):  # columns are the entities
-            ids = np.arange(n_entities).astype(str).astype(object)[sample_rows(n_entities)]
+        has_features = all(f"{name}__features" in file for name in names)  # otherwise the columns are the entities
+        ids = _read_names(file, "sample_ids" if has_features else "", n_entities)[sample_rows(n_entities, part)]
     pairs = set()
     for name in names:
         rows, others = views[name].nonzero()
@@ -116,11 +136,15 @@ def load_with_links(path: Path) -> tuple[dict[str, Any], np.ndarray, Links | Non
     return views, labels, Links(names, ids, sources, targets)
 
 
-def sample_rows(n_entities: int) -> np.ndarray:
-    """Return the rows of a random sample in their order, or all rows if there are few."""
-    if n_entities <= MAX_ENTITIES:
+def sample_rows(n_entities: int, part: str = SAMPLE) -> np.ndarray:
+    """Return the rows of a part of a set, in their order: of a random sample, or all rows if there are few."""
+    if part == WHOLE or n_entities <= MAX_ENTITIES:
         return np.arange(n_entities)
-    return np.sort(np.random.default_rng(0).choice(n_entities, MAX_ENTITIES, replace=False))
+    rows = np.random.default_rng(0).choice(n_entities, MAX_ENTITIES, replace=False)
+    if part == REST:
+        rest = np.setdiff1d(np.arange(n_entities), rows)
+        rows = np.random.default_rng(1).choice(rest, MAX_ENTITIES, replace=False)
+    return np.sort(rows)
 
 
 def _read_names(file: Any, key: str, n_names: int) -> np.ndarray:

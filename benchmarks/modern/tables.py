@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 Record = Mapping[str, Any]
 HEADLINE = "consilience auto"
-FULL = 10  # number of seeds; smaller numbers are shown
+FULL = 3  # number of seeds; smaller numbers are shown
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def render_summary(
             ]
         )
     head = ["method", "mean NMI", "mean ARI", "mean rank", "sets", f"better : worse than {against}"]
-    means = _render_table([*head, f"mean NMI of {against} on the same sets"], rows)
+    means = render_table([*head, f"mean NMI of {against} on the same sets"], rows)
     return f"{means}\nNMI per set:\n\n{render_by_set(scores, order, sets, lambda cell: _format_spread(cell.nmi))}"
 
 
@@ -149,7 +149,7 @@ def render_all_tables(records: Sequence[Record], sets: Sequence[str]) -> str:
         "Clusters found": render_by_set(scores, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
         "CPU seconds": render_by_set(scores, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
         "Peak MiB": render_by_set(scores, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
-        "Failed": _render_table(
+        "Failed": render_table(
             ["method", "why", "sets"],
             [
                 [method, why, "; ".join(data for data, reason in reasons.items() if reason == why)]
@@ -176,12 +176,12 @@ def render_ranking(scores: Results, order: Sequence[str], sets: Sequence[str], r
         for line in order
     ]
     head = ["method", "mean rank", "mean NMI", "mean ARI", "sets", f"{HEADLINE} better : worse", "CPU s", "most MiB"]
-    return _render_table(head, rows)
+    return render_table(head, rows)
 
 
 def render_by_set(scores: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
     rows = [[line, *(show(scores[line][data]) if data in scores[line] else "" for data in sets)] for line in order]
-    return _render_table(["method", *sets], rows)
+    return render_table(["method", *sets], rows)
 
 
 def _format_spread(values: np.ndarray) -> str:
@@ -195,6 +195,7 @@ def _format_seed_count(cell: Cell) -> str:
     return f" ({len(cell.nmi)})" if len(cell.nmi) < FULL else ""
 
 
-def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Render a table as Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

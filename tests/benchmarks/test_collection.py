@@ -121,6 +121,19 @@ def test_eighteen_cases_of_six_sets():
     assert not any(name.startswith("cora") for name in chosen)
 
 
+def test_other_parts_of_a_set_are_disjoint_or_whole(folder):
+    assert list(collection.find_parts(collection.WHOLE, folder)) == ["large, whole"]
+    assert not collection.find_parts(collection.REST, folder)  # fewer entities are left than the sample has
+    views, labels, links = collection.find_parts(collection.WHOLE, folder)["large, whole"]()
+    assert views["numbers"].shape == (N_LARGE, 2)
+    assert labels.sum() == 1
+    assert links.ids.tolist() == [str(i) for i in range(N_LARGE)]
+    sample, rest = (collection.sample_rows(3_000, part) for part in (collection.SAMPLE, collection.REST))
+    assert len(rest) == len(sample) == collection.MAX_ENTITIES
+    assert not np.intersect1d(sample, rest).size
+    assert (np.diff(rest) > 0).all()
+
+
 @pytest.fixture
 def linked(tmp_path):
     """A file with two views of words and links: 0 links to 1, and 2 to 0; the columns of links are the entities."""
