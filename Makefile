@@ -82,10 +82,12 @@ $(MODERN)/ready: benchmarks/peers-modern.txt
 	  polyclustx==1.4.3 --editable .
 	touch $@
 
-bench-modern: $(MODERN)/ready ## compare all methods and peers on real data, into build/modern; continues an interrupted run
-	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern
+bench-modern: $(MODERN)/ready ## compare with other libraries on the data in CONSILIENCE_DATA, and render docs/leaderboard.md
+	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern --collection --seeds 3 --limit 120
+	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern --rest --whole --seeds 3 --limit 400 \
+	  --methods "consilience auto" Consilience "GMC (port)" "SGLA (port)" KernelAddition --page
 
-bench-default: $(MODERN)/ready ## compare all methods and peers on the data in CONSILIENCE_DATA, into build/default
+bench-default: $(MODERN)/ready ## compare with other libraries on data with useless views, into build/default
 	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/default --collection --useless --seeds 5 \
 	  --limit 60 --budget 90
 
