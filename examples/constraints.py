@@ -1,23 +1,47 @@
-"""Use pairs of entities that are known to belong together or apart."""
+"""
+Use what is known about some pairs
+==================================
 
+Data can hold several groupings. A few pairs of entities that a person puts together, or keeps apart, say which one is
+meant.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_iris
 
 import consilience as cs
+from consilience.plot import ConstraintsDisplay
 
-flowers, species = load_iris(return_X_y=True)
-views = cs.Views({"sepal": flowers[:, :2], "petal": flowers[:, 2:]})
+# %%
+# **The data** are 160 entities around the corners of a square, in two views. Two clusters may be left and right or top
+# and bottom: both are equally good. Left and right is what the user has in mind.
 
-# In practice a person answers; here the true species do.
-answers = cs.Constraints.sample(species, 30, random_state=0)
+rng = np.random.default_rng(0)
+is_right, is_top = rng.random((2, 160)) < 0.5
+corners = 4.0 * np.column_stack([is_right, is_top])
+views = cs.Views({name: corners + rng.normal(size=(160, 2)) for name in ("first", "second")})
+
+# %%
+# **Without answers** the clusters need not be the ones that are meant.
+
+model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views)
+print(f"without answers: adjusted Rand index {cs.metrics.adjusted_rand_score(is_right, model.labels_):.2f}")
+
+# %%
+# **Ask.** `suggest_constraints` chooses the pairs whose answers say most. Here the true groups answer in place of a
+# person: must the two be in one cluster, or can they not?
+
+answers = cs.Constraints()
+for _ in range(3):
+    pairs = cs.suggest_constraints(model, views, 4)
+    is_same = is_right[pairs[:, 0]] == is_right[pairs[:, 1]]
+    answers |= cs.Constraints(pairs[is_same], pairs[~is_same])
+    model.fit(views, constraints=answers)
 print(answers)
+print(f"with answers: adjusted Rand index {cs.metrics.adjusted_rand_score(is_right, model.labels_):.2f}")
 
-without = cs.Consilience(n_clusters=3, random_state=0).fit(views)
-model = cs.Consilience(n_clusters=3, random_state=0).fit(views, constraints=answers)
-for title, labels in {"without constraints": without.labels_, "with 30 constraints": model.labels_}.items():
-    print(f"{title}: adjusted Rand index {cs.metrics.adjusted_rand_score(species, labels):.2f}")
+# %%
+# **Draw** the clusters: must-links are solid lines, cannot-links dashed ones, and a cross marks violated ones.
 
-# Which pairs should be asked next? The ones that are most uncertain.
-single = cs.PCKMeans(n_clusters=3, init="farthest", random_state=0).fit(flowers, constraints=answers)
-pairs = cs.suggest_constraints(single, flowers, 5)
-print("ask about these pairs:", np.asarray(pairs).tolist())
+ConstraintsDisplay.from_estimator(model, views, answers)
+plt.show()
