@@ -25,6 +25,7 @@ const showPropagation = () => {
   const strip = at("propagation");
   strip.hidden = !page.propagation;
   at("changes").classList.toggle("wb-covered", Boolean(page.propagation));
+  at("map-grid").classList.toggle("wb-reach", Boolean(page.propagation)); // makes room for sentences under the maps
   if (!page.propagation) return;
   const { decision } = page.propagation;
   const sentence = server.state.decisions.find((entry) => entry.number === decision)?.sentence ?? "";
