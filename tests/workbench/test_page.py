@@ -704,7 +704,7 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
     with Following(page):
         page.click("[data-dialog=confirm]")
     assert set(read_groups(page).values()) == {20}
-    kept.locator("button").click()
+    kept.locator("button", has_text="Revert").click()
     with Following(page):
         page.click("[data-dialog=confirm]")
     assert sorted(read_groups(page).values()) == [19, 20, 20, 21]
@@ -715,6 +715,11 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
     saved = workbench.folder.parent / "saved run"
     assert str(saved) in page.inner_text("#saved")
     assert sorted(np.bincount(cs.load_run(saved).model.labels_)) == [19, 20, 20, 21]
+    assert page.locator("[data-version='0'] [data-do=remove]").count() == 0
+    kept.locator("[data-do=remove]").click()
+    page.click("[data-dialog=confirm]")
+    kept.wait_for(state="detached")
+    assert [version["number"] for version in workbench.describe_state()["versions"]] == [0]
 
 
 def test_present_groups_are_compared_with_the_run(page, workbench):

@@ -1,6 +1,6 @@
 // Versions of the clustering: keep, compare, revert, and save as a new run.
 import { get } from "/api.js";
-import { sendDecision, showMessage } from "/decide.js";
+import { sendDecision, showMessage, undo } from "/decide.js";
 import { askText, confirmAction } from "/dialogs.js";
 import { at, countGroups, fill, make, makeButton, makeItemList, number, say, writeTime } from "/elements.js";
 import * as store from "/store.js";
@@ -16,6 +16,10 @@ const keep = async () => {
 const revert = async (version) => {
   const text = `The groups become those of “${version.name}”. Decisions made since then are not in effect any more, until you undo this step.`;
   if (await confirmAction("Revert to this version?", text, "Revert")) await sendDecision("/api/revert", { version: version.number });
+};
+const remove = async (version) => {
+  const text = `The name “${version.name}” is removed. The groups and decisions stay as they are.`;
+  if (await confirmAction("Remove this version?", text, "Remove")) await undo(version.number);
 };
 const save = async () => {
   const note = "The present groups are saved as a new run, in a folder beside this one. It can predict the groups of new items.";
@@ -80,11 +84,14 @@ const showVersions = () => {
     entry.dataset.version = version.number;
     const revertButton = makeButton("Revert", () => revert(version), "wb-quiet");
     revertButton.disabled = store.isReadOnly() || version.is_current;
+    const removeButton = makeButton("Remove", () => remove(version), "wb-quiet");
+    removeButton.dataset.do = "remove";
+    removeButton.disabled = store.isReadOnly();
     const title = make("p", undefined, "wb-sentence");
     fill(title, make("b", version.name), version.is_current && make("span", "current", "wb-tag wb-satisfied"));
     const decisions = version.n_decisions === 1 ? "1 decision" : `${number(version.n_decisions)} decisions`;
     const facts = [countGroups(version.n_groups), decisions, writeTime(version.time)].filter(Boolean).join(", ");
-    fill(entry, title, make("p", facts, "wb-note"), revertButton);
+    fill(entry, title, make("p", facts, "wb-note"), revertButton, version.number > 0 && removeButton);
     list.append(entry);
   }
   at("versions").replaceChildren(head);
