@@ -38,7 +38,8 @@ extensions = [
     "reference_pages",
     "command_pages",
 ]
-templates_path = ["_templates"]
+exclude_patterns = ["papers/results/summary.md"]  # a table that the page papers.md shows
+templates_path = [str(DOCS / "_templates")]
 nitpicky = True
 # Types in docstrings are phrases such as "array-like of shape (n_entities,)": their words are links if they are names.
 nitpick_ignore_regex = [("py:(class|obj|exc|meth|attr)", ".*")]
@@ -58,7 +59,6 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 add_module_names = False
-python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
@@ -70,6 +70,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 1000,
     "write_computation_times": False,
+    "show_signature": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "thumbnail_size": (400, 280),
@@ -80,11 +81,13 @@ html_theme = "pydata_sphinx_theme"
 html_title = "consilience"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "consilience"},
     "navbar_align": "left",
+    "header_links_before_dropdown": 7,
     "navbar_end": ["version", "theme-switcher", "navbar-icon-links"],
     "icon_links": [{"name": "Source code", "url": repository_url, "icon": "fa-brands fa-github"}],
     "use_edit_page_button": repository_url != REPOSITORY,

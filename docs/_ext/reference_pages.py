@@ -8,12 +8,16 @@ from importlib import import_module
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import PycodeError
 from sphinx.locale import _
 from sphinx.pycode import ModuleAnalyzer
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docfields import Field
+from sphinx.util.nodes import make_refnode
 
 ROUTING = re.compile(r"(get_metadata_routing|set_\w+_request)$")  # methods that scikit-learn adds for metadata
 
@@ -103,9 +107,34 @@ def shorten_foreign(_app: Sphinx, _what: str, _name: str, documented: Any, _opti
     lines[:] = [kept[0], "", f"This is ``{module.split('._')[0]}.{documented.__name__}``.", *kept[1:]]
 
 
+class ExactReferences(SphinxTransform):
+    """Let the words of a type be links to classes of that name only, not to members of a similar name."""
+
+    default_priority = 10
+
+    def apply(self, **_: Any) -> None:
+        """Take back the search for similar names."""
+        for reference in list(self.document.findall(addnodes.pending_xref)):
+            if reference.get("refdomain") == "py" and reference.attributes.pop("refspecific", False):
+                name = reference["reftarget"].rpartition(".")[2]
+                if not name[:1].isupper():
+                    reference.replace_self(reference.children)
+
+
+def find_public(app: Sphinx, env: BuildEnvironment, reference: Any, content: Any) -> Any:
+    """Resolve a name of consilience that a docstring of another module mentions."""
+    name = f"consilience.{reference.get('reftarget', '')}"
+    target = env.domains.python_domain.objects.get(name)
+    if reference.get("refdomain") != "py" or target is None:
+        return None
+    return make_refnode(app.builder, reference["refdoc"], target.docname, target.node_id, content, name)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Give the templates of autosummary the members, and call attributes so."""
     app.config.autosummary_context |= {"list_members": list_members, "list_inherited": list_inherited}
+    app.add_transform(ExactReferences)
+    app.connect("missing-reference", find_public)
     app.connect("autodoc-process-docstring", shorten_foreign, priority=100)  # before napoleon
     for field in PyObject.doc_field_types:
         if isinstance(field, Field) and field.name == "variable":
