@@ -28,10 +28,9 @@ goods = {
 rows = []
 for number in range(160):
     words, price, brand = list(goods.values())[number % 4]
-    row = {"sku": f"AX-{number:03}", "description": " ".join(rng.choice(words.split(), 5, replace=False))}
-    row |= {"price": f"${price * rng.uniform(0.8, 1.2):.2f}", "brand": rng.choice([brand, "NoName"])}
-    rows.append(row)
-products = pd.DataFrame(rows)
+    description = " ".join(rng.choice(words.split(), 5, replace=False))
+    rows.append([f"AX-{number:03}", description, f"${rng.normal(price, price / 8):.2f}", rng.choice([brand, "NoName"])])
+products = pd.DataFrame(rows, columns=["sku", "description", "price", "brand"])
 print(products[["sku", "description", "price"]].head(3))
 
 # %%

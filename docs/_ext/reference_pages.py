@@ -107,6 +107,28 @@ def shorten_foreign(_app: Sphinx, _what: str, _name: str, documented: Any, _opti
     lines[:] = [kept[0], "", f"This is ``{module.split('._')[0]}.{documented.__name__}``.", *kept[1:]]
 
 
+def split_attributes(_app: Sphinx, what: str, _name: str, _documented: Any, _options: Any, lines: list[str]) -> None:
+    """Describe each of several attributes that share a line, such as ``n_iter_, converged_ : int, bool``."""
+    if what != "class" or "Attributes" not in lines:
+        return
+    position = lines.index("Attributes") + 2
+    while position < len(lines) and not lines[position].startswith("---"):
+        names, colon, types = lines[position].partition(" : ")
+        end = next((i for i in range(position + 1, len(lines)) if not lines[i].startswith(" ")), len(lines))
+        if colon and ", " in names and not names.startswith(" "):
+            kinds = types.split(", ") if types.count(", ") == names.count(", ") else [types] * (names.count(", ") + 1)
+            entries = zip(names.split(", "), kinds, strict=True)
+            lines[position:end] = [
+                line for name, kind in entries for line in (f"{name} : {kind}", *lines[position + 1 : end])
+            ]
+        position += 1
+
+
+def escape_names(_app: Sphinx, _what: str, _name: str, _documented: Any, _options: Any, lines: list[str]) -> None:
+    """Keep the underscore at the end of attributes, which would make a link of the name."""
+    lines[:] = [re.sub(r"^:(ivar|vartype) (\w+)_:", r":\1 \2\\_:", line) for line in lines]
+
+
 class ExactReferences(SphinxTransform):
     """Let the words of a type be links to classes of that name only, not to members of a similar name."""
 
@@ -136,6 +158,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(ExactReferences)
     app.connect("missing-reference", find_public)
     app.connect("autodoc-process-docstring", shorten_foreign, priority=100)  # before napoleon
+    app.connect("autodoc-process-docstring", split_attributes, priority=100)
+    app.connect("autodoc-process-docstring", escape_names, priority=900)  # after napoleon
     for field in PyObject.doc_field_types:
         if isinstance(field, Field) and field.name == "variable":
             field.label = _("Attributes")
