@@ -13,9 +13,11 @@ import consilience as cs
 from consilience.plot import ContestedDisplay
 
 # %%
-# **The views** are two sparse matrices of counts. They are generated from four topics.
+# **The views** are two sparse matrices of counts. They are generated from four topics that share many words.
 
-views, topics = cs.datasets.make_text_views(400, n_clusters=4, n_words=(300, 200), missing=0.4, random_state=0)
+views, topics = cs.datasets.make_text_views(
+    400, n_clusters=4, n_words=(300, 200), topic_share=0.22, missing=0.4, random_state=0
+)
 views = cs.Views({"words": views["view0"], "links": views["view1"]}, present=views.present)
 print(views)
 
