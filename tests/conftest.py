@@ -1,5 +1,6 @@
 """Array kinds that every test of arrays runs on, a real browser, and settings of all property tests."""
 
+import os
 import shutil
 import signal
 
@@ -8,9 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from waiting import HANG_LIMIT, PAGE_LIMIT
+
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
 settings.register_profile("without time limits", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("without time limits")
+
+# Dask, which reads these variables in this process and in its workers, waits for workers as long as the tests wait.
+for name in ("COMM__TIMEOUTS__CONNECT", "COMM__TIMEOUTS__TCP", "SCHEDULER__WORKER_TTL"):
+    os.environ[f"DASK_DISTRIBUTED__{name}"] = f"{HANG_LIMIT}s"
 
 # Shells start background jobs with SIGINT ignored, and the processes that tests interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -44,7 +51,9 @@ def launch_browser():
         browsers = []
 
         def launch(*flags):
-            browsers.append(playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *flags]))
+            browsers.append(
+                playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *flags], timeout=PAGE_LIMIT)
+            )
             return browsers[-1]
 
         yield launch

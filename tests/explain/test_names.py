@@ -1,7 +1,5 @@
 """Names of clusters."""
 
-import time
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +11,7 @@ import consilience as cs
 from consilience.data.inputs import ViewInput
 from consilience.datasets import load_word_senses
 from consilience.explain import NO_CLUSTER, name_clusters, terms
+from waiting import limit_cpu_seconds
 
 LABELS = np.repeat([0, 1, 2], 10)
 
@@ -313,9 +312,8 @@ def test_function_words_of_other_languages_are_left_out():
 )
 def test_long_cells_take_no_time(cell):
     texts = [f"steel knife {cell}"] * 10 + ["red apple"] * 10 + ["garden chair"] * 10
-    start = time.perf_counter()
-    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
-    assert time.perf_counter() - start < 5
+    with limit_cpu_seconds(5):
+        names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
     assert "steel knife" in names[0]
     assert all(len(name) < 150 for name in names)
 
@@ -470,9 +468,8 @@ def test_500_clusters_of_200_000_texts_take_no_more_than_seconds():
     labels = rng.integers(500, size=200_000)
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "aeiou" for c in ("lum", "ner", "tok", "vis", "zar")] * 5
     texts = [f"{words[label]} {'xyzuvwq'[label % 7] * 3} filler" for label in labels]
-    start = time.perf_counter()
-    names = name_clusters(labels, cs.Views({"v": np.zeros((200_000, 1))}), {"t": texts})
-    assert time.perf_counter() - start < 20
+    with limit_cpu_seconds(20):
+        names = name_clusters(labels, cs.Views({"v": np.zeros((200_000, 1))}), {"t": texts})
     assert len(set(names)) == 500
 
 
@@ -481,6 +478,5 @@ def test_many_rows_and_terms_take_no_more_than_seconds():
     values = sp.random_array((20_000, 50_000), density=0.001, format="csr", rng=rng)
     features = [f"word{'abcdefghij'[i % 10]}{i // 10}z" for i in range(50_000)]
     views = cs.Views.from_inputs({"v": make_view(values, features)})
-    start = time.perf_counter()
-    assert len(name_clusters(rng.integers(1000, size=20_000), views)) == 1000
-    assert time.perf_counter() - start < 20
+    with limit_cpu_seconds(20):
+        assert len(name_clusters(rng.integers(1000, size=20_000), views)) == 1000

@@ -16,6 +16,7 @@ from consilience.pipeline.outputs import guard
 from consilience.report import Report
 from consilience.report.markup import clean_text
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
+from waiting import PAGE_LIMIT
 
 KINDS = ["knives, steel", "green tea", "lamps", "mountain bikes"]
 
@@ -487,6 +488,7 @@ def test_sections_are_visible_without_javascript(visit, path):
 
 def test_old_browser_gets_a_message(browser, path):
     context = browser.new_context()
+    context.set_default_timeout(PAGE_LIMIT)
     context.add_init_script("delete window.DecompressionStream")
     page = context.new_page()
     page.goto(path.as_uri())
