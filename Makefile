@@ -9,18 +9,22 @@ CASES ?= 1000
 FIRST ?= 0
 OLDEST_PYTHON ?= python3.11
 OLDEST := $(ENV)-oldest
+NEWEST_PYTHON ?= $(PYTHON)
+NEWEST := $(ENV)-newest
 MODERN := $(ENV)-modern
 SITE := $(ENV)-docs
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 # The tests for which versions of dependencies matter. The reproduction and the benchmarks are protocols, and the pages
 # quote results of current versions.
-OLDEST_TESTS := $(addprefix tests/,affinities arrays assessment baselines cli contracts data datasets divergences explain \
-  families files fuzz methods metrics persist plot report rows selection test_imports.py test_packaging.py)
+VERSION_TESTS := $(addprefix tests/,affinities arrays assessment baselines cli contracts data datasets divergences explain \
+  families files fuzz methods metrics persist pipeline plot report rows selection workbench test_imports.py test_packaging.py)
+# builds have the time of the last commit, so that they can be repeated
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 # stored cells are reused only for the same commit
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-oldest fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
+.PHONY: help test quick test-oldest test-newest dist fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
   docs-links clean
 
 help: ## show this list
@@ -34,6 +38,9 @@ $(ENV)/ready: pyproject.toml
 test: $(ENV)/ready check ## run the checks and the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
+quick: $(ENV)/ready ## run fast tests of every package, in about a minute
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m quick tests
+
 fuzz: $(ENV)/ready ## run the fuzzers on all cores (FITS=20000 FILES=2000 CASES=1000 FIRST=0)
 	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)
 
@@ -45,7 +52,17 @@ $(OLDEST)/ready: pyproject.toml tools/oldest_versions.py
 	touch $@
 
 test-oldest: $(OLDEST)/ready ## run the tests on Python 3.11 with the oldest versions that pyproject.toml allows
-	SCIPY_ARRAY_API=1 $(OLDEST)/bin/python -m pytest -n auto $(OLDEST_TESTS) # scikit-learn 1.6 needs it for array_api_dispatch
+	# scikit-learn 1.6 needs the first variable for array_api_dispatch; compiled code of two versions of numba would be mixed up
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup $(VERSION_TESTS)
+
+test-newest: ## run the tests with the newest versions of all dependencies (NEWEST_PYTHON=python3.14)
+	$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all,test]'
+	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python -m pytest -n auto --dist loadgroup $(VERSION_TESTS)
+
+dist: $(ENV)/ready ## build the wheel and the sdist into dist/; two builds of a commit are equal
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(BIN)/python -m hatchling build -d dist
 
 check: $(ENV)/ready ## check style, types, import direction and names
 	$(BIN)/ruff check .
@@ -105,4 +122,4 @@ docs-links: $(SITE)/ready ## check the external links of the documentation, whic
 	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees -q -j auto -b linkcheck build/site/pages build/site/links
 
 clean: ## remove environments, caches and the demo
-	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(MODERN) $(SITE) build/site build/docs demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(OLDEST) $(NEWEST) $(ENV)-peers $(MODERN) $(SITE) build/site build/docs dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,6 +13,8 @@ import consilience
 from consilience import _deprecation
 from consilience._deprecation import Deprecation, deprecate_name, deprecate_parameter
 
+pytestmark = pytest.mark.quick
+
 VERSIONS = {"since": "0.3.0", "removed": "0.10.0"}
 
 

@@ -116,3 +116,13 @@ def test_models_load_in_a_process_that_has_imported_no_estimator(tmp_path):
     command = [sys.executable, "-c", LOAD, str(tmp_path / "models.zip")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{[type(model).__name__ for model in models]}\n"
+
+
+def test_every_package_has_quick_tests():
+    """The tests that ``make quick`` runs."""
+    tests, source = Path(__file__).parent, Path(__file__).parents[1] / "src" / "consilience"
+    packages = [folder.parent for pattern in ("*", "methods/*") for folder in source.glob(f"{pattern}/__init__.py")]
+    names = [package.relative_to(source).as_posix() for package in packages]
+    files = {name: (tests / name).rglob("test_*.py") for name in names}
+    marked = {name for name in names if any("mark.quick" in path.read_text(encoding="utf-8") for path in files[name])}
+    assert sorted(set(names) - marked) == []

@@ -29,6 +29,8 @@ from consilience.affinities.graph import reuse_neighbors
 from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 from consilience.rows import as_source
 
+pytestmark = pytest.mark.quick
+
 
 def rows(n=120, d=6, seed=0, dtype=np.float64):
     """Create histogram-like rows in three groups, which every affinity can compare."""

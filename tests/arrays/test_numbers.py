@@ -9,6 +9,8 @@ from consilience.arrays.linalg import compute_cross_products, inverse_cholesky, 
 from consilience.arrays.special import log_factorial
 from transfers import DEVICE, count_transfers, put_on_device
 
+pytestmark = pytest.mark.quick
+
 
 def covariances(shape=(3, 4, 4)):
     root = np.random.default_rng(0).normal(size=shape)

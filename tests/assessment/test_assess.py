@@ -73,6 +73,7 @@ def assert_same(first, second):
 # verdicts
 
 
+@pytest.mark.quick
 def test_clean_views_are_stable_and_confirmed(clean_assessment):
     assert clean_assessment.verdict == "stable"
     assert clean_assessment.views["confirmed"].all()
@@ -158,6 +159,7 @@ def test_two_real_groupings_do_not_confirm_each_other():
     assert assessment.unconfirmed == ["a", "b"]
 
 
+@pytest.mark.quick
 def test_unknown_shares_do_not_count(clean_assessment):
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
         rows = [
@@ -276,6 +278,7 @@ def test_words_follow_the_probability_of_each_entity(clean):
     assert sorted_words == sorted(sorted_words)
 
 
+@pytest.mark.quick
 def test_words_of_new_entities_are_those_of_equal_margins():
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
     assessment = fit_and_assess(views)
@@ -399,6 +402,7 @@ def test_refit_continues_from_checkpoint(blocks, tmp_path, monkeypatch):
     assert_same(again.alternative.assessment, expected.alternative.assessment)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("damage", ["truncate", "flip", "text"])
 def test_damaged_checkpoint_is_refused(clean, tmp_path, damage):
     views, _, model = clean

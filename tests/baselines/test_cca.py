@@ -19,6 +19,8 @@ from consilience.baselines import CCAKMeans, CCASpectral
 from consilience.baselines.cca import fit_canonical, fit_kernel_components, fit_principal_components
 from consilience.datasets import make_gaussian_views
 
+pytestmark = pytest.mark.quick
+
 
 def some_blocks(n_views=2, n=80):
     views, _ = make_gaussian_views(n, n_features=(4, 6, 3)[:n_views], separation=4, random_state=3)

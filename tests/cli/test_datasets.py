@@ -15,6 +15,8 @@ from consilience.datasets.fetch.registry import REMOTE_DATASETS
 from consilience.datasets.fetch.remote import ExpectedSizes
 from stage import assert_refused, list_folder, read_labels, run_command, run_successfully
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def small_cora(tmp_path, monkeypatch):

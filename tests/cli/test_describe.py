@@ -9,6 +9,8 @@ from consilience.pipeline.config import read_config
 from patients import GROUPS, N_PATIENTS, make_clinic, write_patients
 from stage import assert_refused, read_labels, read_summary, run_command, run_successfully, write_csv
 
+pytestmark = pytest.mark.quick
+
 ALL = "sex,age,stage,months,event,admitted,cost,smoker,site,unused,notes"
 QUICK = "-k", 3, "--no-assess"
 

@@ -7,6 +7,8 @@ import pytest
 
 from stage import assert_refused, read_labels, run_command, run_successfully, write_csv
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def runs(ab, clustered, tmp_path_factory):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from consilience import Table
 
+pytestmark = pytest.mark.quick
+
 ROWS = [{"method": "a", "score": 0.51234, "n": 3}, {"method": "bcd", "score": 12.0, "n": 1200}]
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from consilience.datasets import make_paired_views, make_random_splits
 
+pytestmark = pytest.mark.quick
+
 
 @given(st.integers(1, 30), st.data(), st.booleans(), st.integers(0, 9))
 def test_splits_cover_columns_and_share_none(n_columns, data, sparse, seed):

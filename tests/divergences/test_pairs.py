@@ -25,6 +25,8 @@ from consilience.divergences import (
     SquaredEuclidean,
 )
 
+pytestmark = pytest.mark.quick
+
 COVARIANCE = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
 
 

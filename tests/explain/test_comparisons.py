@@ -7,6 +7,8 @@ from scipy import stats
 from consilience.explain import OriginalColumn, compare_clusters, compare_each_cluster, compare_survival
 from consilience.explain.comparisons import adjust_holm, describe_test, format_p
 
+pytestmark = pytest.mark.quick
+
 RNG = np.random.default_rng(1)
 LABELS = np.repeat([0, 1, 2, -1], [40, 30, 20, 5])
 NUMBERS = RNG.integers(0, 12, len(LABELS)) + LABELS * 1.0

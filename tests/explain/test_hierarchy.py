@@ -12,6 +12,8 @@ import consilience as cs
 from consilience.explain import Hierarchy, build_consensus_graph, build_hierarchy
 from consilience.explain.hierarchy import PRIOR
 
+pytestmark = pytest.mark.quick
+
 
 def merge(labels, K):
     """Build the hierarchy of a graph, with views in which all clusters have the same mean."""

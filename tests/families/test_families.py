@@ -26,6 +26,8 @@ from consilience.families.von_mises_fisher import solve_concentration
 from consilience.methods.coem.algorithm import add_statistics
 from family_cases import CASES, DENSE_FAMILIES, SPARSE_FAMILIES
 
+pytestmark = pytest.mark.quick
+
 K, N, D = 3, 60, 4
 every_family = pytest.mark.parametrize("name", FAMILIES)
 

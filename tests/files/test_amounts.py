@@ -8,6 +8,8 @@ import pytest
 from consilience.files import encode, fit_and_encode, join_contents
 from consilience.files.amounts import convert_amounts
 
+pytestmark = pytest.mark.quick
+
 
 def convert(*cells):
     column = np.empty(len(cells), dtype=object)

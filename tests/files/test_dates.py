@@ -9,6 +9,8 @@ from consilience.files.conversion import convert_column, convert_columns
 from consilience.files.dates import convert_dates, format_days
 from consilience.files.readings import AmbiguousColumnError, ColumnReading
 
+pytestmark = pytest.mark.quick
+
 
 def to_cells(*cells):
     column = np.empty(len(cells), dtype=object)

@@ -7,6 +7,8 @@ import pytest
 from consilience.files import ViewSpec, parse_view
 from consilience.files.spec import select_columns, split_columns
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("text", "name", "path", "columns"),

@@ -19,6 +19,8 @@ from consilience.metrics import (
     pairwise_scores,
 )
 
+pytestmark = pytest.mark.quick
+
 labellings = st.integers(2, 25).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 
 

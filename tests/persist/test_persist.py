@@ -136,6 +136,7 @@ def test_memmap_is_restored_as_array(tmp_path):
     assert is_identical(save_and_load({"a": on_disk}, tmp_path)["a"], np.full((3, 2), 7, np.float32))
 
 
+@pytest.mark.quick
 def test_tree_of_all_kinds_of_values_is_restored(tmp_path):
     shared = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     tree = {
@@ -195,6 +196,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.quick
 @RELAXED
 @given(value=plain)
 @example(value=np.str_(""))
@@ -272,6 +274,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("case", REFUSED)
 def test_unsavable_values_are_refused_with_their_path(tmp_path, case):
     make, message = REFUSED[case]
@@ -483,6 +486,7 @@ FORGED = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("case", FORGED)
 def test_forged_trees_are_refused(tmp_path, case):
     content, message = FORGED[case]
@@ -680,6 +684,7 @@ DECLARED_NAMES = """
 """
 
 
+@pytest.mark.quick
 def test_declared_names_do_not_change():
     """Existing files contain these names: renaming a class must keep them."""
     assert set(DECLARED_NAMES.split()) <= {*CLASS_NAMES, *FUNCTION_NAMES}
@@ -765,6 +770,7 @@ def test_models_saved_before_new_options_still_load():
         assert np.array_equal(model.predict(saved["views"]), saved["labels"][name]), name
 
 
+@pytest.mark.quick
 def test_equal_models_give_equal_files(tmp_path):
     for name in ("a", "b"):
         save(make_small_tree(), tmp_path / name)

@@ -8,6 +8,8 @@ import pytest
 from consilience.pipeline.config import FLAGS, read_config, write_config
 from stage import read_labels, run_successfully
 
+pytestmark = pytest.mark.quick
+
 
 def test_written_settings_are_read(tmp_path):
     inputs = {

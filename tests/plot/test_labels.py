@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from consilience.plot import JointMapDisplay
 from consilience.plot._labels import MAX_COVERED, N_FREE, place_boxes, sum_occupied_cells
 
+pytestmark = pytest.mark.quick
+
 NOTHING = np.zeros((201, 201), dtype=int)  # of a map of 400 by 400 points
 ROOM, NO_BOX = np.array([400.0, 400.0]), np.zeros(4)
 

@@ -2,9 +2,12 @@
 
 from itertools import combinations
 
+import pytest
 from matplotlib.colors import to_rgb
 
 from consilience.plot._figure import COLORS, LINE_COLORS, escape_name, line_style, luminance, marker_style, pluralize
+
+pytestmark = pytest.mark.quick
 
 
 def test_colors_differ_in_gray():

@@ -10,6 +10,8 @@ from consilience.explain import OriginalColumn, estimate_survival
 from consilience.report import Report
 from consilience.report.survival_chart import HEIGHT, LINE, MAX_CURVES, GroupCurve, choose_ticks, draw_survival
 
+pytestmark = pytest.mark.quick
+
 
 def make_report(n_clusters=3, columns=(), n=240):
     views, _ = cs.datasets.make_gaussian_views(n, n_clusters=n_clusters, separation=12, random_state=0)

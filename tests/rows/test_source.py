@@ -13,6 +13,8 @@ from consilience.rows import source as source_module
 from consilience.rows.source import read_ahead
 from waiting import HANG_LIMIT
 
+pytestmark = pytest.mark.quick
+
 rng = np.random.default_rng(0)
 DENSE = rng.normal(size=(103, 7)).astype(np.float32)
 SPARSE = sp.csr_array(sp.random(103, 50, density=0.1, random_state=0, dtype=np.float64))

@@ -19,6 +19,8 @@ from consilience.selection.representations import (
     prepare_different,
 )
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def data():

@@ -10,6 +10,8 @@ from consilience import Constraints
 from consilience.workbench.errors import Contradiction
 from consilience.workbench.knowledge import RUN, DecisionSet, check_consistent
 
+pytestmark = pytest.mark.quick
+
 N_ROWS = 8
 ROWS = {str(row): row for row in range(N_ROWS)}
 

@@ -31,6 +31,8 @@ from consilience.methods.agglomerative.algorithm import (
     prepare_euclidean,
 )
 
+pytestmark = pytest.mark.quick
+
 every_linkage = pytest.mark.parametrize("linked", LINKAGES)
 every_metric = pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 

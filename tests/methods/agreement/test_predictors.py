@@ -8,6 +8,8 @@ from consilience.methods.agreement.ensemble import encode_labels
 from consilience.methods.agreement.inputs import drop_self
 from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote, append_constant
 
+pytestmark = pytest.mark.quick
+
 
 def random_problem(n=40, p=6, k=3, open_labels=0, seed=0):
     """Return features, labels of which some are open, and the labels as zeros and ones."""

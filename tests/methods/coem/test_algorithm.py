@@ -18,6 +18,8 @@ from consilience.methods.coem.algorithm import ViewPosterior, blend_posteriors, 
 from consilience.methods.coem.estimator import SCHEDULES
 from consilience.rows import ViewRows
 
+pytestmark = pytest.mark.quick
+
 
 def rounds(n, **options):
     """Return an estimator that stops after this many rounds without a warning."""

@@ -8,6 +8,8 @@ import pytest
 
 from consilience.methods.common.run import Attempt, Run, StartRace, choose_best_attempt, run, run_starts
 
+pytestmark = pytest.mark.quick
+
 
 @dataclass
 class Scripted:

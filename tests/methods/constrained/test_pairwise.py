@@ -23,6 +23,8 @@ from consilience.methods.constrained.neighborhoods import choose_first_centers, 
 from consilience.methods.constrained.pairwise import LinkedView, assign_to_cheapest, iterate_constrained_kmeans
 from consilience.methods.constrained.pck import prepare_euclidean_rows
 
+pytestmark = pytest.mark.quick
+
 K = 3
 
 

@@ -21,6 +21,8 @@ from consilience.methods.convex.proportions import (
     mixture_proportions,
 )
 
+pytestmark = pytest.mark.quick
+
 SEEDS = range(20)
 every_problem = pytest.mark.parametrize("seed", SEEDS)
 

@@ -23,6 +23,8 @@ from consilience.methods.kmeans.combine import collect_consensus, compute_consen
 from consilience.rows import LocalShards
 from stores import label_views
 
+pytestmark = pytest.mark.quick
+
 ESTIMATORS = [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 

@@ -9,6 +9,8 @@ from consilience.arrays import to_numpy
 from consilience.methods.spectral.eigen import N_GUARD_VECTORS, decompose_dense, extend_basis, top_eigenvectors
 from transfers import count_transfers, put_on_device
 
+pytestmark = pytest.mark.quick
+
 
 def make_matrix(values, seed=0):
     """Create a symmetric matrix with these eigenvalues."""
