@@ -90,8 +90,8 @@ def test_sdist_contains_what_tests_need_and_nothing_else(sdist):
         "pyproject.toml",
     }
     assert not [name for name in names if "__pycache__" in name.parts or name.suffix in (".nbi", ".nbc", ".pyc")]
-    needed = [path for folder in ("docs", "tests") for path in (ROOT / folder).rglob("*") if path.is_file()]
-    assert {path.relative_to(ROOT) for path in needed if "__pycache__" not in path.parts} <= set(names)
+    needed = [path.relative_to(ROOT) for folder in ("docs", "tests") for path in (ROOT / folder).rglob("*.[mp][dy]")]
+    assert set(needed) <= set(names)
 
 
 @pytest.mark.xdist_group("distributions")
