@@ -68,10 +68,11 @@ def test_page_stays_small_with_many_entities():
     n = 10_000
     views, _ = cs.datasets.make_gaussian_views(n, separation=8, random_state=0)
     model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
-    picture = b"\xff\xd8\xff" + np.random.default_rng(0).bytes(2500)
+    rng = np.random.default_rng(0)
+    layout, picture = rng.normal(size=(n, 2)), b"\xff\xd8\xff" + rng.bytes(2500)
     called = []
-    page = Report(model, views, thumbnails=lambda row: called.append(row) or picture).to_html()
+    page = Report(model, views, thumbnails=lambda row: called.append(row) or picture, layout=layout).to_html()
     assert len(called) <= MAX_THUMBNAILS
     assert len(page) < 10_000_000
-    large = b"\xff\xd8\xff" + np.random.default_rng(0).bytes(29_000)
-    assert len(Report(model, views, thumbnails=lambda row: large).to_html()) < 10_000_000
+    large = b"\xff\xd8\xff" + rng.bytes(29_000)
+    assert len(Report(model, views, thumbnails=lambda row: large, layout=layout).to_html()) < 10_000_000
