@@ -227,13 +227,3 @@ def test_papers_page_counts_the_verdicts():
     assert f"On the papers' own data {holds} of {holds + fails} claims hold" in readme
     assert f"not available, {holds_elsewhere} of {holds_elsewhere + fails_elsewhere} claims hold" in readme
     assert f"; {cannot} cannot be tested." in readme
-
-
-def test_comparison_page_shows_the_ranking():
-    tables = (ROOT / "docs" / "modern" / "tables.md").read_text(encoding="utf-8")
-    page = read_page("docs/modern-comparison.md")
-    ranking = re.search(r"^## Ranking\n\n((?:\|.*\n)+)", tables, flags=re.MULTILINE).group(1)
-    assert ranking in page
-    seeds = re.search(r"Of (\d+) pairs of a line and a set (\d+) have 10 seeds, (\d+) have 2 to 9 and (\d+)", tables)
-    words = r"of (\d+) pairs of a line and a set (\d+) have ten seeds, (\d+) have 2\s+to 9 and (\d+)"
-    assert re.search(words, page).groups() == seeds.groups()

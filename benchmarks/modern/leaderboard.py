@@ -103,7 +103,7 @@ def render_tables(
     plain = select_sets(scores, sets)
     ranked = {line: cells for line, cells in plain.items() if len(sets) - len(cells) <= MOST_MISSING}
     rest = [name for name in sizes if name.endswith(PART_SIGN + REST)]
-    tables = {
+    return {
         "headline": render_headline(ranked, sets),
         "ranking": render_leaders(ranked, sets),
         "partial": render_partial({line: cells for line, cells in plain.items() if line not in ranked}, plain, sets),
@@ -111,10 +111,8 @@ def render_tables(
         "losses": render_losses(plain, sets),
         "published": render_published(scores, sizes, published),
         "failures": render_failures(records, sets),
+        "rest": render_rest(scores, rest) if rest else "Not measured yet; `make bench-modern` does it.\n",
     }
-    if rest:
-        tables["rest"] = render_rest(scores, rest)
-    return tables
 
 
 def select_sets(scores: Results, sets: Iterable[str]) -> Results:
@@ -156,8 +154,8 @@ def show_line(line: str) -> str:
 
 
 def show_score(value: float) -> str:
-    """Format a score or a difference with three digits and without the leading zero."""
-    return f"{value:.3f}".replace("0.", ".", 1)
+    """Format a score or a difference with three digits and without the leading zero; NaN is empty."""
+    return "" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
 def compute_median_seconds(cells: Mapping[str, Any]) -> str:
@@ -231,10 +229,10 @@ def render_partial(scores: Results, plain: Results, sets: Sequence[str]) -> str:
 
 
 def find_best(means: Mapping[str, np.ndarray], position: int, lines: Iterable[str]) -> tuple[str, float]:
-    """Return the best of some lines on a set, and its NMI."""
+    """Return the best of some lines on a set, and its NMI; no name and NaN if none has a result."""
     scores = {line: means[line][position] for line in lines if not np.isnan(means[line][position])}
-    best = max(scores, key=scores.__getitem__)
-    return best, scores[best]
+    best = max(scores, key=scores.__getitem__, default="")
+    return best, scores.get(best, np.nan)
 
 
 def render_sets(scores: Results, sets: Sequence[str], sizes: Mapping[str, Mapping[str, str]]) -> str:
@@ -245,13 +243,13 @@ def render_sets(scores: Results, sets: Sequence[str], sizes: Mapping[str, Mappin
     for i, name in enumerate(sets):
         peer, peer_nmi = find_best(means, i, others)
         method, nmi = find_best(means, i, [line for line in single if line in means])
-        auto, spread = means[AUTO][i], np.ptp(scores[AUTO][name].nmi)
+        auto, by_seed = means[AUTO][i], scores[AUTO][name].nmi
         values = [auto, means["Consilience"][i], nmi, peer_nmi]
-        cells = [f"**{show_score(value)}**" if value == max(values) else show_score(value) for value in values]
+        cells = [f"**{show_score(value)}**" if value == np.nanmax(values) else show_score(value) for value in values]
         size = f"{int(sizes[name]['entities']):,}, {sizes[name]['views']}, {sizes[name]['clusters']}"
         cells[2] += f" {method}"
         cells[3] += f" {SHOWN.get(peer, peer)}"
-        rows.append([name, size, cells[0], show_score(spread), *cells[1:]])
+        rows.append([name, size, cells[0], show_score(np.ptp(by_seed)) if len(by_seed) > 1 else "", *cells[1:]])
     head = ["set", "entities, views, clusters", "auto", "range of its seeds", "`Consilience` on the views as they are"]
     return render_table([*head, "best of our other methods", "best of the others"], rows)
 

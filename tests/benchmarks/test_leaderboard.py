@@ -1,0 +1,166 @@
+"""The page of the leaderboard and how its tables are computed."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks.modern import __main__ as program
+from benchmarks.modern import leaderboard
+from benchmarks.modern.methods import LEADERBOARD, METHODS
+from benchmarks.modern.sets import prepare
+from benchmarks.modern.tables import group_results
+
+FOLDER = leaderboard.DOCS / "modern"
+
+
+@pytest.fixture(scope="module")
+def page():
+    return (leaderboard.DOCS / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_page_has_the_tables_of_the_stored_records(page, tmp_path):
+    (tmp_path / "modern").mkdir()
+    for name in ("records.csv", "sets.csv", "published.csv"):
+        (tmp_path / "modern" / name).write_bytes((FOLDER / name).read_bytes())
+    (tmp_path / "leaderboard.md").write_text(re.sub(r"(?s)(<!-- table [\w-]+ -->).*?(<!-- end -->)", r"\1\n\2", page))
+    leaderboard.update_docs(tmp_path)
+    assert (tmp_path / "leaderboard.md").read_text(encoding="utf-8") == page, "run python -m benchmarks.modern --page"
+    assert (tmp_path / "modern" / "tables.md").read_text() == (FOLDER / "tables.md").read_text()
+
+
+def test_stored_records_are_of_listed_methods_and_sets():
+    lines = {line for name in LEADERBOARD for line in METHODS[name].lines}
+    sets = {row["set"] for row in leaderboard.read_table(FOLDER / "sets.csv")}
+    records = leaderboard.read_stored(FOLDER)
+    assert {record["line"] for record in records if "nmi" in record} <= lines
+    assert {record["set"] for record in records} == sets
+    fits = [(record["line"], record["set"], record["seed"]) for record in records if "nmi" in record]
+    assert len(fits) == len(set(fits))
+
+
+def test_published_results_have_sources_and_say_whether_they_were_tuned():
+    sets = {row["set"] for row in leaderboard.read_table(FOLDER / "sets.csv")}
+    for row in leaderboard.read_table(FOLDER / "published.csv"):
+        assert row["set"] in sets
+        assert 0 < float(row["nmi"]) < 1
+        assert row["source"]
+        assert re.fullmatch(r"yes|no|best of (a grid|\d+ settings)", row["tuned"])
+
+
+def fit(line, name, nmi, seed=0):
+    scores = {"nmi": nmi, "ari": nmi / 2, "cpu": 1.0, "mib": 10.0, "n_found": 3}
+    return {"method": line, "line": line, "set": name, "seed": seed, **scores}
+
+
+AUTO = leaderboard.AUTO
+RECORDS = [
+    *(fit(AUTO, name, nmi) for name, nmi in {"a": 0.8, "b": 0.5, "c": 0.6, "a, whole": 0.9, "b, rest": 0.4}.items()),
+    fit(AUTO, "a", 0.6, seed=1),
+    *(fit("Consilience", name, 0.5) for name in "abc"),
+    *(fit("KernelAddition", name, 0.45) for name in "abc"),
+    *(fit("GMC (port)", name, nmi) for name, nmi in {"a": 0.3, "b": 0.505, "c": 0.9, "b, rest": 0.5}.items()),
+    fit("imml NEMO", "a", 0.75),
+    {"method": "imml NEMO", "set": "b", "failed": "ValueError: a | b"},
+]
+SIZES = {
+    name: {"set": name, "entities": "1200", "views": "2", "clusters": "3"}
+    for name in ("a", "b", "c", "a, whole", "b, rest")
+}
+PUBLISHED = [
+    {"set": "a", "method": "X", "nmi": ".9", "accuracy": ".8", "entities": "2", "tuned": "yes", "source": "somewhere"},
+    {"set": "a", "method": "Y", "nmi": ".8", "accuracy": "", "entities": "2", "tuned": "no", "source": "elsewhere"},
+]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return leaderboard.render_tables(RECORDS, SIZES, PUBLISHED)
+
+
+def test_leaders_are_ranked_with_intervals(tables):
+    rows = [line.split(" | ") for line in tables["ranking"].splitlines()[2:]]
+    names = ["**consilience auto**", "GMC (port)", "**Consilience**", "imml NEMO", "**KernelAddition**"]
+    assert [row[0] for row in rows] == [f"| {name}" for name in names]
+    assert rows[1][1:5] == ["2.3", "1.0 to 5.0", ".568", ".284"]  # places 5, 1 and 1
+    assert rows[1][5].startswith(".032 (")
+    assert rows[1][6] == "1 : 1 : 1"  # better on a, equal within .01 on b, worse on c
+    assert rows[3][8] == "1 |"
+
+
+def test_intervals_shrink_with_the_spread():
+    values = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 2.0, 3.0]])
+    low, high = leaderboard.bootstrap_means(values)
+    assert low[0] == high[0] == 1
+    assert 0 < low[1] < 1.5 < high[1] < 3
+
+
+def test_missing_results_share_the_last_rank():
+    ranks = leaderboard.rank_lines(
+        {"x": np.array([0.5, np.nan]), "y": np.array([0.7, np.nan]), "z": np.array([0.1, 0])}
+    )
+    assert ranks.tolist() == [[2, 2.5], [1, 2.5], [3, 1]]
+
+
+def test_sets_losses_and_other_parts_are_shown(tables):
+    assert "| c | 1,200, 2, 3 | .600 |  | .500 | .450 KernelAddition |" in tables["sets"]
+    assert "**.900** GMC (port)" in tables["sets"]
+    assert tables["losses"].splitlines()[2:] == [
+        "| c | .600 | GMC (port) .900 | 1 |",
+        "| a | .700 | imml NEMO .750 | 1 |",
+    ]
+    assert "| GMC (port) | 1.0 | .500 | 0 : 0 : 1 |" in tables["rest"]
+    assert "| imml NEMO | ValueError: a \\| b | 1: b |" in tables["failures"]
+    assert "mean NMI of .600 and a mean rank of 2.2 among 5 methods" in tables["headline"]
+
+
+def test_published_results_stand_beside_those_on_the_whole_set(tables):
+    rows = tables["published"].splitlines()[2:]
+    assert rows[0] == "| a | 1,200 | .900 |  | X | .9 / .8 | 2 | yes | somewhere |"
+    assert rows[1] == "|  |  |  |  | Y | .8 | 2 | no | elsewhere |"
+
+
+def test_lines_on_few_sets_are_apart():
+    lines = AUTO, "Consilience", "KernelAddition", "imml NEMO"
+    complete = [fit(line, name, 0.5) for line in lines for name in "abcde"]
+    records = [*complete, fit("GMC (port)", "a", 0.9)]
+    sizes = dict.fromkeys("abcde", SIZES["a"])
+    tables = leaderboard.render_tables(records, sizes, [])
+    assert "GMC" not in tables["ranking"]
+    assert "| GMC (port) | 1 | .900 | .500 | 0 : 0 : 1 | 1 |" in tables["partial"]
+
+
+def test_records_are_stored_and_read_again(tmp_path):
+    data = prepare({"x": np.arange(8.0).reshape(4, 2), "y": np.ones((4, 1))}, np.array([0, 0, 1, 1]))
+    done = {"method": AUTO, "set": "a", "done": "all seeds"}
+    leaderboard.store_records(tmp_path, [*RECORDS[::-1], done], {"a": data, "b": data}, [AUTO, "imml NEMO"])
+    stored = leaderboard.read_stored(tmp_path)
+    assert [(record["set"], record.get("seed")) for record in stored] == [
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+        ("a", 0),
+        ("b", None),
+    ]
+    assert group_results(stored)[AUTO]["a"].nmi.tolist() == [0.8, 0.6]
+    assert leaderboard.read_table(tmp_path / "sets.csv")[0] == {
+        "set": "a",
+        "entities": "4",
+        "views": "2",
+        "clusters": "2",
+    }
+
+
+def test_page_is_rendered_without_a_run(monkeypatch):
+    calls = []
+    monkeypatch.setattr(program, "update_docs", lambda: calls.append("page"))
+    monkeypatch.setattr(sys, "argv", ["modern", "--page"])
+    program.main()
+    assert calls == ["page"]
+
+
+def test_page_needs_a_table_for_each_name():
+    assert leaderboard.replace_tables("<!-- table x -->\nold\n<!-- end -->", {"x": "new\n"}).count("new") == 1
+    with pytest.raises(KeyError):
+        leaderboard.replace_tables("<!-- table y -->\n<!-- end -->", {"x": "new\n"})
