@@ -875,10 +875,10 @@ def describe_reach(n_reached: int, n_with_votes: int, is_present: tuple[bool, bo
     lacking = "" if all(is_present) else " One of the two items lacks this view."
     if not n_reached:
         return f"No other item is near: the two lie at the edge of their groups in this view.{lacking}"
-    near = f"{count_noun(n_reached, 'other item is', 'other items are')} near one of the two in this view."
-    if not n_with_votes:
-        return f"{near} The decision counts for none of them, because none is near in most views.{lacking}"
-    return f"{near} The decision counts for {n_with_votes:,} of them, near in most views.{lacking}"
+    return (
+        f"{count_noun(n_reached, 'other item is', 'other items are')} near one of the two; the decision counts for "
+        f"{n_with_votes or 'none'} of them.{lacking}"
+    )
 
 
 def name_move(item: Mapping[str, Any], names: Sequence[Sequence[str]]) -> dict[str, str | None]:
