@@ -48,8 +48,8 @@ def run_successfully(*arguments, top=None):
 
 
 def get_messages(err):
-    """Return the lines of standard error that are neither notes nor about finished steps, such as "read it (0.1 s)"."""
-    is_progress = re.compile(r"note: .*|.* \([0-9.]+ (s|min)\)")
+    """Return the lines of standard error that are neither notes nor about steps, such as "read it (0.1 s)"."""
+    is_progress = re.compile(r"note: .*|.* \([0-9.]+ (s|min)\)|.*: [0-9.]+ (s|min) so far.*")
     return [line for line in err.strip().splitlines() if not is_progress.fullmatch(line)]
 
 
