@@ -1,5 +1,6 @@
 """`Result.open`: the workbench of a result in memory, of one that was loaded, and of one that was saved before."""
 
+import re
 import socket
 import urllib.error
 import urllib.request
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
+from consilience.workbench.errors import Contradiction
 from consilience.workbench.serve import RunningWorkbench
 from small_runs import CENTERS, CLASSES, IDS, N_ITEMS, cluster_items, decide, make_items, settle
 from waiting import HANG_LIMIT
@@ -166,7 +168,14 @@ def test_run_of_any_method_is_opened_corrected_and_saved(name, tmp_path):
         workbench = running.workbench
         before = settle(workbench)
         assert np.array_equal(before, result.labels)
-        decide(workbench, "together", [10, 70])
+        if name == "seeds":  # of two classes
+            with pytest.raises(Contradiction) as raised:
+                workbench.decide({"action": "together", "rows": [10, 70]})
+            [[(number, sentence)]] = raised.value.choices
+            assert number == 0
+            assert sentence.startswith("Constraints of the run: ")
+            assert {"“item 10”", "“item 70”"} <= set(re.findall("“.*?”", sentence))
+        decide(workbench, "together", [10, 70], resolve="newer")
         after = settle(workbench)
         assert after[10] == after[70] >= 0
         assert workbench.describe_state()["error"] is None

@@ -339,7 +339,10 @@ def check_consistent(
     is_resolved = withdrawn is not None and (not withdrawn or set(replaced) <= set(withdrawn))
     if not conflicts or is_resolved:
         return [number for number in replaced if number != RUN]
-    choices = [[(number, describe(number, conflict)) for number in conflict.decisions] for conflict in conflicts]
+    by_run = [link for conflict in conflicts if conflict.decisions == [RUN] for link in conflict.links]
+    described = [conflict for conflict in conflicts if conflict.decisions != [RUN]]
+    described += [Conflict(by_run, [RUN], RUN)] if by_run else []
+    choices = [[(number, describe(number, conflict)) for number in conflict.decisions] for conflict in described]
     names = ["constraints of the run" if number == RUN else f"decision {number}" for number in replaced]
     has_choice = any(len(choice) > 1 for choice in choices)
     withdrawal = "one of the decisions that it contradicts" if has_choice else join_words(names)
