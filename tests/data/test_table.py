@@ -1,6 +1,7 @@
 """The small table that results come in."""
 
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -113,3 +114,12 @@ def test_pickling_keeps_the_rows():
     table = pickle.loads(pickle.dumps(Table.from_rows(ROWS)))
     assert isinstance(table, Table)
     assert table.rows() == ROWS
+
+
+def test_missing_package_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"to_pandas needs pandas: pip install 'consilience\[frames\]'"):
+        Table({"k": [2]}).to_pandas()
+    with pytest.raises(ImportError, match=r"by pyarrow: pip install 'consilience\[parquet\]'"):
+        Table({"k": [2]}).__arrow_c_stream__()

@@ -52,8 +52,10 @@ class Table(dict):
         >>> Table({"k": [2, 3], "score": [0.5, 0.75]}).to_pandas()["score"].max()
         np.float64(0.75)
         """
-        import pandas as pd
-
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install 'consilience[frames]'") from error
         return pd.DataFrame(dict(self))
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
@@ -62,8 +64,10 @@ class Table(dict):
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The Arrow PyCapsule interface, by way of pyarrow."""
-        import pyarrow as pa
-
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise ImportError("tables are passed on by pyarrow: pip install 'consilience[parquet]'") from error
         return pa.table(dict(self)).__arrow_c_stream__(requested_schema)
 
     def _cells(self) -> list[list[str]]:
