@@ -421,3 +421,16 @@ def test_user_defined_family(on_cluster):
         assert_as_in_memory(ESTIMATORS["co-em"](families={"numbers": Rounded()}), convert_to_dask(None, blocks), blocks)
     finally:
         cloudpickle.unregister_pickle_by_value(own_module)
+
+
+def test_columns_of_parquet_files_whose_partitions_dask_joins(tmp_path):
+    """Selecting few columns makes dask read several files as one partition."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    dd.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=8).to_parquet(tmp_path)
+    frame = dd.read_parquet(tmp_path)
+    views = cs.Views({"one": frame[["a"]], "all": frame})
+    np.testing.assert_array_equal(views["one"][:], X[:, :1])
+    np.testing.assert_array_equal(views["all"][:], X)
+    model = cs.MultiViewKMeans(2, random_state=0)
+    expected = model.fit({"one": X[:, :1], "all": X}).labels_
+    np.testing.assert_array_equal(model.fit(views).labels_, expected)

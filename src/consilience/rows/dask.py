@@ -150,7 +150,8 @@ def _frame_to_array(name: str, frame: Any) -> Any:
     kinds = set(dtypes.values())
     if len(kinds) > 1 or not all(isinstance(kind, np.dtype) for kind in kinds):
         frame = frame.astype(np.float64)
-    return frame.to_dask_array(lengths=True)
+    array = frame.to_dask_array()  # which may have fewer chunks than the frame has partitions
+    return array.compute_chunk_sizes()
 
 
 def find_workers(sources: Mapping[str, Any]) -> Any:
