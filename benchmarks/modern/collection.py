@@ -127,6 +127,8 @@ def load_with_links(path: Path, part: str = SAMPLE) -> tuple[dict[str, Any], np.
         columns = {name: _read_names(file, f"{name}__features", views[name].shape[1]) for name in names}
         has_features = all(f"{name}__features" in file for name in names)  # otherwise the columns are the entities
         ids = _read_names(file, "sample_ids" if has_features else "", n_entities)[sample_rows(n_entities, part)]
+    repeated = np.setdiff1d(np.arange(len(ids)), np.unique(ids, return_index=True)[1])
+    ids[repeated] += [f"#{row}" for row in repeated]  # entities with equal ids stay apart
     pairs = set()
     for name in names:
         rows, others = views[name].nonzero()

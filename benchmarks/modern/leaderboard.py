@@ -270,7 +270,8 @@ def render_losses(scores: Results, sets: Sequence[str]) -> str:
 
 
 def render_rest(scores: Results, sets: Sequence[str]) -> str:
-    """Render the results on other entities of the same sets, for lines that have all of them."""
+    """Render the results on other entities of the same sets, for lines that have all that the automatic choice has."""
+    sets = [name for name in sets if name in scores[AUTO]]
     chosen = select_sets(scores, sets)
     means = {line: values for line, values in collect_means(chosen, sets).items() if not np.isnan(values).any()}
     ranks = rank_lines(means)

@@ -159,15 +159,16 @@ def test_matrices_of_links_are_read_as_a_list(linked, folder):
 
 def test_linked_pages_are_named_by_the_file(tmp_path):
     """Columns of links may be pages that are no entities."""
-    views = {"words": sp.csr_array(np.eye(2)), "inbound": sp.csr_array(np.array([[0, 0, 1], [1, 0, 0]]))}
-    write_set(tmp_path / "named.npz", [0, 1], **views)
+    inbound = sp.csr_array(np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]))
+    write_set(tmp_path / "named.npz", [0, 1, 1], words=sp.csr_array(np.eye(3)), inbound=inbound)
     with np.load(tmp_path / "named.npz") as file:
         content = dict(file)
-    names = {"sample_ids": ["a", "b"], "inbound__features": ["b", "c", "d"]}
+    names = {"sample_ids": ["a", "b", "a"], "inbound__features": ["b", "c", "d"]}
     content |= {key: np.frombuffer("\n".join(values).encode(), dtype=np.uint8) for key, values in names.items()}
     np.savez_compressed(tmp_path / "named.npz", **content)
     links = collection.load_with_links(tmp_path / "named.npz")[2]
-    assert list(zip(links.sources, links.targets, strict=True)) == [("b", "b"), ("d", "a")]
+    assert links.ids.tolist() == ["a", "b", "a#2"]  # ids that occur again are made different
+    assert list(zip(links.sources, links.targets, strict=True)) == [("b", "b"), ("c", "a#2"), ("d", "a")]
 
 
 def start(monkeypatch, *arguments):
