@@ -237,6 +237,15 @@ def test_only_constraints_of_the_run_that_are_contradicted_are_withdrawn():
     assert decisions.find_conflicts(again) == []
 
 
+@pytest.mark.parametrize("base", [([(0, 1), (2, 3)], []), ([], [(0, 1), (2, 3)])])
+def test_constraints_of_the_run_of_one_kind_are_withdrawn(base):
+    must, cannot = base
+    entry = apart(0, 1) if must else together(0, 1)
+    decisions = replace(make_set(entry), base=Constraints(must, cannot, by="position"))
+    kept = decisions.constraints.must_link if must else decisions.constraints.cannot_link
+    assert kept.tolist() == [[2, 3]]
+
+
 def test_merger_without_effect_gives_no_constraints():
     merger = {"action": "merge", "groups": [1, 2], "exemplars": [["0", "1"], ["2"]]}
     decisions = make_set(merger)

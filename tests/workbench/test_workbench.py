@@ -443,6 +443,20 @@ def test_merger_of_a_group_that_does_not_exist_any_more_has_no_effect(workbench,
         assert again.snapshot.decisions.must_links == []
 
 
+def test_undo_that_makes_a_merger_effective_is_refused_if_it_contradicts(workbench):
+    split = decide(workbench, "split", range(31, 39))
+    group = int(settle(workbench)[31])
+    other = get_groups(workbench)[0]
+    merger = decide(workbench, "merge", groups=[group, other])
+    workbench.undo(split)
+    settle(workbench)
+    exemplars = next(entry for entry in workbench.log.entries if entry["number"] == merger)["exemplars"]
+    pair = [IDS.index(items[0]) for items in exemplars]
+    decide(workbench, "apart", pair)  # contradicts nothing as long as the merger has no effect
+    with pytest.raises(ValueError, match="would contradict each other: undo one of them first"):
+        workbench.redo(split)
+
+
 def test_effect_of_a_decision_is_not_reported_again_after_an_undo(workbench, monkeypatch):
     apply = workbench.opened.reclustering.apply
 
@@ -921,19 +935,24 @@ def test_second_workbench_cannot_cancel(result, tmp_path):
             second.cancel()
 
 
-def test_groups_that_are_shown_are_saved_although_clustering_fails(workbench, monkeypatch):
+def test_groups_are_not_saved_if_clustering_after_the_last_decision_fails(workbench, monkeypatch):
     def fail(*_, **__):
         raise MemoryError("memory ran out")
 
-    before = settle(workbench)
-    monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
-    workbench.decide({"action": "together", "rows": [0, 40]})
-    folder = workbench.save_as("copy")["folder"]
-    settle(workbench)
+    with monkeypatch.context() as patch:
+        patch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+        number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
+        folder = workbench.save_as("copy")["folder"]
+        settle(workbench)
     state = workbench.describe_state()
-    assert state["error"] == "Clustering after the last decision failed: memory ran out"
-    assert state["saved"] == {"folder": folder}
-    assert np.array_equal(cs.load_run(folder).labels, before)
+    reason = "Clustering after the last decision failed: memory ran out"
+    assert state["error"] == f"The groups were not saved in {folder}. {reason}"
+    assert state["saved"] is None
+    workbench.undo(number)
+    workbench.save_as("copy")
+    labels = settle(workbench)
+    assert workbench.describe_state()["saved"] == {"folder": folder}
+    assert np.array_equal(cs.load_run(folder).labels, labels)
 
 
 def test_cancel_without_work_does_nothing(workbench):

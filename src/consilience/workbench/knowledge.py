@@ -170,7 +170,8 @@ class DecisionSet:
         def select_valid(links: Links, is_together: bool) -> Links:
             is_valid = ~np.any(np.isin(links.pairs, outliers), axis=1)
             if withdrawn:
-                is_valid &= [(first, second, is_together) not in withdrawn for first, second in links.pairs.tolist()]
+                pairs = links.pairs.tolist()
+                is_valid &= np.array([(*pair, is_together) not in withdrawn for pair in pairs], bool)
             return links.select(is_valid)
 
         kept = select_valid(self.base.must, True), select_valid(self.base.cannot, False)

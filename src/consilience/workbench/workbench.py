@@ -234,10 +234,23 @@ class Workbench:
     def _build_decision_set(
         self, entries: Sequence[Entry], without_effect: frozenset[int] | None = None
     ) -> DecisionSet:
-        """Return decisions, of which those `without_effect` give no constraints, by default as in what is shown."""
+        """Return decisions, of which those `without_effect` give no constraints.
+
+        By default these are the mergers without effect on what is shown, if the decisions before them are still the
+        same.
+        """
         opened, shown = self.opened, self._snapshot
         if without_effect is None:
-            without_effect = frozenset() if shown is None else shown.clustering.without_effect
+            without_effect = frozenset()
+            if shown is not None:
+                numbers, shown_numbers = (
+                    [int(entry["number"]) for entry in listed] for listed in (entries, shown.decisions.entries)
+                )
+                without_effect = frozenset(
+                    number
+                    for number in shown.clustering.without_effect & set(numbers)
+                    if numbers[: numbers.index(number)] == shown_numbers[: shown_numbers.index(number)]
+                )
         return DecisionSet(
             list(entries), opened.rows, opened.n_items, opened.base, opened.base_outliers, without_effect
         )
@@ -308,7 +321,12 @@ class Workbench:
 
     def _save_requested(self) -> None:
         while self._save_requests:
-            self._save(self._save_requests[0])
+            folder = self._save_requests[0]
+            is_current = self.snapshot.key == compute_key(self.run_key, self.log.list_active())
+            if is_current or self._is_closed:
+                self._save(folder)
+            else:  # clustering has failed
+                self._error = f"The groups were not saved in {folder}. {self._error or ''}".strip()
             del self._save_requests[0]
 
     def _save(self, folder: Path) -> None:
