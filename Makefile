@@ -19,7 +19,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NU
 VERSION_TESTS := $(addprefix tests/,affinities arrays assessment baselines cli contracts data datasets divergences explain \
   families files fuzz methods metrics persist pipeline plot report rows selection workbench test_imports.py test_packaging.py)
 # builds have the time of the last commit, so that they can be repeated
-SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 # stored cells are reused only for the same commit
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
@@ -62,7 +62,7 @@ test-newest: ## run the tests with the newest versions of all dependencies (NEWE
 
 dist: $(ENV)/ready ## build the wheel and the sdist into dist/; two builds of a commit are equal
 	rm -rf dist
-	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(BIN)/python -m hatchling build -d dist
+	$(if $(SOURCE_DATE_EPOCH),SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)) $(BIN)/python -m hatchling build -d dist
 
 check: $(ENV)/ready ## check style, types, import direction and names
 	$(BIN)/ruff check .

@@ -95,11 +95,17 @@ def test_parameters_of_an_estimator_have_their_new_names_only():
     assert clone(model).get_params() == {"smoothing": 5}
 
 
-def test_name_is_removed_after_its_deprecation():
-    with pytest.raises(ValueError, match=r"parameter 'eta' of .* cannot be removed in 0\.3\.0: deprecate it earlier"):
-        deprecate_parameter("eta", "smoothing", since="0.3.0", removed="0.3.0")(print)
+@pytest.mark.parametrize(("since", "removed"), [("0.3.0", "0.3.0"), ("0.3.0", "0.4.2"), ("1.3.0", "0.9.0")])
+def test_name_works_in_two_minor_versions(since, removed):
+    with pytest.raises(ValueError, match=r"parameter 'eta' of .* it must work in 2 minor versions"):
+        deprecate_parameter("eta", "smoothing", since=since, removed=removed)(print)
+    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="0.5.0")(print)
+    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="1.0.0")(print)
+
+
+def test_name_is_overdue_from_the_version_of_its_removal():
     deprecation = Deprecation("made_up.eta", "made_up.smoothing", **VERSIONS)
-    assert [deprecation.is_overdue(version) for version in ("0.9.3", "0.10.0", "1.0.0")] == [False, True, True]
+    assert [deprecation.is_overdue(version) for version in ("0.9.3", "0.10.0rc1", "1.0.0")] == [False, True, True]
 
 
 def test_no_deprecation_is_overdue(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -31,16 +32,24 @@ class Deprecation(NamedTuple):
 
 
 DEPRECATIONS: list[Deprecation] = []  # of the modules that are imported
+LEAST_MINOR_VERSIONS = 2  # in which a deprecated name still works
 
 
 def parse_version(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version such as "0.3.0", for comparisons."""
-    return tuple(map(int, version.split(".")))
+    """Return the numbers of a version such as "0.3.0" or "0.3.0rc1", for comparisons."""
+    match = re.match(r"\d+(\.\d+)*", version)
+    if match is None:
+        raise ValueError(f"{version!r} is not a version such as '0.3.0'")
+    return tuple(map(int, match.group().split(".")))
 
 
 def _record(deprecation: Deprecation) -> Deprecation:
-    if parse_version(deprecation.since) >= parse_version(deprecation.removed):
-        raise ValueError(f"{deprecation.subject} cannot be removed in {deprecation.removed}: deprecate it earlier")
+    since, removed = parse_version(deprecation.since)[:2], parse_version(deprecation.removed)[:2]
+    if removed < (since[0], since[1] + LEAST_MINOR_VERSIONS):
+        raise ValueError(
+            f"{deprecation.subject}, deprecated in {deprecation.since}, cannot be removed in {deprecation.removed}: it "
+            f"must work in {LEAST_MINOR_VERSIONS} minor versions"
+        )
     DEPRECATIONS.append(deprecation)
     return deprecation
 
