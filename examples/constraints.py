@@ -28,8 +28,8 @@ model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views)
 print(f"without answers: adjusted Rand index {cs.metrics.adjusted_rand_score(is_right, model.labels_):.2f}")
 
 # %%
-# **Ask.** `suggest_constraints` chooses the pairs whose answers say most. Here the true groups answer in place of a
-# person: must the two be in one cluster, or can they not?
+# **Ask.** `suggest_constraints` chooses the pairs whose answers help most. The true classes answer in place of a person
+# whether the two entities belong to one cluster.
 
 answers = cs.Constraints()
 for _ in range(3):
