@@ -54,7 +54,18 @@ AUTOMATIC: dict[type[Family], str] = {
 
 
 def choose(X: Array) -> tuple[Family, str]:
-    """Choose the family for ``families="auto"``, and say why."""
+    """Choose the family for ``families="auto"``, and say why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> family, reason = cs.families.choose(np.array([[0, 3], [2, 1]]))
+    >>> family.name, reason
+    ('multinomial', 'all values are counts: whole numbers, none negative')
+    >>> cs.families.choose(np.array([[0.5, 3.0]]))[0].name
+    'gaussian'
+    """
     values = stored_values(X)
     xp = namespace(values)
     family: type[Family] = Gaussian

@@ -41,6 +41,15 @@ class Family(ABC):
     """One distribution per cluster. Instances are immutable: what is learned is in the parameters.
 
     A family of your own needs `statistics`, `maximize`, `log_prob` and `shapes`; everything else has a default.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> family = cs.families.GaussianFull()
+    >>> isinstance(family, cs.families.Family), family.name, family.accepts_sparse
+    (True, 'gaussian-full', False)
+    >>> family.shapes(n_clusters=3, n_columns=2)
+    {'means': (3, 2), 'covariances': (3, 2, 2)}
     """
 
     name: ClassVar[str]

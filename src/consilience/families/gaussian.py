@@ -212,6 +212,16 @@ class GaussianSpherical(BaseGaussian):
     ----------
     floor : float, default=1e-6
         Smallest variance, as a share of the average column's variance over all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> family = cs.families.GaussianSpherical()
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [8.0, 2.0], [12.0, 2.0]])
+    >>> statistics = family.statistics(X, np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
+    >>> family.maximize(statistics)["covariances"].round(6).tolist()
+    [0.5, 2.0]
     """
 
     name: ClassVar[str] = "gaussian-spherical"
@@ -295,6 +305,15 @@ class GaussianFull(BaseCovariance):
     ----------
     floor : float, default=1e-6
         Smallest variance in any direction, as a share of the variance over all rows; it keeps clusters from collapsing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> family = cs.families.GaussianFull()
+    >>> X = np.array([[0.0, 0.0], [2.0, 1.0], [2.0, 3.0], [4.0, 4.0]])
+    >>> family.maximize(family.statistics(X, np.ones((4, 1))))["covariances"].round(6).tolist()
+    [[[2.0, 2.0], [2.0, 2.5]]]
     """
 
     name: ClassVar[str] = "gaussian-full"
@@ -360,6 +379,16 @@ class GaussianTied(BaseCovariance):
     ----------
     floor : float, default=1e-6
         Smallest variance in any direction, as a share of the variance over all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> family = cs.families.GaussianTied()
+    >>> X = np.array([[0.0, 0.0], [2.0, 4.0], [8.0, 4.0], [10.0, 4.0]])
+    >>> statistics = family.statistics(X, np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
+    >>> family.maximize(statistics)["covariances"].round(6).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
     """
 
     name: ClassVar[str] = "gaussian-tied"
