@@ -16,6 +16,16 @@ class CrossOperator(Protocol):
     """Similarities of some entities (rows) to others (columns), as a matrix that can be multiplied.
 
     Products come as arrays of the library, and on the device, of the compared rows; factors may be NumPy arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> operator = cs.affinities.Linear().build_operator(X, np.random.default_rng(0))
+    >>> similarities = operator.compare_with(np.array([[1.0, 1.0]]))
+    >>> similarities.shape, (similarities @ np.eye(3)).tolist()
+    ((1, 3), [[3.0, 1.0, 2.0]])
     """
 
     @property
@@ -38,6 +48,15 @@ class Operator(CrossOperator, Protocol):
 
     If the connected components of the similarity graph are easily found, an operator has a method `components`, which
     labels them; `find_components` calls it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> operator = cs.affinities.Linear().build_operator(X, np.random.default_rng(0))
+    >>> operator.exact, operator.columns(np.array([0])).tolist()
+    (True, [[9.0], [3.0], [0.0]])
     """
 
     @property
@@ -46,7 +65,19 @@ class Operator(CrossOperator, Protocol):
 
 
 class ViewOperator(Operator, Protocol):
-    """What an affinity makes of the rows of a view."""
+    """What an affinity makes of the rows of a view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 0.0], [0.0, 2.0]])
+    >>> operator = cs.affinities.Linear().build_operator(X, np.random.default_rng(0))
+    >>> round(operator.norm() ** 2, 6)
+    97.0
+    >>> operator.compare_with(np.array([[1.0, 1.0]])).shape
+    (1, 2)
+    """
 
     def norm(self) -> float:
         """Return the Frobenius norm."""
@@ -56,7 +87,18 @@ class ViewOperator(Operator, Protocol):
 
 
 class Affinity(ABC):
-    """How to compare the rows of a view: immutable, and without the state of a fit."""
+    """How to compare the rows of a view: immutable, and without the state of a fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> affinity = cs.affinities.Gaussian(bandwidth=2.0)
+    >>> isinstance(affinity, cs.affinities.Affinity), affinity.accepts_sparse, affinity.options
+    (True, True, ('bandwidth',))
+    >>> affinity.build_operator(np.arange(6.0).reshape(3, 2), np.random.default_rng(0)).shape
+    (3, 3)
+    """
 
     columns_are_entities: ClassVar[bool] = False  # whether the view is a matrix of similarities already
     accepts_sparse: ClassVar[bool] = False
@@ -96,7 +138,17 @@ class Affinity(ABC):
 
 
 class NoAffinityError(ValueError):
-    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view."""
+    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> try:
+    ...     cs.affinities.Gaussian(bandwidth=-1.0)
+    ... except cs.affinities.NoAffinityError as error:
+    ...     print(error)
+    bandwidth=-1.0 must be a number above 0
+    """
 
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:

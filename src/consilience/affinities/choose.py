@@ -25,6 +25,15 @@ class Auto(Affinity):
     """Nearest neighbors: all of them up to 100,000 rows, and nearly all beyond, because the search takes too long.
 
     More than 20,000 rows that are not in memory are compared through landmarks, which are read in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.random.default_rng(0).random((100, 3))
+    >>> affinity = cs.affinities.Auto().resolve(X)
+    >>> type(affinity).__name__, affinity.n_neighbors, affinity.approximate
+    ('NearestNeighbors', 10, False)
     """
 
     accepts_sparse = True
@@ -75,6 +84,14 @@ def make_affinity(value: Any, parameter: str = "affinity", **options: Any) -> Af
         What messages call the value.
     **options
         Parameters of an estimator for an affinity given by name. An affinity that does not declare one refuses it.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> cs.affinities.make_affinity("gaussian", bandwidth=2.0)
+    Gaussian(bandwidth=2.0)
+    >>> cs.affinities.make_affinity(cs.affinities.Polynomial(degree=2)).degree
+    2
     """
     if isinstance(value, Affinity):
         if options:

@@ -58,6 +58,15 @@ class Gaussian(KernelAffinity):
     bandwidth : float, 'median' or 'local', default='median'
         A number; the median of all distances, those of rows to themselves included; or self-tuning: 2 bandwidth^2 is
         the product of the two rows' distances to their seventh neighbors (Zelnik-Manor & Perona 2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> operator = cs.affinities.Gaussian(bandwidth=1.0).build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(3)).round(3).tolist()
+    [[1.0, 0.607, 0.011], [0.607, 1.0, 0.135], [0.011, 0.135, 1.0]]
     """
 
     bandwidth: float | str = "median"

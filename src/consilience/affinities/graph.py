@@ -154,6 +154,15 @@ class Precomputed(Affinity):
     """The view is a square matrix of similarities, dense or sparse: symmetric, none negative.
 
     New entities come with their similarities to those of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> operator = cs.affinities.Precomputed().build_operator(X, np.random.default_rng(0))
+    >>> (operator.compare_with(np.array([[0.0, 0.8]])) @ np.eye(2)).tolist()
+    [[0.0, 0.8]]
     """
 
     columns_are_entities = True
@@ -214,6 +223,15 @@ class NearestNeighbors(Affinity):
     approximate : bool, default=False
         Find nearly all nearest rows, about 98%, in a fraction of the time: each row is compared with those in the cells
         of a partition that are near to it. Worth it from about 50,000 rows on. On a device the search is always exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> operator = cs.affinities.NearestNeighbors(n_neighbors=2).build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(3)).tolist()
+    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.5], [0.0, 0.5, 1.0]]
     """
 
     n_neighbors: int | None = None

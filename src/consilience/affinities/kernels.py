@@ -38,7 +38,22 @@ from .distances import scale_to_unit_length
 
 
 class KernelAffinity(Affinity):
-    """An affinity that is a kernel. A subclass is the kernel itself (`points`, `tile`), or `learn` returns it."""
+    """An affinity that is a kernel. A subclass is the kernel itself (`points`, `tile`), or `learn` returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> class Laplacian(cs.affinities.KernelAffinity):
+    ...     def points(self, X):
+    ...         return cs.affinities.KernelRows(X)
+    ...
+    ...     def tile(self, left, right):
+    ...         return np.exp(-np.abs(left.X[:, None] - right.X[None, :]).sum(axis=2))
+    >>> operator = Laplacian().build_operator(np.array([[0.0], [1.0]]))
+    >>> (operator @ np.eye(2)).round(3).tolist()
+    [[1.0, 0.368], [0.368, 1.0]]
+    """
 
     def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
         """Return the kernel, with what it learns from these rows, such as a bandwidth."""
@@ -97,7 +112,17 @@ def has_negative(X: Array) -> bool:
 @save_as("affinity-linear")
 @dataclass(frozen=True)
 class Linear(KernelAffinity):
-    """Inner product of two rows; if some are negative, the smallest is subtracted from all."""
+    """Inner product of two rows; if some are negative, the smallest is subtracted from all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> operator = cs.affinities.Linear().build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(3)).tolist()
+    [[9.0, 3.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 4.0]]
+    """
 
     accepts_sparse = True
 
@@ -127,6 +152,15 @@ class Cosine(KernelAffinity):
     """Inner product of two rows of unit length. A row of zeros has no direction, so it counts as missing.
 
     Rows with negative numbers may have negative cosines: then the smallest is subtracted from all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[2.0, 0.0], [3.0, 3.0], [0.0, 5.0]])
+    >>> operator = cs.affinities.Cosine().build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(3)).round(3).tolist()
+    [[1.0, 0.707, 0.0], [0.707, 1.0, 0.707], [0.0, 0.707, 1.0]]
     """
 
     accepts_sparse = True
@@ -157,6 +191,15 @@ class Polynomial(KernelAffinity):
         Factor of the inner product; if not given, one over the number of columns, as in scikit-learn.
     offset : float, default=1.0
         What is added before the power is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 0.0], [0.0, 2.0]])
+    >>> operator = cs.affinities.Polynomial(degree=2, gamma=1.0).build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(2)).tolist()
+    [[100.0, 1.0], [1.0, 25.0]]
     """
 
     degree: int = 3
@@ -233,6 +276,15 @@ class ChiSquared(HistogramAffinity):
     ----------
     gamma : float, default=1.0
         Factor of the distance: the larger, the narrower the kernel. 1.0 suits rows that sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.5, 0.5], [1.0, 0.0]])
+    >>> operator = cs.affinities.ChiSquared().build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(2)).round(3).tolist()
+    [[1.0, 0.513], [0.513, 1.0]]
     """
 
     gamma: float = 1.0
@@ -253,7 +305,17 @@ class ChiSquared(HistogramAffinity):
 @save_as("affinity-histogram-intersection")
 @dataclass(frozen=True)
 class HistogramIntersection(HistogramAffinity):
-    """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse."""
+    """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0]])
+    >>> operator = cs.affinities.HistogramIntersection().build_operator(X, np.random.default_rng(0))
+    >>> (operator @ np.eye(2)).tolist()
+    [[4.0, 2.0], [2.0, 3.0]]
+    """
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         return self.sum_histograms(left.X, right.X, harmonic=False)

@@ -96,6 +96,17 @@ class Landmarks(Affinity):
         Number of landmarks each row is joined to.
     metric : {'euclidean', 'cosine'}, optional
         If not given, chosen as for `NearestNeighbors`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> operator = cs.affinities.Landmarks(n_landmarks=50, n_neighbors=5).build_operator(X, np.random.default_rng(0))
+    >>> operator.shape, operator.exact
+    ((300, 300), False)
+    >>> bool(np.allclose(operator @ np.ones((300, 1)), 1))
+    True
     """
 
     n_landmarks: int = 1000
@@ -216,6 +227,16 @@ class Nystroem(Affinity):
         What is approximated.
     n_landmarks : int, default=500
         Number of rows that serve as landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> affinity = cs.affinities.Nystroem(cs.affinities.Linear(), n_landmarks=10)
+    >>> operator = affinity.build_operator(X, np.random.default_rng(0))
+    >>> bool(np.allclose(operator @ np.eye(300), X @ X.T))
+    True
     """
 
     kernel: KernelAffinity = field(default_factory=Gaussian)

@@ -35,7 +35,17 @@ DEVICE_SHARE = 0.8  # share of the free memory of a device that tables may take
 
 @save_as("kernel-points")
 class KernelRows(NamedTuple):
-    """Rows prepared for a kernel."""
+    """Rows prepared for a kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> rows = cs.affinities.KernelRows(X, row_term=(X**2).sum(axis=1))
+    >>> rows.slice_rows(slice(0, 2)).row_term.tolist()
+    [25.0, 1.0]
+    """
 
     X: Array
     row_term: Array = None  # (n,) a term of the kernel that depends on this row only, if it has one
