@@ -34,6 +34,16 @@ class Divergence(Protocol):
     Except for a term that depends only on the row it is affine in the row,
     ``d(x, c) = row_term(x) + scale * (bias(c) - x . weights(c))``, so that one product, sparse or dense, finds the
     nearest of k centers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> divergence = cs.divergences.SquaredEuclidean()
+    >>> divergence.centers(np.array([[2.0, 6.0], [9.0, 3.0]]), np.array([2.0, 3.0])).tolist()
+    [[1.0, 3.0], [3.0, 1.0]]
+    >>> divergence.distance(np.array([4.0, 9.0])).tolist()
+    [2.0, 3.0]
     """
 
     scale: ClassVar[float]
@@ -53,11 +63,32 @@ class Divergence(Protocol):
 
 
 class NoDivergenceError(ValueError):
-    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view."""
+    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> try:
+    ...     cs.divergences.KullbackLeibler(smoothing=-1)
+    ... except cs.divergences.NoDivergenceError as error:
+    ...     print(error)
+    smoothing=-1 must be 0 or more
+    """
 
 
 class PairDivergence(ABC):
-    """How to compare the rows of a view with each other; immutable."""
+    """How to compare the rows of a view with each other; immutable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> divergence = cs.divergences.Cosine()
+    >>> isinstance(divergence, cs.divergences.PairDivergence), divergence.has_kernel
+    (True, True)
+    >>> divergence.comparable(np.array([[1.0, 2.0], [0.0, 0.0]])).tolist()
+    [True, False]
+    """
 
     columns_are_entities: ClassVar[bool] = False  # whether the view is already a matrix of distances or similarities
     has_kernel: ClassVar[bool] = False  # whether it is a squared distance in some space, where clusters have means
@@ -72,7 +103,19 @@ class PairDivergence(ABC):
 
 
 class Measure(ABC):
-    """A divergence with what it has learned from the rows of the fit; d(x, y) of a point x and an exemplar y."""
+    """A divergence with what it has learned from the rows of the fit; d(x, y) of a point x and an exemplar y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    >>> measure = cs.divergences.SquaredEuclidean().learn(X)
+    >>> isinstance(measure, cs.divergences.Measure)
+    True
+    >>> round(measure.total(measure.points(X), measure.exemplars(X)), 6)
+    50.0
+    """
 
     caveat: str | None = None  # what the user should know about these rows
     no_normalizer: ClassVar[str]  # why there is no normalizing constant, if there is none
@@ -157,6 +200,16 @@ class Likelihood:
 
     With a very large beta, divergences that are only rounding errors count as zero. Otherwise the likelihood of a row
     under its own component could be zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0], [1.0]])
+    >>> measure = cs.divergences.SquaredEuclidean().learn(X)
+    >>> likelihood = cs.divergences.Likelihood(measure, beta=2.0)
+    >>> likelihood.tile(measure.points(X), measure.exemplars(X)).round(3).tolist()
+    [[1.0, 0.135], [0.135, 1.0]]
     """
 
     def __init__(self, measure: Measure, beta: float) -> None:

@@ -25,6 +25,16 @@ class Bernoulli(PairDivergence):
     margin : float, default=0.001
         Entries are clipped to at least this distance from 0 and 1, because otherwise a single column would put rows
         infinitely far apart. For zeros and ones it changes only the scale, like `beta`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    >>> measure = cs.divergences.Bernoulli().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 2] / divergences[0, 1]), 6)
+    3.0
     """
 
     margin: float = 1e-3

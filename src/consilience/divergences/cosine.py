@@ -19,6 +19,16 @@ class Cosine(PairDivergence):
     """``1 - <x, c>`` for rows and centers of unit length; a row of zeros has no direction and counts as missing.
 
     As a mixture's component: von Mises-Fisher.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[2.0, 0.0], [3.0, 3.0]])
+    >>> measure = cs.divergences.Cosine().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 1]), 4)
+    0.2929
     """
 
     scale: ClassVar[float] = 1.0

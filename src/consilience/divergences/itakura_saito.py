@@ -18,6 +18,16 @@ class ItakuraSaito(PairDivergence):
     """``sum x / y - log(x / y) - 1`` over the columns, of positive numbers; only their ratios matter.
 
     As a mixture's component: a gamma distribution of shape beta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [10.0, 20.0], [20.0, 40.0]])
+    >>> measure = cs.divergences.ItakuraSaito().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> divergences[[0, 2], [1, 3]].round(4).tolist()
+    [0.3863, 0.3863]
     """
 
     def learn(self, X: Array) -> ItakuraSaitoMeasure:

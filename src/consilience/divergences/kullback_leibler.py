@@ -26,6 +26,16 @@ class KullbackLeibler(PairDivergence):
     smoothing : float, optional
         Added to all entries. By default 0 if no entry is zero, and otherwise the mean of all entries: as much as one
         more row would add, spread evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[2.0, 2.0], [1.0, 3.0]])
+    >>> measure = cs.divergences.KullbackLeibler().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> divergences[[0, 1], [1, 0]].round(4).tolist()
+    [0.5754, 0.5232]
     """
 
     smoothing: float | None = None

@@ -23,6 +23,16 @@ class Mahalanobis(PairDivergence):
     ----------
     covariance : array-like of shape (n_columns, n_columns), optional
         C; by default the covariance of the view's columns. Directions without variance are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0, 0.0], [2.0, 3.0]])
+    >>> measure = cs.divergences.Mahalanobis(covariance=[[4.0, 0.0], [0.0, 1.0]]).learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 1]), 4)
+    10.0
     """
 
     covariance: Array | None = None

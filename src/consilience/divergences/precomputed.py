@@ -23,6 +23,16 @@ class Precomputed(PairDivergence):
 
     They are used in the exponent as they are: for a Gaussian give *squared* Euclidean distances. New entities come with
     their divergences from those of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0, 4.0], [4.0, 0.0]])
+    >>> measure = cs.divergences.Precomputed().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 1]), 4)
+    4.0
     """
 
     columns_are_entities: ClassVar[bool] = True
@@ -83,6 +93,16 @@ class Kernel(PairDivergence):
     New entities come with their similarities to those of the fit. Their similarity to themselves is not known: it is
     taken from the diagonal if that is constant, and otherwise is the smallest value that the similarities allow, which
     is exact for entities of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> measure = cs.divergences.Kernel().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 1]), 4)
+    3.0
     """
 
     columns_are_entities: ClassVar[bool] = True

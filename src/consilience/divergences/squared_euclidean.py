@@ -30,7 +30,18 @@ from .base import PairDivergence, ProductMeasure
 @save_as("divergence-squared-euclidean")
 @dataclass(frozen=True)
 class SquaredEuclidean(PairDivergence):
-    """``||x - c||^2``; the center is the mean. As a mixture's component: a Gaussian."""
+    """``||x - c||^2``; the center is the mean. As a mixture's component: a Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    >>> measure = cs.divergences.SquaredEuclidean().learn(X)
+    >>> divergences = -measure.tile(measure.points(X), measure.exemplars(X))
+    >>> round(float(divergences[0, 1]), 4)
+    25.0
+    """
 
     scale: ClassVar[float] = 2.0
     uses_origin: ClassVar[bool] = True
