@@ -12,7 +12,18 @@ from ..data import Views
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Views with their true classes and their origin. Unpacks into ``views, y``."""
+    """Views with their true classes and their origin. Unpacks into ``views, y``.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> data = cs.datasets.load_digits_views()
+    >>> data.name, data.target.shape, data.target_names[:3]
+    ('digits', (2000,), ('0', '1', '2'))
+    >>> views, y = data
+    >>> views.names
+    ('fou', 'fac', 'kar', 'pix', 'zer', 'mor')
+    """
 
     name: str
     views: Views

@@ -39,6 +39,13 @@ class WordSenses:
         The lexicographer file: ``noun.animal``.
     links : tuple of (str, str)
         Ids of the source and the target: the target is a wider kind, a whole or a domain of the source.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> senses = cs.datasets.read_word_senses()
+    >>> len(senses.ids), senses.ids[0], senses.kinds[0]
+    (3015, 'abdomen.n.01', 'noun.body')
     """
 
     ids: tuple[str, ...]

@@ -28,6 +28,15 @@ def fetch_cora() -> Dataset:
     -------
     Dataset
         Views ``text`` (1,433 words, 0 or 1), ``inbound`` (the papers that cite it) and ``outbound`` (those it cites).
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> cora = cs.datasets.fetch_cora()  # doctest: +SKIP
+    >>> cora.views.names  # doctest: +SKIP
+    ('text', 'inbound', 'outbound')
+    >>> len(cora.views), len(cora.target_names)  # doctest: +SKIP
+    (2708, 7)
     """
     return load_remote(CORA)
 
@@ -40,6 +49,15 @@ def fetch_citeseer() -> Dataset:
     Dataset
         Views ``text`` (3,703 words, 0 or 1), ``inbound`` (the papers that cite it) and ``outbound`` (those it cites).
         124 papers cite themselves, which is kept; 17 citations of papers that are not there are left out.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> citeseer = cs.datasets.fetch_citeseer()  # doctest: +SKIP
+    >>> citeseer.views.names  # doctest: +SKIP
+    ('text', 'inbound', 'outbound')
+    >>> len(citeseer.views), len(citeseer.target_names)  # doctest: +SKIP
+    (3312, 6)
     """
     return load_remote(CITESEER)
 
@@ -51,6 +69,15 @@ def fetch_webkb_linqs() -> Dataset:
     -------
     Dataset
         Views ``text`` (1,703 words, 0 or 1), ``inbound`` (the pages that link to it) and ``outbound``.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> webkb = cs.datasets.fetch_webkb_linqs()  # doctest: +SKIP
+    >>> webkb.views.names  # doctest: +SKIP
+    ('text', 'inbound', 'outbound')
+    >>> webkb.target_names  # doctest: +SKIP
+    ('course', 'faculty', 'project', 'staff', 'student')
     """
     return load_remote(WEBKB_LINQS)
 

@@ -35,6 +35,14 @@ def where(name: str) -> str:
     -------
     str
         ``in CONSILIENCE_DATA``, ``in the cache``, or ``to be downloaded`` with the address.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> "cora" in cs.datasets.FETCHERS
+    True
+    >>> cs.datasets.where("cora")  # doctest: +SKIP
+    'to be downloaded (https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz)'
     """
     if name not in REMOTE_DATASETS:
         raise ValueError(f"there is no data set {name!r} to fetch: choose from {', '.join(REMOTE_DATASETS)}")

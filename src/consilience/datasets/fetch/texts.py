@@ -38,6 +38,15 @@ def fetch_bbc(n_segments: int = 4) -> Dataset:
     Dataset
         Views ``seg1``, ``seg2``, ...; the classes are business, entertainment, politics, sport and tech. The converted
         copy of two segments is a reconstruction, as its description says.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> bbc = cs.datasets.fetch_bbc(n_segments=4)  # doctest: +SKIP
+    >>> bbc.views.names  # doctest: +SKIP
+    ('seg1', 'seg2', 'seg3', 'seg4')
+    >>> len(bbc.views), len(bbc.target_names)  # doctest: +SKIP
+    (685, 5)
     """
     if n_segments not in BBC:
         raise ValueError(f"n_segments={n_segments!r} must be one of {', '.join(map(str, BBC))}")
@@ -51,6 +60,15 @@ def fetch_bbcsport() -> Dataset:
     -------
     Dataset
         Views ``seg1`` and ``seg2``; the classes are athletics, cricket, football, rugby and tennis.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> bbcsport = cs.datasets.fetch_bbcsport()  # doctest: +SKIP
+    >>> bbcsport.views.names  # doctest: +SKIP
+    ('seg1', 'seg2')
+    >>> sorted(bbcsport.target_names)  # doctest: +SKIP
+    ['athletics', 'cricket', 'football', 'rugby', 'tennis']
     """
     return load_remote(BBCSPORT)
 
@@ -176,6 +194,16 @@ def fetch_cluto(name: str) -> Dataset:
     -------
     Dataset
         One view, ``text``, without the columns that no document has.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> reuters = cs.datasets.fetch_cluto("re0")  # doctest: +SKIP
+    >>> reuters.views.shape, len(reuters.target_names)  # doctest: +SKIP
+    ((1504, 2886), 13)
+    >>> halves = cs.datasets.make_random_splits(reuters.views["text"], n_views=2, random_state=0)  # doctest: +SKIP
+    >>> len(halves), len(halves.names)  # doctest: +SKIP
+    (1504, 2)
     """
     if name not in CLUTO:
         raise ValueError(f"there is no collection {name!r}: choose from {', '.join(map(repr, CLUTO))}")
@@ -239,6 +267,15 @@ def fetch_newsgroups() -> Dataset:
     Dataset
         Views ``body`` (words of at least five messages) and ``subject`` (words of at least two). Quotations are kept,
         headers other than the subject are not. The messages of the training set come first, by group.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> newsgroups = cs.datasets.fetch_newsgroups()  # doctest: +SKIP
+    >>> newsgroups.views.names  # doctest: +SKIP
+    ('body', 'subject')
+    >>> newsgroups.target_names[:3]  # doctest: +SKIP
+    ('alt.atheism', 'comp.graphics', 'comp.os.ms-windows.misc')
     """
     return load_remote(NEWSGROUPS)
 
@@ -295,6 +332,15 @@ def fetch_reuters(n_samples: int = 1200, random_state: Seed = 0) -> Dataset:
     Dataset
         Views ``EN``, ``FR``, ``GR``, ``IT`` and ``SP`` of weighted words; in the copy of 1,200 the last two are called
         ``view4`` and ``view5``, because their order is not certain.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> reuters = cs.datasets.fetch_reuters(n_samples=600)  # doctest: +SKIP
+    >>> reuters.views.names  # doctest: +SKIP
+    ('EN', 'FR', 'GR', 'IT', 'SP')
+    >>> len(reuters.views), len(reuters.target_names)  # doctest: +SKIP
+    (600, 6)
     """
     if n_samples < 6 or n_samples % 6:
         raise ValueError(f"n_samples={n_samples} must be a multiple of 6, for the six classes")

@@ -38,6 +38,15 @@ def fetch_digits_views() -> Dataset:
     -------
     Dataset
         Views ``fou``, ``fac``, ``kar``, ``pix``, ``zer`` and ``mor``; 200 of each digit.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> digits = cs.datasets.fetch_digits_views()  # doctest: +SKIP
+    >>> digits.views.names  # doctest: +SKIP
+    ('fou', 'fac', 'kar', 'pix', 'zer', 'mor')
+    >>> digits.views.shape  # doctest: +SKIP
+    (2000, 649)
     """
     return load_remote(DIGITS)
 
@@ -59,6 +68,15 @@ def fetch_letters() -> Dataset:
     -------
     Dataset
         One view, ``features``; the classes are the 26 capital letters.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> letters = cs.datasets.fetch_letters()  # doctest: +SKIP
+    >>> letters.views.shape  # doctest: +SKIP
+    (20000, 16)
+    >>> letters.target_names[:3]  # doctest: +SKIP
+    ('A', 'B', 'C')
     """
     return load_remote(LETTERS)
 
@@ -79,6 +97,13 @@ def fetch_pendigits() -> Dataset:
     Dataset
         One view, ``strokes``: the coordinates ``x1``, ``y1`` to ``x8``, ``y8``, whole numbers from 0 to 100. Rows of
         the training file come first, then those of the test file, by other writers.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> pendigits = cs.datasets.fetch_pendigits()  # doctest: +SKIP
+    >>> pendigits.views.names, pendigits.views.shape  # doctest: +SKIP
+    (('strokes',), (10992, 16))
     """
     return load_remote(PENDIGITS)
 
@@ -108,6 +133,15 @@ def fetch_internet_ads(version: str = "full") -> Dataset:
     -------
     Dataset
         The description says which views the copy on this machine has.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> ads = cs.datasets.fetch_internet_ads("998")  # doctest: +SKIP
+    >>> ads.views.names  # doctest: +SKIP
+    ('geometry', 'url', 'origurl', 'ancurl', 'alt', 'caption')
+    >>> len(ads.views), sorted(ads.target_names)  # doctest: +SKIP
+    (998, ['ad', 'nonad'])
     """
     if version not in ADS:
         raise ValueError(f"version={version!r} must be one of {', '.join(map(repr, ADS))}")

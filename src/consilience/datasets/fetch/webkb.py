@@ -31,6 +31,15 @@ def fetch_webkb() -> Dataset:
         Views ``text`` (words of at least three pages), ``anchor`` (words of the links to the page, on any of the 8,282
         collected pages), ``inbound`` (pages that link to it) and ``outbound`` (pages that it links to). No links lead
         to many pages: select those with the views you need by ``views.present``.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> webkb = cs.datasets.fetch_webkb()  # doctest: +SKIP
+    >>> webkb.views.names  # doctest: +SKIP
+    ('text', 'anchor', 'inbound', 'outbound')
+    >>> len(webkb.views), len(webkb.target_names)  # doctest: +SKIP
+    (4518, 6)
     """
     return load_remote(WEBKB)
 
