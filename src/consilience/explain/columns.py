@@ -30,6 +30,14 @@ class OriginalColumn:
     event : ndarray of bool, shape (n_entities,), optional
         Of times until an event: whether the event has happened at the time. Otherwise the time is censored: the event
         had not happened when the entity was last observed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> price = cs.explain.OriginalColumn("price", np.array([12.5, np.nan, 3.0]), "number", unit="$")
+    >>> price.select([0, 2]).values.tolist()
+    [12.5, 3.0]
     """
 
     name: str

@@ -101,6 +101,15 @@ def compare_each_cluster(labels: Any, columns: Sequence[OriginalColumn]) -> Tabl
         Holm's method, ``effect`` and its ``measure``: of numbers and dates Cliff's delta, from -1 (all values are below
         those elsewhere) to 1; of categories Cramér's V; of times until an event the hazard ratio; and ``n``, the number
         of entities of the cluster with a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> age = cs.explain.OriginalColumn("age", np.arange(20.0), "number", is_description=True)
+    >>> comparison = cs.explain.compare_each_cluster(np.repeat([0, 1], 10), [age])
+    >>> comparison["cluster"].tolist(), comparison["effect"].round(2).tolist()
+    ([0, 1], [-1.0, 1.0])
     """
     labels, described = _check_input(labels, columns)
     rows = [

@@ -47,6 +47,14 @@ def confidence(model: Any, views: Views) -> np.ndarray:
     -------
     ndarray of shape (n_entities,)
         Comparable within a model, not between methods; 0 for an entity labelled -1.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views = cs.Views([[[0.0], [1.0], [4.0], [9.0], [10.0]]])
+    >>> model = cs.MultiViewKMeans(n_clusters=2, random_state=0).fit(views)
+    >>> int(cs.explain.confidence(model, views).argmin())  # the row between the clusters
+    2
     """
     labels = np.asarray(model.labels_)
     values = choose_measure(model).measure(model, views, labels)

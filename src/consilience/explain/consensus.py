@@ -86,6 +86,14 @@ def embed_graph(graph: Operator, n_components: int = 30, *, random_state: Seed =
     -------
     ndarray of shape (n_entities, n_components)
         As `joint_embedding` returns.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
+    >>> graph = cs.explain.build_consensus_graph(views)
+    >>> cs.explain.embed_graph(graph, n_components=2).shape
+    (60, 2)
     """
     if n_components < 1:
         raise ValueError(f"n_components={n_components} must be 1 or more")

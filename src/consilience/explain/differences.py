@@ -48,6 +48,15 @@ class Difference:
         How different the cluster is, from 0 to 1: of numbers and dates Cliff's delta, the probability that an entity of
         the cluster has a larger number than another entity minus the probability of a smaller one, or the same of the
         distances from the median; of shares the difference of their arcsines, relative to that of 0% and 100%.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> price = cs.explain.OriginalColumn("price", np.arange(40.0), "number", unit="$")
+    >>> difference = cs.explain.find_differences(np.repeat([0, 1], 20), [price])[0][0]
+    >>> difference.text, difference.elsewhere, difference.strength
+    ('5–14 $', '25–34 $', 1.0)
     """
 
     column: str

@@ -37,6 +37,14 @@ class Hierarchy:
     heights : ndarray of shape (n_clusters - 1,)
         Dissimilarity of the nodes that each step merges, 0 to 1; it does not decrease. 0.5 means as similar as by
         chance, and above 0.9 that hardly anything connects them.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views = cs.Views([[[1.0], [1.1], [2.0], [2.1], [8.0], [8.1]]])
+    >>> hierarchy = cs.explain.build_hierarchy([0, 0, 1, 1, 2, 2], views)
+    >>> hierarchy.n_clusters, hierarchy.merges.tolist(), hierarchy.levels
+    (3, [[0, 1], [2, 3]], [1, 2, 3])
     """
 
     clusters: np.ndarray

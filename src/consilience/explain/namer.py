@@ -41,6 +41,16 @@ class ClusterDescription:
         The texts of these entities, up to 500 characters each; empty without texts.
     differences : list of str
         Sentences about columns in which the cluster differs, such as "price 12–34 $, elsewhere 3–9 $".
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> def name_by_terms(cluster):
+    ...     return f"{cluster.terms[0].name} ({cluster.size})"
+    >>> shop = {"title": ["steel knife", "sharp knife", "bread knife", "red apple", "sweet apple", "green apple"]}
+    >>> result = cs.cluster(shop, n_clusters=2, method="k-means", namer=name_by_terms, assess=False)
+    >>> sorted(result.names)
+    ['apple (3)', 'knife (3)']
     """
 
     number: int

@@ -18,7 +18,16 @@ from ..rows import read_whole
 
 @dataclass(frozen=True)
 class Mark:
-    """A column in which a cluster differs from the others."""
+    """A column in which a cluster differs from the others.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views = cs.Views.from_columns([[9, 0, 1], [8, 1, 1], [0, 7, 1], [1, 9, 1]], {"words": [0, 1, 2]})
+    >>> mark = cs.explain.profile(views, [0, 0, 1, 1])["words"][0][0]
+    >>> mark.feature, mark.inside, mark.outside
+    ('0', 8.5, 0.5)
+    """
 
     feature: str  #: name of the column, or its position
     strength: float  #: difference of the means inside and outside, in standard errors
@@ -141,7 +150,15 @@ def _to_dense(values: Any) -> np.ndarray:
 
 
 def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
-    """Return for each cluster the positions of the n entities of highest confidence, the highest first."""
+    """Return for each cluster the positions of the n entities of highest confidence, the highest first.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> rows = cs.explain.typical([0, 0, 1, 1, 1], [0.5, 0.9, 0.7, 0.6, 0.8], n=2)
+    >>> [cluster.tolist() for cluster in rows]
+    [[1, 0], [4, 2]]
+    """
     labels = np.asarray(labels)
     order = np.lexsort((np.arange(len(labels)), -np.asarray(confidence), labels))
     starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))

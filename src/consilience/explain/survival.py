@@ -28,6 +28,13 @@ class SurvivalCurve:
         The 95% confidence interval of the share, on the scale of log(-log(share)).
     at_risk : ndarray of int, shape (n_times,)
         Number of entities without an event that are observed up to each time, or longer.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> curve = cs.explain.estimate_survival([2, 3, 3, 5], [True, True, False, False])
+    >>> curve.median, curve.count_at_risk([0, 3, 4]).tolist()
+    (3.0, [4, 3, 1])
     """
 
     times: np.ndarray
@@ -64,6 +71,13 @@ class SurvivalTest:
         Numbers of the clusters.
     observed, expected, variance : ndarray of shape (n_clusters,)
         Number of events in each cluster, the number expected if survival is equal, and its variance.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> test = cs.explain.compare_survival([1, 2, 3, 7, 8, 9], [True] * 6, [0, 0, 0, 1, 1, 1])
+    >>> test.degrees, round(test.statistic, 2), test.hazard_ratios.round(1).tolist()
+    (1, 5.05, [4.2, 0.2])
     """
 
     statistic: float
