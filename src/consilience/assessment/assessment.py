@@ -90,6 +90,17 @@ class Assessment:
         Views that were made from the same data, which do not confirm each other.
     averaged : list of str
         Views whose rows are averages over several entities, which make all figures optimistic.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=12, random_state=0)
+    >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views)
+    >>> assessment = cs.assess(model, views)
+    >>> assessment.verdict, round(assessment.disagreement, 2), assessment.n_assessed
+    ('stable', 0.0, 150)
+    >>> assessment.clusters["size"].tolist()
+    [50, 50, 50]
     """
 
     disagreement: float
@@ -410,6 +421,17 @@ class Alternative:
         Normalised mutual information of its labels and the labels with all views.
     labels : ndarray or None
         The clusters of these entities, which are saved even if the model is not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> views, _ = cs.datasets.make_gaussian_views(100, n_clusters=2, separation=12, random_state=0)
+    >>> views = cs.Views({**dict(views.items()), "noise": np.random.default_rng(0).normal(size=(100, 4))})
+    >>> model = cs.MultiViewKMeans(n_clusters=2, random_state=0).fit(views)
+    >>> alternative = cs.assess(model, views, refit=True).alternative
+    >>> alternative.left_out, len(alternative.rows), round(alternative.similarity, 2)
+    (('noise',), 100, 1.0)
     """
 
     left_out: tuple[str, ...]

@@ -86,7 +86,15 @@ def average_entropy(y: Any, labels: Any, base: float = 2) -> float:
 
 
 class PairwiseScores(NamedTuple):
-    """Scores over pairs of entities."""
+    """Scores over pairs of entities.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> scores = cs.metrics.pairwise_scores([0, 0, 1, 1], [0, 0, 0, 1])
+    >>> scores.recall, scores.f
+    (0.5, 0.4)
+    """
 
     precision: float
     recall: float

@@ -76,6 +76,16 @@ class Result:
         Position of each entity on the map of all views.
     hierarchy : Hierarchy
         The tree that merges the clusters; ``at(n)`` gives n groups.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> data = {"size": [[1.0], [1.1], [5.0], [5.2]], "weight": [[2.0], [2.2], [9.0], [9.1]]}
+    >>> result = cs.cluster(data, n_clusters=2, method="k-means", assess=False)
+    >>> result.summary["sizes"], result.views.names
+    ([2, 2], ('size', 'weight'))
+    >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
+    True
     """
 
     def __init__(

@@ -47,6 +47,16 @@ class RepresentationChoice:
         The choice and its reason.
     n_entities : int
         Number of entities that were compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> words, _ = cs.datasets.make_text_views(200, n_clusters=3, n_words=(100, 100), topic_share=0.2, random_state=0)
+    >>> both = cs.Views({**dict(words.items()), "noise": np.random.default_rng(0).normal(size=(200, 20))})
+    >>> choice = cs.selection.compare_representations({"words": words, "words+noise": both}, n_clusters=3)
+    >>> choice.name, choice.n_entities, choice.table["eligible"].tolist()
+    ('words', 200, [True, False])
     """
 
     name: str

@@ -42,6 +42,16 @@ class Selection:
         One sentence per supported number.
     labels : ndarray of shape (n_entities,) or None
         With ``small_groups=True``: the group of each entity.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=12, random_state=0)
+    >>> selection = cs.select_n_clusters(cs.Consilience(), views, range(2, 5))
+    >>> selection.n_clusters, selection.supported, selection.reason
+    (3, (3,), '3 clusters.')
+    >>> selection.table["n_clusters"].tolist()
+    [2, 3, 4]
     """
 
     n_clusters: int

@@ -37,6 +37,16 @@ class InfeasibleConstraintsError(ValueError):
         What could not be satisfied, and what to do.
     pairs : array-like of int, shape (n_pairs, 2), default=()
         Cannot-links, as positions of entities, that could not be satisfied.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> constraints = cs.Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    >>> try:
+    ...     cs.COPKMeans(n_clusters=2).fit([[0.0], [1.0], [2.0]], constraints=constraints)
+    ... except cs.InfeasibleConstraintsError as error:
+    ...     print(error.pairs.tolist())
+    [[0, 2]]
     """
 
     def __init__(self, message: str, pairs: Any = ()) -> None:
