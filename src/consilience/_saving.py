@@ -70,12 +70,38 @@ def save_as(name: str, *, version: int = 1, upgrade: Upgrade | None = None) -> C
     upgrade : callable, optional
         Called with the attributes of an earlier version and its number; returns attributes of this version. Files of
         earlier versions are refused without it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import consilience as cs
+    >>> @cs.persist.save_as("example-scale")
+    ... class Scale:
+    ...     def __init__(self, factor):
+    ...         self.factor = factor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cs.save(Scale(2.5), f"{folder}/scale.zip")
+    ...     cs.load(f"{folder}/scale.zip").factor
+    2.5
     """
     return _declare(SAVED_CLASSES, name, version, upgrade)
 
 
 def refer_as(name: str, *, version: int = 1) -> Callable[[T], T]:
-    """Decorate a function: model files refer to it by this name."""
+    """Decorate a function: model files refer to it by this name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import consilience as cs
+    >>> @cs.persist.refer_as("example-halve")
+    ... def halve(number):
+    ...     return number / 2
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cs.save({"transform": halve}, f"{folder}/settings.zip")
+    ...     cs.load(f"{folder}/settings.zip")["transform"](3)
+    1.5
+    """
     return _declare(SAVED_REFERENCES, name, version, None)
 
 

@@ -24,7 +24,15 @@ TABLE_VIEW = "view0"  # what estimators call the only view if they are given a t
 
 @dataclass(frozen=True)
 class ContractCase:
-    """How the contract tests use an estimator."""
+    """How the contract tests use an estimator.
+
+    Examples
+    --------
+    >>> from consilience.registry import find_estimator
+    >>> case = find_estimator("co-em").contract
+    >>> case.options, case.is_iterative
+    ({'eta': 0.25}, True)
+    """
 
     options: Mapping[str, Any] = field(default_factory=dict)  #: constructor arguments
     is_complete: bool = True  #: whether it passes all contracts of an estimator, not only those of a declaration
@@ -33,7 +41,18 @@ class ContractCase:
 
 @dataclass(frozen=True)
 class EstimatorDeclaration:
-    """An estimator as the command line, the comparison and the contract tests use it."""
+    """An estimator as the command line, the comparison and the contract tests use it.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.registry import EstimatorDeclaration
+    >>> declaration = EstimatorDeclaration(
+    ...     "many-starts", "k-means from 50 starts", cs.MultiViewKMeans, lambda kinds: {"n_init": 50}, takes_seeds=True
+    ... )
+    >>> declaration.can_predict, declaration.takes_constraints, declaration.build(3, {"text": "counts"}).n_init
+    (True, False, 50)
+    """
 
     name: str  #: value of --method
     title: str  #: what the help and the report call it
@@ -111,17 +130,42 @@ _DECLARATIONS: dict[str, EstimatorDeclaration] = {}
 
 
 def declare_estimator(declaration: EstimatorDeclaration) -> None:
-    """Add an estimator, or replace the one of this name."""
+    """Add an estimator, or replace the one of this name.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from consilience.registry import declare_estimator, find_estimator
+    >>> k_means = find_estimator("k-means")
+    >>> declare_estimator(replace(k_means, title="k-means of all views"))
+    >>> find_estimator("k-means").title
+    'k-means of all views'
+    >>> declare_estimator(k_means)  # as before
+    """
     _DECLARATIONS[declaration.name] = declaration
 
 
 def list_estimators() -> dict[str, EstimatorDeclaration]:
-    """Return all declarations by name, in the order in which the help lists them."""
+    """Return all declarations by name, in the order in which the help lists them.
+
+    Examples
+    --------
+    >>> from consilience.registry import list_estimators
+    >>> [name for name, declaration in list_estimators().items() if declaration.takes_raw_counts]
+    ['co-em']
+    """
     return dict(_DECLARATIONS)
 
 
 def find_estimator(name: str) -> EstimatorDeclaration:
-    """Return the declaration of a name."""
+    """Return the declaration of a name.
+
+    Examples
+    --------
+    >>> from consilience.registry import find_estimator
+    >>> find_estimator("k-means").title
+    'multi-view k-means'
+    """
     if name not in _DECLARATIONS:
         raise ValueError(f"there is no method {name!r}: {suggest_name(name, _DECLARATIONS)}")
     return _DECLARATIONS[name]

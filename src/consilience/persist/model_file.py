@@ -64,7 +64,17 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 
 def check_savable(model: Any) -> None:
-    """Raise TypeError if `save` would refuse the model as it is now, fitted or not."""
+    """Raise TypeError if `save` would refuse the model as it is now, fitted or not.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> cs.persist.check_savable(cs.MultiViewKMeans(3))
+    >>> cs.persist.check_savable({"transform": print})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    TypeError: attribute transform: the function print cannot be saved...
+    """
     _encode(model)
 
 
