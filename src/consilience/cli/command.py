@@ -28,6 +28,16 @@ def main(
 
     `set_exit_code` is called with the exit code for a signal when the work starts, and with that of the command when
     it has ended: `stop_on_signals` restores the handlers from before, which must not report that nothing was done.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from consilience.cli import main
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     exit_code = main(["datasets", "word-senses", "--out", f"{folder}/senses", "--quiet"])
+    ...     exit_code, len(list(Path(folder, "senses").iterdir()))
+    (0, 2)
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if parser is None:

@@ -104,6 +104,16 @@ def fit_and_encode(
 
     Without `entities` the contents are joined by their ids, or by the position of their rows. `encode` names the
     encoding of contents: several may be joined by +, and each makes a view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.files import fit_and_encode
+    >>> from consilience.files.kinds import interpret_columns
+    >>> titles = np.array(["steel knife", "red apple", "steel fork"], dtype=object)
+    >>> content = interpret_columns("title", "shop.csv", {"title": titles}, None, forced="text")
+    >>> fit_and_encode([content], rare=True).views.feature_names("title").tolist()
+    ['apple', 'fork', 'knife', 'red', 'steel']
     """
     chosen = choose_encodings(contents, encode or {})
     entities = join_contents(contents) if entities is None else entities

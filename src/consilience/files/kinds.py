@@ -200,6 +200,15 @@ def interpret_columns(
     """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
 
     `readings` say how the columns of a model were read. Paths of pictures are relative to the `folder`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.files.kinds import interpret_columns
+    >>> prices = np.array(["$1.50", "$20", None], dtype=object)
+    >>> content = interpret_columns("price", "shop.csv", {"price": prices}, ids=None, forced=None)
+    >>> content.kind, content.data[0].tolist(), content.reason
+    ('numbers', [[1.5], [20.0], [nan]], "columns of numbers; price: '$1.50' read as 1.5")
     """
     if not columns:
         raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")

@@ -90,6 +90,17 @@ def read_files(
     Without `id_column` one of the usual ids is taken, or else, with `guess_id`, a column that identifies the rows.
     `readings` say how a model has read the columns of its views. `inputs` keeps the content of pipes that other options
     name as well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from consilience.files import InputFiles, parse_view, read_files
+    >>> with tempfile.TemporaryDirectory() as folder, InputFiles() as inputs:
+    ...     np.savetxt(f"{folder}/parts.csv", [[1.5, 2], [3, 0.5]], delimiter=",", header="length,width", comments="")
+    ...     data = read_files([parse_view(f"size={folder}/parts.csv")], inputs=inputs)
+    >>> [(content.name, content.kind, content.columns) for content in data.contents]
+    [('size', 'numbers', ('length', 'width'))]
     """
     options = {name: text for name, text in (("--labels", labels), ("--seeds", seeds)) if text is not None}
     reader = _ViewReader(

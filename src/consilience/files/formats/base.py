@@ -69,6 +69,14 @@ class FileTable:
     `id_column` names the column that identifies the rows, if the source says so as the index of a frame does,
     `categories` the columns that have a categorical type, and `codes` the columns of numbers that lose digits of their
     cells, such as 007.
+
+    Examples
+    --------
+    >>> from consilience.files import FileTable, to_column
+    >>> columns = {"code": to_column(["a", "b"], as_text=True), "price": to_column([1.5, None], as_text=False)}
+    >>> table = FileTable(columns, id_column="code")
+    >>> table.columns["price"].tolist()
+    [1.5, nan]
     """
 
     columns: dict[str, np.ndarray]
@@ -83,6 +91,14 @@ class FileMatrix:
 
     `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
     file's names for what was measured, and `raw_block` the name of the block with the raw counts, if there is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.files import FileMatrix
+    >>> matrix = FileMatrix(np.array([[1.5, 2.0], [3.0, 0.5]]), features=np.array(["length", "width"], dtype=object))
+    >>> matrix.values.shape, matrix.features.tolist(), matrix.ids
+    ((2, 2), ['length', 'width'], None)
     """
 
     values: Any
@@ -98,6 +114,15 @@ class FileCollection:
     """Several matrices over entities with ids, and columns that describe the entities.
 
     `optional` has functions that read further matrices, which are views only if they are named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.files import FileCollection, FileMatrix
+    >>> matrices = {"size": FileMatrix(np.ones((2, 3))), "color": FileMatrix(np.ones((2, 5)))}
+    >>> collection = FileCollection(matrices, ids=np.array(["a", "b"], dtype=object))
+    >>> {name: matrix.values.shape for name, matrix in collection.matrices.items()}
+    {'size': (2, 3), 'color': (2, 5)}
     """
 
     matrices: dict[str, FileMatrix]
@@ -135,6 +160,14 @@ class FileFormat:
     detect : callable, optional
         Says whether a file that starts with these bytes has the format. Pipes, which have no suffix, are recognized by
         it; bytes of a byte order mark and white space at the start are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.files import FileFormat, FileMatrix
+    >>> file_format = FileFormat((".spaced",), lambda path: FileMatrix(np.loadtxt(path)))
+    >>> file_format.suffixes, file_format.is_table
+    (('.spaced',), False)
     """
 
     suffixes: tuple[str, ...]
@@ -148,7 +181,21 @@ FORMATS: dict[str, FileFormat] = {}  # by suffix
 
 
 def register_format(file_format: FileFormat) -> None:
-    """Make the files of a format readable, by the command line as well."""
+    """Make the files of a format readable, by the command line as well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from consilience.files import FORMATS, FileFormat, FileMatrix, register_format
+    >>> from consilience.files import InputFiles, parse_view, read_files
+    >>> register_format(FileFormat((".spaced",), lambda path: FileMatrix(np.loadtxt(path))))
+    >>> with tempfile.TemporaryDirectory() as folder, InputFiles() as inputs:
+    ...     np.savetxt(f"{folder}/size.spaced", [[1.5, 2.0], [3.0, 0.5]])
+    ...     read_files([parse_view(f"{folder}/size.spaced")], inputs=inputs).contents[0].data[0].tolist()
+    [[1.5, 2.0], [3.0, 0.5]]
+    >>> del FORMATS[".spaced"]  # as before
+    """
     for suffix in file_format.suffixes:
         if not suffix.startswith(".") or suffix != suffix.lower():
             raise ValueError(f"the suffix {suffix!r} must start with a dot and be in lower case")

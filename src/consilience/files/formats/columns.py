@@ -48,6 +48,14 @@ def to_column(values: list[Any], as_text: bool) -> np.ndarray:
     """Build a column from values as JSON has them: numbers, vectors, bags of terms, or texts.
 
     Blank strings are missing values, and so are strings such as "NA" among values of another type.
+
+    Examples
+    --------
+    >>> from consilience.files import to_column
+    >>> to_column([1, None, 2.5], as_text=False).tolist()
+    [1.0, nan, 2.5]
+    >>> to_column([["red", "blue", "red"], []], as_text=False).tolist()
+    [{'red': 2.0, 'blue': 1.0}, {}]
     """
     values = [None if isinstance(value, str) and not value.strip() else value for value in values]
     types = {type(value) for value in values} - {type(None)}

@@ -28,6 +28,17 @@ class InputFiles:
     objects : mapping of path to callable, optional
         Objects in memory in place of files, by the path that stands for each: functions that take the names of columns
         to read as text, and return the content.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from consilience.files import InputFiles
+    >>> with tempfile.TemporaryDirectory() as folder, InputFiles() as inputs:
+    ...     np.save(f"{folder}/size.npy", np.ones((3, 2)))
+    ...     inputs.locate(Path(folder, "size.npy")).suffix
+    '.npy'
     """
 
     def __init__(self, objects: Mapping[Path, Callable[[frozenset[str]], FileContent]] | None = None) -> None:

@@ -27,7 +27,20 @@ FOREIGN_SIGNATURES = {
 
 @contextmanager
 def open_text(path: InputFile) -> Iterator[IO[str]]:
-    """Open a file as text, decompressed if its name ends in .gz."""
+    """Open a file as text, decompressed if its name ends in .gz.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from consilience.files import InputFiles, open_text
+    >>> with tempfile.TemporaryDirectory() as folder, InputFiles() as inputs:
+    ...     np.savetxt(f"{folder}/size.txt.gz", [[1, 2], [3, 4]], fmt="%d")
+    ...     with open_text(inputs.locate(Path(folder, "size.txt.gz"))) as text:
+    ...         text.read().split()
+    ['1', '2', '3', '4']
+    """
     with gzip.open(path, "rb") if path.is_gzip else path.open() as raw:
         try:
             start = raw.peek(4096)[:4096]
@@ -47,7 +60,21 @@ def _check_text(path: InputFile, start: bytes) -> None:
 
 
 def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
-    """Yield the lines; refuse a line that is too long, and name the line of bytes that are not UTF-8."""
+    """Yield the lines; refuse a line that is too long, and name the line of bytes that are not UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from consilience.files import InputFiles, open_text, read_lines
+    >>> with tempfile.TemporaryDirectory() as folder, InputFiles() as inputs:
+    ...     np.savetxt(f"{folder}/size.txt", [[1, 2], [3, 4]], fmt="%d")
+    ...     path = inputs.locate(Path(folder, "size.txt"))
+    ...     with open_text(path) as text:
+    ...         [line.split() for line in read_lines(path, text)]
+    [['1', '2'], ['3', '4']]
+    """
     number = 0
     while True:
         number += 1
