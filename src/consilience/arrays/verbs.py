@@ -65,7 +65,17 @@ class Scorer(NamedTuple):
 
 @singledispatch
 def build_scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
-    """Lay out (clusters, columns) weights for rows of the kind of X; scores are ``(X - origin) @ weights.T - bias``."""
+    """Lay out (clusters, columns) weights for rows of the kind of X; scores are ``(X - origin) @ weights.T - bias``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.arrays import build_scorer, compute_scores
+    >>> X = np.array([[0.0, 2.0], [3.0, 4.0]])
+    >>> scorer = build_scorer(X, weights=np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), bias=np.array([0.0, 0.0, 1.0]))
+    >>> scorer.n_clusters, compute_scores(X, scorer).tolist()
+    (3, [[0.0, 2.0, 3.0], [3.0, 7.0, 7.0]])
+    """
     xp = namespace(X)
     origin = None if origin is None else xp.astype(origin, X.dtype)
     bias = None if bias is None else xp.astype(bias, X.dtype)
@@ -111,7 +121,17 @@ def sum_costs(score: Array, row_term: Array, present: Array, scale: float) -> Ar
 
 @singledispatch
 def compute_scores(X: Array, scorer: Scorer) -> Array:
-    """All scores: (rows, clusters)."""
+    """All scores: (rows, clusters).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.arrays import build_scorer, compute_scores
+    >>> X = np.array([[0.0, 2.0], [3.0, 4.0]])
+    >>> scorer = build_scorer(X, weights=np.array([[1.0, 0.0], [1.0, 1.0]]), origin=np.array([0.0, 1.0]))
+    >>> compute_scores(X, scorer).tolist()
+    [[0.0, 1.0], [3.0, 6.0]]
+    """
     X = X if scorer.origin is None else X - scorer.origin[None, :]
     scores = X @ scorer.weights
     if scorer.bias is not None:
@@ -169,7 +189,16 @@ def include_labels(labels: Array, lowest: Array, highest: Array, n_labels: Array
 
 @singledispatch
 def weighted_sums(X: Array, weights: Array) -> Array:
-    """``weights.T @ X`` as float64, multiplied in the type of X: (clusters, columns)."""
+    """``weights.T @ X`` as float64, multiplied in the type of X: (clusters, columns).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.arrays import weighted_sums
+    >>> X = np.array([[0.0, 2.0], [3.0, 4.0]])
+    >>> weighted_sums(X, weights=np.array([[1.0, 0.0], [0.5, 2.0]])).tolist()
+    [[1.5, 4.0], [6.0, 8.0]]
+    """
     xp = namespace(X)
     return xp.astype(xp.astype(weights, X.dtype, copy=False).T @ X, xp.float64, copy=False)
 
@@ -189,7 +218,15 @@ def map_values(X: Array, function: Callable[[Array], Array]) -> Array:
 
 @singledispatch
 def stored_values(X: Array) -> Array:
-    """The stored values, in any shape: sparse rows store those that are not zero."""
+    """The stored values, in any shape: sparse rows store those that are not zero.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from consilience.arrays import CSR, stored_values
+    >>> stored_values(CSR.from_scipy(sp.csr_array([[0.0, 2.0], [3.0, 4.0]]))).tolist()
+    [2.0, 3.0, 4.0]
+    """
     return X
 
 
@@ -202,7 +239,15 @@ def sum_of_squares(values: Array) -> Array:
 
 @singledispatch
 def squared_norms(X: Array) -> Array:
-    """Squared Euclidean length of each row, in float64."""
+    """Squared Euclidean length of each row, in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.arrays import squared_norms
+    >>> squared_norms(np.array([[0.0, 2.0], [3.0, 4.0]])).tolist()
+    [4.0, 25.0]
+    """
     xp = namespace(X)
     return sum_of_squares(xp.astype(X, xp.float64, copy=False))
 
@@ -235,7 +280,15 @@ def take_rows(X: Array, rows: Array) -> Array:
 
 @singledispatch
 def inner_products(X: Array, Y: Array) -> Array:
-    """Inner products of the rows of X with those of Y, dense: (rows of X, rows of Y)."""
+    """Inner products of the rows of X with those of Y, dense: (rows of X, rows of Y).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.arrays import inner_products
+    >>> inner_products(np.array([[0.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0]])).tolist()
+    [[2.0], [7.0]]
+    """
     return X @ Y.T
 
 
@@ -306,7 +359,16 @@ def is_sparse(X: Array) -> bool:
 
 
 def to_host(X: Array) -> Any:
-    """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise."""
+    """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from consilience.arrays import CSR, to_host
+    >>> X = CSR.from_scipy(sp.csr_array([[0.0, 2.0], [3.0, 4.0]]))
+    >>> to_host(X).toarray().tolist()
+    [[0.0, 2.0], [3.0, 4.0]]
+    """
     if sp.issparse(X):
         return X
     return X.to_scipy() if hasattr(X, "to_scipy") else to_numpy(X)

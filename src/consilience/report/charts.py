@@ -33,7 +33,15 @@ def _clip(share: float) -> float:
 
 
 def build_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Html]], class_: str | None = None) -> Html:
-    """Return a table in a box that scrolls; rows consist of finished cells."""
+    """Return a table in a box that scrolls; rows consist of finished cells.
+
+    Examples
+    --------
+    >>> from consilience.report import build_row, build_table
+    >>> table = build_table("Sizes", ("Group", "Papers"), [build_row("knives", "12"), build_row("apples", "7")])
+    >>> table.count("<tr>"), "<caption>Sizes</caption>" in table
+    (3, True)
+    """
     table = tag(
         "table",
         tag("caption", caption),
@@ -50,7 +58,14 @@ def make_scrollable(name: str, content: Html) -> Html:
 
 
 def build_row(head: str, *cells: str) -> list[Html]:
-    """Return the cells of a row, the first of which is its head."""
+    """Return the cells of a row, the first of which is its head.
+
+    Examples
+    --------
+    >>> from consilience.report import build_row
+    >>> build_row("knives", "12", "7%")
+    ['<th scope="row">knives</th>', '<td>12</td>', '<td>7%</td>']
+    """
     return [tag("th", head, scope="row"), *(tag("td", cell) for cell in cells)]
 
 

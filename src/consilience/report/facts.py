@@ -41,7 +41,17 @@ IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIF
 
 @dataclass(frozen=True, eq=False)
 class ReportFacts:
-    """A fitted model, its views, and what the user said about them."""
+    """A fitted model, its views, and what the user said about them.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.report import ReportFacts
+    >>> views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
+    >>> facts = ReportFacts(cs.MultiViewKMeans(3, random_state=0).fit(views), views, noun="papers")
+    >>> facts.title, facts.sizes
+    ('60 papers in 3 groups', {0: 20, 1: 20, 2: 20})
+    """
 
     model: Any
     views: Views

@@ -14,7 +14,14 @@ MAX_TITLE = 400  # characters of a tooltip
 
 
 class Html(str):
-    """Text that is HTML and is not escaped again."""
+    """Text that is HTML and is not escaped again.
+
+    Examples
+    --------
+    >>> from consilience.report import Html, tag
+    >>> tag("p", "1 < 2", Html("<br>"), "2 < 3")
+    '<p>1 &lt; 2<br>2 &lt; 3</p>'
+    """
 
     __slots__ = ()
 
@@ -72,7 +79,14 @@ def start_sentence(text: str) -> str:
 
 
 def mark_user_text(text: Any, length: int = 60) -> Html:
-    """Return text from the user's data: cleaned, truncated with the full text as tooltip, and isolated in direction."""
+    """Return text from the user's data: cleaned, truncated with the full text as tooltip, and isolated in direction.
+
+    Examples
+    --------
+    >>> from consilience.report import mark_user_text
+    >>> mark_user_text("steel knives & forks", length=13)
+    '<bdi title="steel knives &amp; forks">steel knives…</bdi>'
+    """
     full = clean_text(text)
     return _isolate(truncate(full, length), full)
 

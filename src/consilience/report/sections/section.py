@@ -12,7 +12,15 @@ from ..markup import Html, join_html, tag
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its id, titles and content, and data for the script of the page."""
+    """A section: its id, titles and content, and data for the script of the page.
+
+    Examples
+    --------
+    >>> from consilience.report import Section
+    >>> section = Section.build("sizes", "Sizes", "How large the groups are", "Group 1 has 12 papers.")
+    >>> section.id, section.body
+    ('sizes', 'Group 1 has 12 papers.')
+    """
 
     id: str
     short_title: str  #: in the table of contents
