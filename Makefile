@@ -99,10 +99,16 @@ $(MODERN)/ready: benchmarks/peers-modern.txt
 	  polyclustx==1.4.3 --editable .
 	touch $@
 
+bench-modern: COMPARE := $(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern
+bench-modern: DEFAULTS := "consilience auto" Consilience
+bench-modern: PORTS := "GMC (port)" "SGLA (port)"
 bench-modern: $(MODERN)/ready ## compare with other libraries on the data in CONSILIENCE_DATA, and render docs/leaderboard.md
-	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern --collection --seeds 3 --limit 120
-	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern --rest --whole --seeds 3 --limit 400 \
-	  --methods "consilience auto" Consilience "GMC (port)" "SGLA (port)" KernelAddition --page
+	$(COMPARE) --collection --seeds 3 --limit 120 --methods $(DEFAULTS)
+	$(COMPARE) --collection --seeds 1 --limit 120
+	$(COMPARE) --rest --seeds 1 --limit 120 --methods $(DEFAULTS) $(PORTS) KernelAddition "muon multiplex" "polyclustx SGLA" \
+	  "imml NEMO" CoRegularizedSpectral CoTrainedSpectral MultiViewSphericalKMeans "side by side, spectral" "side by side, k-means"
+	$(COMPARE) --whole --seeds 1 --limit 400 --methods $(DEFAULTS) $(PORTS) --page \
+	  --sets "cora, whole" "hdigit_3000, whole" "leaves100, whole" "mfeat, whole" "scene15, whole"
 
 bench-default: $(MODERN)/ready ## compare with other libraries on data with useless views, into build/default
 	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/default --collection --useless --seeds 5 \
