@@ -19,6 +19,8 @@ from reference_names import read_reference  # noqa: E402
 sys.path.remove(str(DOCS / "_ext"))
 
 REFERENCE = read_reference(DOCS / "api" / "index.md")
+EXAMPLES = re.compile(r"^\s*Examples\n\s*--------$", flags=re.MULTILINE)
+WITHOUT_EXAMPLES: set[str] = set()  # public classes and functions; add none
 DOCUMENTED_MODULES = ("assessment", "data", "methods", "persist", "report", "selection")
 PACKAGES = [
     *(name for name in consilience.__all__ if inspect.ismodule(getattr(consilience, name))),
@@ -87,6 +89,12 @@ def test_public_object_has_a_docstring(name):
     if inspect.isclass(value) or callable(value):
         assert value.__doc__, name
         assert not value.__doc__.startswith(f"{getattr(value, '__name__', '')}("), "a signature that dataclass wrote"
+
+
+def test_public_objects_have_examples():
+    objects = {name: find_object(name) for name in REFERENCE}
+    lacking = {name for name, value in objects.items() if callable(value) and not EXAMPLES.search(str(value.__doc__))}
+    assert lacking == WITHOUT_EXAMPLES
 
 
 def test_page_of_commands_has_a_section_for_each_command():
