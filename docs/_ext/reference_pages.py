@@ -108,7 +108,7 @@ def shorten_foreign(_app: Sphinx, _what: str, _name: str, documented: Any, _opti
 
 
 def split_attributes(_app: Sphinx, what: str, _name: str, _documented: Any, _options: Any, lines: list[str]) -> None:
-    """Describe each of several attributes that share a line, such as ``n_iter_, converged_ : int, bool``."""
+    """Describe each attribute of a line that names several, such as ``n_iter_, converged_ : int, bool``."""
     if what != "class" or "Attributes" not in lines:
         return
     position = lines.index("Attributes") + 2
