@@ -28,15 +28,15 @@ from .collection import (
     is_part,
     load_with_links,
 )
-from .leaderboard import COLUMNS, DOCS, store_records, update_docs, write_table
+from .leaderboard import COLUMNS, DOCS, render_tables_by_part, store_records, update_docs, write_table
 from .methods import LEADERBOARD, METHODS
 from .run import Limits, Record, read_records, run_comparison
 from .sets import SETS
-from .tables import render_all_tables, render_summary
+from .tables import render_summary
 
 PACKAGES = (
-    "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "scanpy",
-    "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu", "polyclustx", "torch",
+    "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "anndata",
+    "scanpy", "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu", "polyclustx", "torch",
 )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def main() -> None:
     if is_collection:
         text += render_summaries(records, lines, args.sets or chosen, args.against)
         print(text)
-    (args.out / "tables.md").write_text(text + render_all_tables(records, list(sets)))
+    (args.out / "tables.md").write_text(text + render_tables_by_part(records, list(sets)))
     write_table(args.out / "records.csv", COLUMNS, records)
     if args.page:
         lines = [line for name in LEADERBOARD for line in METHODS[name].lines]

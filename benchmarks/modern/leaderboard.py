@@ -1,8 +1,9 @@
 """The tables of docs/leaderboard.md, rendered from the records in docs/modern.
 
 docs/modern holds ``records.csv`` (a line per fit, or per method and set that failed), ``sets.csv`` (sizes of the sets),
-``published.csv`` (results of other papers and repositories) and ``tables.md`` (all tables). In the page each table
-stands between ``<!-- table NAME -->`` and ``<!-- end -->``, where ``python -m benchmarks.modern --page`` replaces it.
+``origins.csv`` (where the sets come from), ``published.csv`` (results of other papers and repositories) and
+``tables.md`` (all tables). In the page each table stands between ``<!-- table NAME -->`` and ``<!-- end -->``, where
+``python -m benchmarks.modern --page`` replaces it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .collection import PART_SIGN, REST, WHOLE, is_part
+from .collection import PART_SIGN, REST, WHOLE, is_case, is_part
 from .sets import Prepared
 from .tables import Record, Results, collect_failures, group_results, render_all_tables, render_table
 
@@ -83,9 +84,27 @@ def update_docs(docs: Path = DOCS) -> None:
     records = read_stored(folder)
     sizes = {row["set"]: row for row in read_table(folder / "sets.csv")}
     tables = render_tables(records, sizes, read_table(folder / "published.csv"))
+    tables["origins"] = render_origins(read_table(folder / "origins.csv"))
     page.write_text(replace_tables(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
-    text = f"# All tables of the leaderboard\n\n{render_all_tables(records, list(sizes))}"
+    text = f"# All tables of the leaderboard\n\n{render_tables_by_part(records, list(sizes))}"
     (folder / "tables.md").write_text(text, encoding="utf-8")
+
+
+def render_tables_by_part(records: Sequence[Record], sets: Sequence[str]) -> str:
+    """Render all tables of the usual sets, and then separately those of each kind of part and of useless views."""
+    sections = {
+        "": [name for name in sets if not is_part(name) and not is_case(name)],
+        "Other entities of the same sets": [name for name in sets if name.endswith(PART_SIGN + REST)],
+        "All entities": [name for name in sets if name.endswith(PART_SIGN + WHOLE)],
+        "Sets with a useless view": [name for name in sets if is_case(name)],
+    }
+    texts = []
+    for title, names in sections.items():
+        chosen = [record for record in records if record["set"] in set(names)]
+        if chosen:
+            heading = f"## {title}\n\n" if title else ""
+            texts.append(heading + render_all_tables(chosen, names, level=3 if title else 2))
+    return "\n".join(texts)
 
 
 def replace_tables(page: str, tables: Mapping[str, str]) -> str:
@@ -109,9 +128,10 @@ def render_tables(
         "partial": render_partial({line: cells for line, cells in plain.items() if line not in ranked}, plain, sets),
         "sets": render_sets(plain, sets, sizes),
         "losses": render_losses(plain, sets),
+        "published-losses": render_published_losses(scores, published),
         "published": render_published(scores, sizes, published),
         "failures": render_failures(records, sets),
-        "rest": render_rest(scores, rest) if rest else "Not measured yet; `make bench-modern` does it.\n",
+        "rest": render_rest(scores, rest) if rest else "No results; `make bench-modern` computes them.\n",
     }
 
 
@@ -158,6 +178,13 @@ def show_score(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
+def show_mean(values: np.ndarray) -> str:
+    """Format the mean over the sets with a result; the number of these sets follows if some have none."""
+    n_results = int((~np.isnan(values)).sum())
+    missing = f" ({n_results} set{'s' * (n_results > 1)})" if n_results < len(values) else ""
+    return show_score(np.nanmean(values)) + missing
+
+
 def compute_median_seconds(cells: Mapping[str, Any]) -> str:
     """Return the median over the sets of the median processor seconds of a fit."""
     return f"{np.median([np.median(cell.cpu) for cell in cells.values()]):.2g}"
@@ -169,7 +196,8 @@ def render_headline(scores: Results, sets: Sequence[str]) -> str:
     ranks = dict(zip(means, rank_lines(means).mean(axis=1), strict=True))
     mean_nmi = {line: np.nanmean(values) for line, values in means.items()}
     others = [line for line in means if line not in OURS]
-    by_rank, by_nmi = min(others, key=ranks.__getitem__), max(others, key=mean_nmi.__getitem__)
+    complete = [line for line in others if not np.isnan(means[line]).any()]
+    by_rank, by_nmi = min(others, key=ranks.__getitem__), max(complete, key=mean_nmi.__getitem__)
     best_of_others = np.nanmax([means[line] for line in others], axis=0)
     n_lost = int((best_of_others - means[AUTO] >= EQUAL).sum())
     return (
@@ -196,8 +224,8 @@ def render_leaders(scores: Results, sets: Sequence[str]) -> str:
                 show_line(line),
                 f"{ranks[i].mean():.1f}",
                 f"{low[i]:.1f} to {high[i]:.1f}",
-                show_score(np.nanmean(means[line])),
-                show_score(np.nanmean(ari[line])),
+                show_mean(means[line]),
+                show_mean(ari[line]),
                 "" if line == AUTO else f"{show_score(both.mean())} ({show_score(lower)} to {show_score(upper)})",
                 "" if line == AUTO else count_outcomes(gaps),
                 compute_median_seconds(scores[line]),
@@ -236,7 +264,7 @@ def find_best(means: Mapping[str, np.ndarray], position: int, lines: Iterable[st
 
 
 def render_sets(scores: Results, sets: Sequence[str], sizes: Mapping[str, Mapping[str, str]]) -> str:
-    """Render the results set by set: ours and the best other library."""
+    """Render the results set by set: those of this project and the best of the others."""
     means = collect_means(scores, sets)
     others, single = [line for line in means if line not in OURS], OURS[2:]
     rows = []
@@ -290,26 +318,60 @@ def render_rest(scores: Results, sets: Sequence[str]) -> str:
     return render_table(["method", "mean rank", "NMI", "auto better : equal : worse"], rows)
 
 
+def find_run(scores: Results, name: str) -> str:
+    """Return the part that a published result is compared with: all entities of the set if they were run."""
+    whole = f"{name}{PART_SIGN}{WHOLE}"
+    return whole if whole in scores.get(AUTO, {}) else name
+
+
+def show_published_score(row: Mapping[str, str]) -> str:
+    """Format a published NMI, with the accuracy if it was published."""
+    return f"{row['nmi']} / {row['accuracy']}" if row["accuracy"] else row["nmi"]
+
+
+def show_source(addresses: str) -> str:
+    """Render addresses, separated by blanks, as links; of a repository the owner and the name are shown."""
+    links = [f"[{url.removeprefix('https://github.com/')}]({url})" for url in addresses.split()]
+    return ", ".join(links)
+
+
+def render_published_losses(scores: Results, published: Sequence[Mapping[str, str]]) -> str:
+    """Render the published results that are better than those of the automatic choice."""
+    rows = []
+    for row in published:
+        used = find_run(scores, row["set"])
+        auto = scores[AUTO][used].nmi.mean()
+        if float(row["nmi"]) - auto >= EQUAL:
+            gap = float(row["nmi"]) - auto
+            rows.append((gap, [row["set"], show_score(auto), row["method"], show_published_score(row), row["tuned"]]))
+    rows.sort(key=lambda pair: -pair[0])
+    head = ["set", "auto NMI", "published method", "its NMI / accuracy", "tuned by classes"]
+    return render_table(head, [row for _, row in rows])
+
+
 def render_published(
     scores: Results, sizes: Mapping[str, Mapping[str, str]], published: Sequence[Mapping[str, str]]
 ) -> str:
-    """Render the published results next to ours on the whole set, or on the sample if only that was run."""
+    """Render the published results next to those of this project."""
     rows = []
     for name in dict.fromkeys(row["set"] for row in published):
-        whole = f"{name}{PART_SIGN}{WHOLE}"
-        used = whole if whole in scores.get(AUTO, {}) else name
-        ours = [
-            show_score(scores[line][used].nmi.mean()) if used in scores.get(line, {}) else ""
+        used = find_run(scores, name)
+        measured = [
+            show_score(scores[line][used].nmi.mean()) if used in scores.get(line, {}) else "not run"
             for line in (AUTO, "GMC (port)")
         ]
         for i, row in enumerate(row for row in published if row["set"] == name):
-            accuracy = f" / {row['accuracy']}" if row["accuracy"] else ""
-            first = [name, f"{int(sizes[used]['entities']):,}", *ours] if i == 0 else [""] * 4
-            rows.append(
-                [*first, row["method"], f"{row['nmi']}{accuracy}", row["entities"], row["tuned"], row["source"]]
-            )
+            first = [name, f"{int(sizes[used]['entities']):,}", *measured] if i == 0 else [""] * 4
+            figures = [row["method"], show_published_score(row), row["entities"], row["tuned"]]
+            rows.append([*first, *figures, show_source(row["source"])])
     head = ["set", "our entities", "auto NMI", "GMC (port) NMI", "published method", "its NMI / accuracy"]
     return render_table([*head, "its entities, views", "tuned by classes", "source"], rows)
+
+
+def render_origins(origins: Sequence[Mapping[str, str]]) -> str:
+    """Render where the sets come from."""
+    rows = [[row["set"], row["what"], row["cite"], show_source(row["copy"]) or row["made"]] for row in origins]
+    return render_table(["set", "what", "cite", "copy that was used"], rows)
 
 
 def render_failures(records: Sequence[Record], sets: Sequence[str]) -> str:

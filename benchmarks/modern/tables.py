@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,12 +58,13 @@ def collect_failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
 
 def describe_seeds(scores: Results) -> str:
     """Describe how many seeds the pairs of a line and a data set have."""
-    n = np.array([len(cell.nmi) for cells in scores.values() for cell in cells.values()])
-    many, several, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
+    seeds = Counter(len(cell.nmi) for cells in scores.values() for cell in cells.values())
+    counts = [f"{n} with {n_seeds} seed{'s' * (n_seeds > 1)}" for n_seeds, n in sorted(seeds.items(), reverse=True)]
+    pairs = "pair" if seeds.total() == 1 else "pairs"
     return (
-        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {several} have 2 to {FULL - 1} and {single} "
-        "have one. Means over seeds; ± is the standard deviation where it is .01 or more; a number in brackets says "
-        f"how many seeds there were if fewer than {FULL}.\n"
+        f"{seeds.total()} {pairs} of a line and a set: {', '.join(counts)}. Means over seeds; ± is the standard "
+        f"deviation where it is .01 or more; a number in parentheses is the number of seeds where it is less than "
+        f"{FULL}.\n"
     )
 
 
@@ -136,29 +138,30 @@ def compute_mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> di
     return dict(zip(scores, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
 
 
-def render_all_tables(records: Sequence[Record], sets: Sequence[str]) -> str:
-    """Render all tables; `sets` is the order of the columns."""
+def render_all_tables(records: Sequence[Record], sets: Sequence[str], level: int = 2) -> str:
+    """Render all tables; `sets` is the order of the columns, `level` that of the headings."""
     scores = group_results(records)
     sets = [data for data in sets if any(data in cells for cells in scores.values())]
     ranks = compute_mean_ranks(scores, sets)
     order = sorted(scores, key=lambda line: (ranks.get(line, np.inf), -compute_mean_nmi(scores, line, scores[line])))
-    parts = {
+    tables = {
         "Ranking": render_ranking(scores, order, sets, ranks),
         "NMI": render_by_set(scores, order, sets, lambda cell: f"{_format_spread(cell.nmi)}{_format_seed_count(cell)}"),
         "ARI": render_by_set(scores, order, sets, lambda cell: _format_spread(cell.ari)),
         "Clusters found": render_by_set(scores, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
         "CPU seconds": render_by_set(scores, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
         "Peak MiB": render_by_set(scores, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
-        "Failed": render_table(
-            ["method", "why", "sets"],
-            [
-                [method, why, "; ".join(data for data, reason in reasons.items() if reason == why)]
-                for method, reasons in collect_failures(records).items()
-                for why in dict.fromkeys(reasons.values())
-            ],
-        ),
     }
-    return "\n".join([describe_seeds(scores), *(f"## {title}\n\n{table}" for title, table in parts.items())])
+    failures = [
+        [method, why.replace("|", "\\|"), "; ".join(data for data, reason in reasons.items() if reason == why)]
+        for method, reasons in collect_failures(records).items()
+        for why in dict.fromkeys(reasons.values())
+    ]
+    if failures:
+        tables["Failed"] = render_table(["method", "why", "sets"], failures)
+    return "\n".join(
+        [describe_seeds(scores), *(f"{'#' * level} {title}\n\n{table}" for title, table in tables.items())]
+    )
 
 
 def render_ranking(scores: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:

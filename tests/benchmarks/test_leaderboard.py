@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.modern import __main__ as program
 from benchmarks.modern import leaderboard
+from benchmarks.modern.collection import is_part
 from benchmarks.modern.methods import LEADERBOARD, METHODS
 from benchmarks.modern.sets import prepare
 from benchmarks.modern.tables import group_results
@@ -22,7 +23,7 @@ def page():
 
 def test_page_has_the_tables_of_the_stored_records(page, tmp_path):
     (tmp_path / "modern").mkdir()
-    for name in ("records.csv", "sets.csv", "published.csv"):
+    for name in ("records.csv", "sets.csv", "origins.csv", "published.csv"):
         (tmp_path / "modern" / name).write_bytes((FOLDER / name).read_bytes())
     (tmp_path / "leaderboard.md").write_text(re.sub(r"(?s)(<!-- table [\w-]+ -->).*?(<!-- end -->)", r"\1\n\2", page))
     leaderboard.update_docs(tmp_path)
@@ -45,8 +46,21 @@ def test_published_results_have_sources_and_say_whether_they_were_tuned():
     for row in leaderboard.read_table(FOLDER / "published.csv"):
         assert row["set"] in sets
         assert 0 < float(row["nmi"]) < 1
-        assert row["source"]
+        assert re.fullmatch(r"https://\S+( https://\S+)*", row["source"])
         assert re.fullmatch(r"yes|no|best of (a grid|\d+ settings)", row["tuned"])
+
+
+def test_origins_name_every_set_once():
+    sets = [row["set"] for row in leaderboard.read_table(FOLDER / "sets.csv") if not is_part(row["set"])]
+    origins = leaderboard.read_table(FOLDER / "origins.csv")
+    assert [row["set"] for row in origins] == sets
+    assert all(row["what"] and row["cite"] and (row["copy"] or row["made"]) for row in origins)
+
+
+def test_page_states_the_slowest_fit_on_the_usual_sets(page):
+    stated = int(re.search(r"No\s+fit on the 28 sets took more than (\d+) processor seconds", page)[1])
+    seconds = [fit["cpu"] for fit in leaderboard.read_stored(FOLDER) if "cpu" in fit and not is_part(fit["set"])]
+    assert stated - 10 < max(seconds) <= stated
 
 
 def fit(line, name, nmi, seed=0):
@@ -68,9 +82,18 @@ SIZES = {
     name: {"set": name, "entities": "1200", "views": "2", "clusters": "3"}
     for name in ("a", "b", "c", "a, whole", "b, rest")
 }
+REPOSITORY = "https://github.com/owner/name"
 PUBLISHED = [
-    {"set": "a", "method": "X", "nmi": ".9", "accuracy": ".8", "entities": "2", "tuned": "yes", "source": "somewhere"},
-    {"set": "a", "method": "Y", "nmi": ".8", "accuracy": "", "entities": "2", "tuned": "no", "source": "elsewhere"},
+    {"set": "a", "method": "X", "nmi": ".9", "accuracy": ".8", "entities": "2", "tuned": "yes", "source": REPOSITORY},
+    {
+        "set": "a",
+        "method": "Y",
+        "nmi": ".8",
+        "accuracy": "",
+        "entities": "2",
+        "tuned": "no",
+        "source": "https://a.b https://c.d",
+    },
 ]
 
 
@@ -117,8 +140,33 @@ def test_sets_losses_and_other_parts_are_shown(tables):
 
 def test_published_results_stand_beside_those_on_the_whole_set(tables):
     rows = tables["published"].splitlines()[2:]
-    assert rows[0] == "| a | 1,200 | .900 |  | X | .9 / .8 | 2 | yes | somewhere |"
-    assert rows[1] == "|  |  |  |  | Y | .8 | 2 | no | elsewhere |"
+    assert rows[0] == f"| a | 1,200 | .900 | not run | X | .9 / .8 | 2 | yes | [owner/name]({REPOSITORY}) |"
+    assert rows[1] == ("|  |  |  |  | Y | .8 | 2 | no | [https://a.b](https://a.b), [https://c.d](https://c.d) |")
+
+
+def test_better_published_results_are_listed():
+    records = [fit(AUTO, "a", 0.5), fit(AUTO, "a, whole", 0.85), fit(AUTO, "b", 0.5)]
+    other = {"set": "b", "method": "Z", "nmi": ".509", "accuracy": "", "tuned": "no"}
+    table = leaderboard.render_published_losses(group_results(records), [*PUBLISHED, other])
+    assert table.splitlines()[2:] == ["| a | .850 | X | .9 / .8 | yes |"]
+
+
+def test_mean_over_fewer_sets_names_their_number_and_is_not_the_best(tables):
+    assert leaderboard.show_mean(np.array([0.5, np.nan, 0.6])) == ".550 (2 sets)"
+    assert leaderboard.show_mean(np.array([0.5, 0.6])) == ".550"
+    assert "| .750 (1 set) |" in tables["ranking"]
+    assert "the best mean NMI .568 (GMC (port))" in tables["headline"]
+
+
+def test_parts_have_their_own_tables():
+    text = leaderboard.render_tables_by_part(RECORDS, ["a", "b", "c", "a, whole", "b, rest", "a + noise"])
+    usual, rest, whole = re.split(r"^## (?:Other entities of the same sets|All entities)\n", text, flags=re.MULTILINE)
+    assert "| method | a | b | c |" in usual
+    assert "| method | b, rest |" in rest
+    assert "| method | a, whole |" in whole
+    assert "useless" not in text
+    assert "### NMI" in rest
+    assert usual.startswith("13 pairs of a line and a set: 1 with 2 seeds, 12 with 1 seed.")
 
 
 def test_lines_on_few_sets_are_apart():
