@@ -152,9 +152,9 @@ def test_end_is_announced_when_no_answer_is_expected_to_change_more_than_one_ite
     [
         (
             Question((0, 1), "same", 0.354, 1234, 2, ""),
-            "If yes (35% likely), and another answer agrees, about 1,234 items change their group.",
+            "If yes, and another answer agrees, about 1,234 items change their group.",
         ),
-        (Question((0, 1), "different", 0.7, 20, 1, ""), "If no (70% likely), about 20 items change their group."),
+        (Question((0, 1), "different", 0.7, 20, 1, ""), "If no, about 20 items change their group."),
         (Question((0, 1), "different", 0.7, 1, 1, ""), "The answer is unlikely to change other items."),
     ],
 )

@@ -47,7 +47,7 @@ class Question:
 
     @property
     def sentence(self) -> str:
-        """What may change, for people."""
+        """What may change, without the probability, which orders questions well but is often too high."""
         if self.n_items <= 1:
             return "The answer is unlikely to change other items."
         answer = "yes" if self.decisive == "same" else "no"
@@ -55,7 +55,7 @@ class Question:
         more = (
             ("", ", and another answer agrees")[n_others] if n_others <= 1 else f", and {n_others} other answers agree"
         )
-        return f"If {answer} ({self.probability:.0%} likely){more}, about {self.n_items:,} items change their group."
+        return f"If {answer}{more}, about {self.n_items:,} items change their group."
 
 
 def rank_questions(
