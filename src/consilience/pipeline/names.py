@@ -80,6 +80,11 @@ def _read_table(path: Path) -> list[tuple[str, Any]]:
     return [(str(key), "" if name is None else name) for key, name in cells if key is not None]
 
 
+def read_given_names(facts: Mapping[str, Any]) -> dict[int, str]:
+    """Return the names that the user gave to clusters, from the summary of a run."""
+    return {int(number): str(name) for number, name in facts.get("given_names", {}).items()}
+
+
 def match_names(new_names: Mapping[str, str], names: Sequence[str]) -> tuple[dict[int, str], list[str]]:
     """Find the clusters that new names are for; return the names by number, and the clusters that do not exist."""
     numbers = {name.casefold(): number for number, name in enumerate(names)}

@@ -40,11 +40,13 @@ from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
-from .names import choose_noun, describe_unknown, match_names, read_names
+from .names import choose_noun, describe_unknown, match_names, read_given_names, read_names
 from .options import RunOptions
 from .outputs import has_probabilities, mark_unclustered, name_labels, round_numbers, tabulate_probabilities
 from .reliance import name_column, spread_labels
 from .seeds import build_seeds_section
+
+DECIDED = "These groups follow from decisions of a person and were not assessed."
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,11 @@ class PipelineRun:
         """A name for each cluster: that of the user, or a short one from what marks it."""
         names = [self.given_names.get(number, name) for number, name in enumerate(self.automatic_names)]
         return separate_names(names, list(self.given_names))
+
+    @property
+    def all_given_names(self) -> dict[int, str]:
+        """Names that the user gave to clusters, also in the run that was restored."""
+        return {**read_given_names(self.facts), **self.given_names}
 
     def describe_clusters(self) -> list[ClusterDescription]:
         """Describe the clusters for a function that names them."""
@@ -280,6 +287,7 @@ class PipelineRun:
             layout=self.layout,
             hierarchy=self.hierarchy,
             second_choice=self.probability_columns.get("second"),
+            reason_not_assessed=DECIDED if "decisions" in self.facts else None,
             level_names=self.level_names,
             noun=self.noun,
             columns=self.columns,

@@ -20,6 +20,7 @@ from .changes import ClusterList, RunUpdate, match_by_overlap
 from .fitting import FittedRun, reduce_views
 from .loading import LoadedData, compute_digest
 from .log import RunLog
+from .names import read_given_names
 from .options import RunOptions
 from .prediction import find_unfitting
 from .run import PipelineRun
@@ -63,7 +64,7 @@ class PreviousRun:
     @property
     def given_names(self) -> dict[int, str]:
         """Names that the user has given to its clusters."""
-        return {int(number): str(name) for number, name in self.facts.get("given_names", {}).items()}
+        return read_given_names(self.facts)
 
     @property
     def n_clusters(self) -> int:

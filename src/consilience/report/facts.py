@@ -74,6 +74,7 @@ class ReportFacts:
     custom_level_names: Mapping[int, Sequence[str]] | None = None
     noun: str = "entities"
     custom_second_choice: Any = None
+    reason_not_assessed: str | None = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.model, "labels_"):

@@ -72,6 +72,8 @@ class Report:
         What the entities are, in the plural, such as 'products'.
     second_choice : array-like of int, shape (n_entities,), optional
         The cluster that suits each entity best after its own, -1 for none; by default from the model's `predict_proba`.
+    reason_not_assessed : str, optional
+        Sentence in place of the verdict if there is no assessment; by default how to get one.
     extra_sections : sequence of callables, optional
         Functions that take `ReportFacts` and return a `Section`, or None for no section.
 
@@ -110,6 +112,7 @@ class Report:
         level_names: Mapping[int, Sequence[str]] | None = None,
         noun: str = "entities",
         second_choice: Any = None,
+        reason_not_assessed: str | None = None,
         extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
         self._extra_sections = extra_sections
@@ -135,6 +138,7 @@ class Report:
             custom_level_names=level_names,
             noun=noun,
             custom_second_choice=second_choice,
+            reason_not_assessed=reason_not_assessed,
         )
 
     def to_html(self) -> str:

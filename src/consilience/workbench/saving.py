@@ -102,7 +102,7 @@ def save_as_run(
         command_line=f"consilience open {origin}",
     )
     new_numbers = dict(zip(clustering.numbers.tolist(), numbers.tolist(), strict=True))
-    user_names = {**find_given_names(opened.run), **decisions.names}
+    user_names = {**opened.run.all_given_names, **decisions.names}
     given_names = {new: names[old] for old, new in new_numbers.items() if user_names.get(old) == names[old]}
     names_by_number = {new: names[old] for old, new in new_numbers.items()}
     saved_names = [names_by_number.get(number, f"cluster {number}") for number in range(int(numbers.max()) + 1)]
@@ -135,12 +135,6 @@ def continue_numbers(group_numbers: np.ndarray, first_new: int, update: RunUpdat
     numbers = np.where(is_new, next_number + np.cumsum(is_new) - 1, group_numbers)
     kept = [number for number in update.kept if number in numbers]
     return numbers, replace(update, kept=kept, next_cluster=next_number + int(is_new.sum()))
-
-
-def find_given_names(run: PipelineRun) -> dict[int, str]:
-    """Return the names that the user gave to the groups of a run, which may have been restored."""
-    saved = {int(number): str(name) for number, name in run.facts.get("given_names", {}).items()}
-    return {**saved, **run.given_names}
 
 
 def note_decisions(config: Path, decisions: DecisionSet) -> None:

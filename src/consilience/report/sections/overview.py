@@ -116,9 +116,8 @@ def _judge(facts: ReportFacts) -> tuple[str, str, list[str]]:
         remedy = "pass assessment=cs.assess(model, views)"
         if facts.is_command:
             remedy = "run it without --no-assess"
-        if facts.command is not None and facts.command.startswith("consilience open "):
-            return "unknown", "Not assessed", ["These groups follow from decisions of a person and were not assessed."]
-        return "unknown", "Not assessed", [f"How far these groups can be relied on is unknown; {remedy} to find out."]
+        unknown = f"How far these groups can be relied on is unknown; {remedy} to find out."
+        return "unknown", "Not assessed", [facts.reason_not_assessed or unknown]
     kept = f"{format_share(1 - assessment.disagreement)} of {facts.noun} keep their group when the data is resampled"
     sentences = [start_sentence(assessment.explain(kept, facts.noun, "groups")), *_choose_advice(facts, assessment)[:1]]
     return LOOKS[assessment.verdict], assessment.verdict.capitalize(), sentences
