@@ -229,7 +229,7 @@ def test_constraints_of_the_run_are_exported_except_those_that_a_decision_contra
     links = cs.Constraints([(0, 1), (1, 2), (10, 11)], [(0, 40), (20, 50)])
     result = cluster_items(tmp_path / "items.csv", constraints=links)
     with open_workbench(result, tmp_path / "run") as workbench:
-        with pytest.raises(Contradiction) as raised:
+        with pytest.raises(Contradiction, match="constraints of the run must be withdrawn") as raised:
             decide(workbench, "apart", [0, 2])
         links = "“item 01” and “item 02” belong together; “item 00” and “item 01” belong together"
         assert raised.value.choices == [[(0, f"Constraints of the run: {links}.")]]

@@ -1072,8 +1072,6 @@ def test_contradiction_is_explained(client, stub):
         "error": "“a” and “b” cannot be together.",
         "contradiction": {
             "sentence": "“a” and “b” cannot be together.",
-            "decisions": [3, 5],
-            "sentences": ["“a” is not in 2.", "“b” is in 2."],
             "replaced": [5],
             "choices": [[{"number": 3, "sentence": "“a” is not in 2."}, {"number": 5, "sentence": "“b” is in 2."}]],
         },

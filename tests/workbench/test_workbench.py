@@ -372,7 +372,7 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
     decide(workbench, "together", [30, 31])
     with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
         workbench.decide({"action": "apart", "rows": [0, 2]})
-    assert list(raised.value.list_decisions()) == [1, 2]
+    assert [number for number, _ in raised.value.choices[0]] == [1, 2]
     before = settle(workbench)
     number = decide(workbench, "apart", [0, 2], resolve="newer")
     labels = settle(workbench)
@@ -391,7 +391,7 @@ def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
 def test_person_chooses_which_contradicted_decision_is_withdrawn(workbench):
     decide(workbench, "together", [0, 1])
     decide(workbench, "together", [1, 2])
-    with pytest.raises(Contradiction) as raised:
+    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
         decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[5])
     assert raised.value.replaced == [2]
     assert [number for number, _ in raised.value.choices[0]] == [1, 2]
@@ -481,7 +481,7 @@ def test_answer_that_contradicts_a_split_names_it(workbench):
     other = IDS.index(read_log(workbench.folder)[0]["others"][0])
     with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
         workbench.answer({"pair": [30, other], "answer": "same"})
-    assert raised.value.list_decisions() == {1: "8 items are a group."}
+    assert raised.value.choices == [[(1, "8 items are a group.")]]
     workbench.answer({"pair": [30, other], "answer": "same", "resolve": "newer"})
     assert are_together(settle(workbench), [30, other])
 
@@ -501,7 +501,7 @@ def test_merge_replaces_the_decision_that_keeps_the_groups_apart(workbench):
     decide(workbench, "apart", [0, 40])
     with pytest.raises(Contradiction, match="decision 1 must be withdrawn") as raised:
         workbench.decide({"action": "merge", "groups": groups})
-    assert raised.value.list_decisions() == {1: "“item 00” and “item 40” do not belong together."}
+    assert raised.value.choices == [[(1, "“item 00” and “item 40” do not belong together.")]]
     decide(workbench, "merge", groups=groups, resolve="newer")
     assert are_together(settle(workbench), [0, 40])
     workbench.undo(2)

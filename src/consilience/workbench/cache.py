@@ -70,10 +70,8 @@ class ClusteringCache:
             content = BytesIO((self.folder / f"{key}.npz").read_bytes())
             with np.load(content, allow_pickle=False) as archive:
                 labels = archive["labels"]
-                effects, without_effect = (
-                    json.loads(str(archive["effects"])),
-                    json.loads(str(archive["without_effect"])),
-                )
+                effects = json.loads(str(archive["effects"]))
+                without_effect = json.loads(str(archive["without_effect"]))
         except Exception:  # a damaged archive raises errors of many kinds
             return None
         if labels.shape != (n_items,) or labels.dtype != np.int32 or labels.min(initial=0) < -1:

@@ -17,7 +17,7 @@ from ..methods.agreement.ensemble import choose_clusters
 from ..methods.agreement.refine import Round
 from ..methods.agreement.warm import Knowledge, WarmRefinement
 from ..methods.common.margins import find_runner_up, measure_vote_margins
-from .knowledge import DecisionSet, Entry
+from .knowledge import DecisionSet, Entry, is_about_pair
 from .propagation import propagate_statements
 
 CLEAR_CONFIDENCE = 0.5  # from which no other group has half as many votes: the item is typical of its group
@@ -221,10 +221,8 @@ class Reclustering:
                 labels[decisions.find_rows(entry)] = int(entry["new_group"])
             case "outlier":
                 labels[decisions.find_rows(entry)] = -1
-            case "together" | "apart":
-                rows = decisions.find_rows(entry)
-                if len(rows) == 2 and "others" not in entry:
-                    effects += self._apply_evidence(before, labels, drift, entry, rows, decisions)
+            case "together" | "apart" if is_about_pair(entry):
+                effects += self._apply_evidence(before, labels, drift, entry, decisions)
         is_outlier = decisions.knowledge.is_outlier
         is_restored = (labels < 0) & (True if is_outlier is None else ~is_outlier)
         labels[is_restored] = before.numbers[before.leading_group[is_restored]]
@@ -278,19 +276,13 @@ class Reclustering:
             drift[drift == group] = largest
 
     def _apply_evidence(
-        self,
-        before: Clustering,
-        labels: np.ndarray,
-        drift: np.ndarray,
-        entry: Entry,
-        pair: Sequence[int],
-        decisions: DecisionSet,
+        self, before: Clustering, labels: np.ndarray, drift: np.ndarray, entry: Entry, decisions: DecisionSet
     ) -> list[str]:
         """Merge two groups, or divide a group, if the answers about typical items say so; return what was done.
 
         One pair may be an exception, so that at least `LEAST_EVIDENCE` more answers must speak for it than against it.
         """
-        first, second = pair
+        first, second = decisions.find_rows(entry)
         groups = int(before.leading_group[first]), int(before.leading_group[second])
         if entry["action"] == "together" and groups[0] != groups[1]:
             is_forbidden = any(

@@ -25,10 +25,6 @@ class Contradiction(ValueError):
         super().__init__(sentence)
         self.replaced, self.choices = list(replaced), [list(choice) for choice in choices]
 
-    def list_decisions(self) -> dict[int, str]:
-        """Return all earlier decisions that contradict the new one, by number: their sentences."""
-        return dict(sorted(decision for choice in self.choices for decision in choice))
-
 
 class OutdatedError(RuntimeError):
     """A request that refers to groups that have changed meanwhile."""

@@ -164,15 +164,12 @@ class DecisionSet:
         decided = Constraints(must, cannot, by="position")
         if not self.base.size:
             return decided
-        outliers = np.array(list(self.outliers), np.int64)
-        withdrawn = {(link.first, link.second, link.is_together) for link in self.withdrawn_run_links}
+        valid = {(link.first, link.second, link.is_together) for link in self.run_links}
+        valid -= {(link.first, link.second, link.is_together) for link in self.withdrawn_run_links}
 
         def select_valid(links: Links, is_together: bool) -> Links:
-            is_valid = ~np.any(np.isin(links.pairs, outliers), axis=1)
-            if withdrawn:
-                pairs = links.pairs.tolist()
-                is_valid &= np.array([(*pair, is_together) not in withdrawn for pair in pairs], bool)
-            return links.select(is_valid)
+            is_valid = [(first, second, is_together) in valid for first, second in links.pairs.tolist()]
+            return links.select(np.array(is_valid, bool))
 
         kept = select_valid(self.base.must, True), select_valid(self.base.cannot, False)
         return Constraints.from_links(*kept) | decided
@@ -183,8 +180,7 @@ class DecisionSet:
         statements = []
         for entry in self.entries:
             rows = self.find_rows(entry)
-            is_pair = entry["action"] in ("together", "apart") and len(rows) == 2 and "others" not in entry
-            if is_pair and not any(row in self.outliers for row in rows):
+            if is_about_pair(entry) and not any(row in self.outliers for row in rows):
                 statements.append(PairStatement(rows[0], rows[1], entry["action"] == "together"))
         return statements
 
@@ -253,6 +249,12 @@ class DecisionSet:
         return sorted({link.decision for link in links})
 
 
+def is_about_pair(entry: Entry) -> bool:
+    """Whether a decision is about two items, so that it propagates to others."""
+    is_of_kind = entry["action"] in ("together", "apart")
+    return is_of_kind and len(entry["items"]) == 2 and "others" not in entry
+
+
 def find_contradiction(links: Sequence[Link], n_rows: int) -> list[Link]:
     """Return links that contradict each other: two items that are apart, and the links that put them together.
 
@@ -262,8 +264,8 @@ def find_contradiction(links: Sequence[Link], n_rows: int) -> list[Link]:
     must_links = [link for link in links if link.is_together]
     pairs = np.array([(link.first, link.second) for link in must_links], np.int64).reshape(-1, 2)
     component = label_components(pairs, n_rows)
-    is_broken = (link for link in links if not link.is_together and component[link.first] == component[link.second])
-    apart = next(is_broken, None)
+    broken_links = (link for link in links if not link.is_together and component[link.first] == component[link.second])
+    apart = next(broken_links, None)
     if apart is None:
         return []
     neighbors: dict[int, list[tuple[int, Link]]] = {}

@@ -499,14 +499,10 @@ def build_refusal(error: Exception) -> RefusedRequestError:
     sentence = str(error)
     match error:
         case Contradiction():
-            decisions = error.list_decisions()
-            contradiction = {
-                "sentence": sentence,
-                "decisions": list(decisions),
-                "sentences": list(decisions.values()),
-                "replaced": error.replaced,
-                "choices": [[{"number": number, "sentence": text} for number, text in c] for c in error.choices],
-            }
+            choices = [
+                [{"number": number, "sentence": text} for number, text in decisions] for decisions in error.choices
+            ]
+            contradiction = {"sentence": sentence, "replaced": error.replaced, "choices": choices}
             return RefusedRequestError(HTTPStatus.CONFLICT, sentence, details={"contradiction": contradiction})
         case OutdatedError():
             return RefusedRequestError(HTTPStatus.CONFLICT, sentence)

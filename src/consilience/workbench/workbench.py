@@ -9,6 +9,7 @@ same groups every time.
 from __future__ import annotations
 
 import logging
+import operator
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ from .cache import ClusteringCache, StoredClustering, compute_key
 from .clustering import Clustering
 from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active, find_undone
 from .errors import NotReadyError, OutdatedError
-from .knowledge import MAX_PAIRS, RUN, Conflict, DecisionSet, Entry, Link, check_consistent
+from .knowledge import MAX_PAIRS, RUN, Conflict, DecisionSet, Entry, Link, check_consistent, is_about_pair
 from .opening import OpenedRun, check_size, compute_run_key, open_result
 from .propagation import Bell, combine_bells, measure_bells
 from .questions import Question, rank_questions, summarize_end
@@ -236,21 +237,14 @@ class Workbench:
     ) -> DecisionSet:
         """Return decisions, of which those `without_effect` give no constraints.
 
-        By default these are the mergers without effect on what is shown, if the decisions before them are still the
-        same.
+        By default these are the mergers without effect on what is shown, unless the decisions before them differ.
         """
         opened, shown = self.opened, self._snapshot
         if without_effect is None:
-            without_effect = frozenset()
-            if shown is not None:
-                numbers, shown_numbers = (
-                    [int(entry["number"]) for entry in listed] for listed in (entries, shown.decisions.entries)
-                )
-                without_effect = frozenset(
-                    number
-                    for number in shown.clustering.without_effect & set(numbers)
-                    if numbers[: numbers.index(number)] == shown_numbers[: shown_numbers.index(number)]
-                )
+            is_equal = [] if shown is None else list(map(operator.eq, entries, shown.decisions.entries))
+            first_difference = [*is_equal, False].index(False)
+            numbers = {int(entry["number"]) for entry in entries[:first_difference]}
+            without_effect = frozenset() if shown is None else shown.clustering.without_effect & numbers
         return DecisionSet(
             list(entries), opened.rows, opened.n_items, opened.base, opened.base_outliers, without_effect
         )
@@ -451,7 +445,7 @@ class Workbench:
                     and self.log.read_only is None,
                     "time": entry["time"],
                     "rows": shown.decisions.find_rows(entry)[: describe.MAX_LISTED_ROWS],
-                    "is_pair": len(entry.get("items", ())) == 2 and "others" not in entry,
+                    "is_pair": is_about_pair(entry),
                     "status": status,
                     "reason": reason,
                 }
@@ -548,7 +542,7 @@ class Workbench:
         prepared, ignored = opened.reclustering.warm.prepared, shown.decisions.knowledge.ignored
         combined = combine_bells(prepared, pair, clustering.compact, clustering.n_groups, ignored)
         packed, n_reached = pack_bells(combined, pair, opened.n_items)
-        is_propagated = entry in shown.decisions.entries and len(rows) + len(others) == 2
+        is_propagated = entry in shown.decisions.entries and is_about_pair(entry)
         if not is_propagated:
             sentence = "Decisions about more than two items, and those that are not in effect, are not propagated."
         else:
