@@ -210,5 +210,5 @@ def test_page_is_rendered_without_a_run(monkeypatch):
 
 def test_page_needs_a_table_for_each_name():
     assert leaderboard.replace_tables("<!-- table x -->\nold\n<!-- end -->", {"x": "new\n"}).count("new") == 1
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="'y'"):
         leaderboard.replace_tables("<!-- table y -->\n<!-- end -->", {"x": "new\n"})

@@ -169,7 +169,7 @@ def test_run_of_any_method_is_opened_corrected_and_saved(name, tmp_path):
         before = settle(workbench)
         assert np.array_equal(before, result.labels)
         if name == "seeds":  # of two classes
-            with pytest.raises(Contradiction) as raised:
+            with pytest.raises(Contradiction, match="constraints of the run must be withdrawn") as raised:
                 workbench.decide({"action": "together", "rows": [10, 70]})
             [[(number, sentence)]] = raised.value.choices
             assert number == 0
