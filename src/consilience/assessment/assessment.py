@@ -234,7 +234,7 @@ class Assessment:
     def reason(self) -> str:
         """One sentence that says why the verdict is what it is."""
         return self.explain(
-            f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
+            f"{1 - self.disagreement:.0%} of the entities keep their cluster when the data is resampled"
         )
 
     def explain(self, repeated: str, entities: str = "entities", clusters: str = "clusters") -> str:
@@ -269,7 +269,10 @@ class Assessment:
                 f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these {clusters}."
             )
         if self.averaged and self.disagreement <= STABLE_DISAGREEMENT:
-            return f"{repeated}, but rows of {list_views(self.averaged)} are averages that contain the other half."
+            return (
+                f"{repeated}, which is too optimistic: rows of {list_views(self.averaged)} are averages over several "
+                f"{entities}."
+            )
         if self.disagreement <= STABLE_DISAGREEMENT:
             return f"{repeated}, but many {entities} lie between {clusters}."
         return f"{repeated}."
@@ -446,9 +449,9 @@ class Alternative:
         other = self.assessment
         impurity = "" if other.impurity is None else f" estimated impurity {other.impurity:.0%},"
         return (
-            f"Without {list_views(self.left_out)}: {other.verdict},{impurity} fits to half of the entities repeat the "
-            f"clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information with the "
-            f"result of all views {self.similarity:.2f}."
+            f"Without {list_views(self.left_out)}: {other.verdict},{impurity} {1 - other.disagreement:.0%} of the "
+            "entities keep their cluster when the data is resampled; normalized mutual information with the result of "
+            f"all views {self.similarity:.2f}."
         )
 
     def to_dict(self) -> dict[str, Any]:
