@@ -13,8 +13,8 @@ import consilience as cs
 from consilience.plot import ConstraintsDisplay
 
 # %%
-# **The data** are 160 entities around the corners of a square, in two views. Two clusters may be left and right or top
-# and bottom: both are equally good. Left and right is what the user has in mind.
+# **The data** are 160 entities around the corners of a square, in two views. There are two
+# equally good divisions: left and right, or top and bottom. The user wants left and right.
 
 rng = np.random.default_rng(0)
 is_right, is_top = rng.random((2, 160)) < 0.5
@@ -22,14 +22,13 @@ corners = 4.0 * np.column_stack([is_right, is_top])
 views = cs.Views({name: corners + rng.normal(size=(160, 2)) for name in ("first", "second")})
 
 # %%
-# **Without answers** the clusters need not be the ones that are meant.
+# **Without answers** the clusters need not be the ones that the user wants.
 
 model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views)
 print(f"without answers: adjusted Rand index {cs.metrics.adjusted_rand_score(is_right, model.labels_):.2f}")
 
 # %%
-# **Ask.** `suggest_constraints` chooses the pairs whose answers help most. The true classes answer in place of a person
-# whether the two entities belong to one cluster.
+# **Ask.** `suggest_constraints` proposes the pairs to ask about. Here the true classes answer in place of a person.
 
 answers = cs.Constraints()
 for _ in range(3):

@@ -2,7 +2,7 @@
 Cluster data that do not fit in memory
 ======================================
 
-Large data can stay in files, arrive in batches, or be arrays of dask on one or several machines. Each way is shown
+Large data can stay in files, arrive in batches, or be dask arrays on one or several machines. Each way is shown
 with the same small data.
 """
 
@@ -44,7 +44,7 @@ for start in range(0, len(views), 500):
 print(f"as a stream: adjusted Rand index {cs.metrics.adjusted_rand_score(clusters, model.predict(views)):.2f}")
 
 # %%
-# **Arrays of dask.** Chunks are processed where they are, on threads or on the workers of a `Client`.
+# **Dask arrays.** Chunks are processed where they are, on threads or on the workers of a `Client`.
 
 try:
     import dask.array as da
