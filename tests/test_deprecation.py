@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 import consilience
 from consilience import _deprecation
@@ -52,10 +53,11 @@ def test_several_old_names_and_names_that_are_imported_on_first_use(module):
     module.__getattr__ = lambda name: f"imported {name}"
     deprecate_name("made_up", "eta", "smoothing", **VERSIONS)
     deprecate_name("made_up", "rho", "distance", **VERSIONS)
-    with pytest.warns(FutureWarning, match=r"made_up\.eta"):
+    with pytest.warns(FutureWarning, match=r"made_up\.eta") as of_eta:
         assert module.eta == 3
-    with pytest.warns(FutureWarning, match=r"made_up\.rho"):
+    with pytest.warns(FutureWarning, match=r"made_up\.rho") as of_rho:
         assert module.rho == "imported distance"
+    assert of_eta[0].filename == of_rho[0].filename == __file__
     assert module.other == "imported other"
 
 
@@ -84,15 +86,20 @@ def test_old_name_of_parameter_works_and_warns():
         smooth(2, smoothing=4, eta=5)
 
 
-def test_parameters_of_an_estimator_have_their_new_names_only():
+def test_estimator_accepts_the_old_name_in_grids_but_has_the_new_name_only():
+    @deprecate_parameter("eta", "smoothing", **VERSIONS)
     class Model(BaseEstimator):
-        @deprecate_parameter("eta", "smoothing", **VERSIONS)
         def __init__(self, smoothing=1):
             self.smoothing = smoothing
 
     with pytest.warns(FutureWarning, match=r"parameter 'eta' of .*Model is deprecated"):
         model = Model(eta=5)
     assert clone(model).get_params() == {"smoothing": 5}
+    with pytest.warns(FutureWarning, match=r"parameter 'eta' of .*Model is deprecated"):
+        Pipeline([("model", model)]).set_params(model__eta=6)
+    assert model.smoothing == 6
+    with pytest.raises(TypeError, match="got both 'smoothing' and its deprecated name 'eta'"):
+        model.set_params(eta=1, smoothing=2)
 
 
 @pytest.mark.parametrize(("since", "removed"), [("0.3.0", "0.3.0"), ("0.3.0", "0.4.2"), ("1.3.0", "0.9.0")])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 class Deprecation(NamedTuple):
@@ -71,13 +73,17 @@ def deprecate_name(module: str, old: str, new: str, *, since: str, removed: str)
     namespace = vars(sys.modules[module])
     if old in namespace:
         raise ValueError(f"{module}.{old} is defined, so that its use would give no warning: delete the definition")
-    deprecation = _record(Deprecation(f"{module}.{old}", f"{module}.{new}", since, removed))
+    old_names = namespace.setdefault("_old_names", {})
+    old_names[old] = _record(Deprecation(f"{module}.{old}", f"{module}.{new}", since, removed)), new
+    if len(old_names) > 1:
+        return  # `__getattr__` is there already
     find_other = namespace.get("__getattr__")
 
     def __getattr__(name: str) -> Any:
-        if name == old:
+        if name in old_names:
+            deprecation, replacement = old_names[name]
             deprecation.warn()
-            return getattr(sys.modules[module], new)
+            return getattr(sys.modules[module], replacement)
         if find_other is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return find_other(name)
@@ -85,10 +91,11 @@ def deprecate_name(module: str, old: str, new: str, *, since: str, removed: str)
     namespace["__getattr__"] = __getattr__
 
 
-def deprecate_parameter(old: str, new: str, *, since: str, removed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def deprecate_parameter(old: str, new: str, *, since: str, removed: str) -> Callable[[T], T]:
     """Make `old` another keyword for the parameter `new` of a function; using it gives a FutureWarning.
 
-    This decorates functions and methods, such as ``__init__``, whose signature has `new` only.
+    This decorates functions, methods and estimators. The signature has `new` only. An estimator accepts `old` when it
+    is constructed and in ``set_params``, and so in the grids of ``GridSearchCV``.
 
     Parameters
     ----------
@@ -98,20 +105,26 @@ def deprecate_parameter(old: str, new: str, *, since: str, removed: str) -> Call
         The version that warns first, and the version that does not accept `old` anymore.
     """
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        name = f"{function.__module__}.{function.__qualname__}".removesuffix(".__init__")
-        subject = f"parameter {old!r} of {name}"
-        deprecation = _record(Deprecation(subject, repr(new), since, removed))
+    def decorate(target: T) -> T:
+        name = f"{target.__module__}.{target.__qualname__}"
+        deprecation = _record(Deprecation(f"parameter {old!r} of {name}", repr(new), since, removed))
 
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if old in kwargs:
-                if new in kwargs:
-                    raise TypeError(f"{name} got both {new!r} and its deprecated name {old!r}: pass {new!r} only")
-                deprecation.warn()
-                kwargs[new] = kwargs.pop(old)
-            return function(*args, **kwargs)
+        def rename(function: Callable[P, R]) -> Callable[P, R]:
+            @functools.wraps(function)
+            def call(*args: P.args, **kwargs: P.kwargs) -> R:
+                if old in kwargs:
+                    if new in kwargs:
+                        raise TypeError(f"{name} got both {new!r} and its deprecated name {old!r}: pass {new!r} only")
+                    deprecation.warn()
+                    kwargs[new] = kwargs.pop(old)
+                return function(*args, **kwargs)
 
-        return call
+            return call
+
+        if not inspect.isclass(target):
+            return cast(T, rename(target))
+        for method in ("__init__", "set_params"):
+            setattr(target, method, rename(getattr(target, method)))
+        return target
 
     return decorate
