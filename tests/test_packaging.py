@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 import consilience
 from oldest_versions import read_lower_bounds
+from text_networks import write_onnx
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -63,7 +64,10 @@ def test_wheel_contains_the_package_only(wheel):
         names = archive.namelist()
         assert archive.testzip() is None
     information = f"consilience-{consilience.__version__}.dist-info"
-    licenses = [f"licenses/{name}" for name in PROJECT["license-files"]]
+    licenses = [
+        f"licenses/{path.relative_to(ROOT).as_posix()}" for glob in PROJECT["license-files"] for path in ROOT.glob(glob)
+    ]
+    assert len(licenses) == 3
     assert {name for name in names if not name.startswith("consilience/")} == {
         f"{information}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", *licenses)
     }
@@ -81,6 +85,7 @@ def test_sdist_contains_what_tests_need_and_nothing_else(sdist):
     assert {str(name) for name in names if len(name.parts) == 1} == {
         ".gitignore",
         "CHANGELOG.md",
+        "CITATION.cff",
         "CONTRIBUTING.md",
         "LICENSE",
         "Makefile",
@@ -163,7 +168,22 @@ USES = {
         cluster("run/groups.xlsx")
     """,
     "fetch": """
-        import pooch, tqdm
+        import os
+        from dataclasses import replace
+        from functools import partial
+        from hashlib import sha256
+        from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+        from threading import Thread
+        from consilience.datasets.fetch.load import download
+        from consilience.datasets.fetch.uci import DIGITS
+        os.environ |= {"HOME": os.getcwd(), "XDG_CACHE_HOME": os.getcwd(), "no_proxy": "*"}
+        os.mkdir("site")
+        Path("site", DIGITS.file).write_bytes(b"digits")
+        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory="site"))
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/{DIGITS.file}"
+        files = download(replace(DIGITS, url=address, sha256=sha256(b"digits").hexdigest()))
+        assert files.paths[0].is_relative_to(os.getcwd()) and files.paths[0].read_bytes() == b"digits"
     """,
     "frames": """
         import pandas, polars
@@ -193,7 +213,9 @@ USES = {
         cluster("cells.h5ad")
     """,
     "onnx": """
-        import onnxruntime, tokenizers
+        from consilience.files.text_models import open_text_model
+        model = open_text_model("network")
+        assert model.embed(["a cat"]).shape == (1, 5)
     """,
     "parquet": """
         import pyarrow, pyarrow.parquet
@@ -281,6 +303,8 @@ def test_extra_suffices_for_its_use(extra, tmp_path):
     modules = {module: set(map(canonicalize_name, names)) for module, names in packages_distributions().items()}
     if missing := {canonicalize_name(Requirement(line).name) for line in EXTRAS[extra]}.difference(*modules.values()):
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if extra == "onnx":
+        write_onnx(tmp_path / "network")
     requirements = list_requirements(extra)
     hidden = {module for module, names in modules.items() if not requirements & names} - {"consilience"}
     code = f"HIDDEN = {hidden!r}\n{PRELUDE}{textwrap.dedent(USES[extra])}"
