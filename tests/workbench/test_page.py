@@ -1222,8 +1222,9 @@ def test_reduced_motion_shows_changes_without_animation(visit, served, workbench
 def test_page_works_without_webgl(launch_browser, served, workbench):
     browser = launch_browser("--disable-webgl", "--disable-gpu", "--disable-accelerated-2d-canvas")
     page = browser.new_context(storage_state=served.state).new_page()
+    page.set_default_timeout(PAGE_LIMIT)
     page.goto(served.address)
-    page.wait_for_selector("html[data-clustering]", timeout=PAGE_LIMIT)
+    page.wait_for_selector("html[data-clustering]")
     assert page.evaluate("document.createElement('canvas').getContext('webgl')") is None
     click_row(page, CLEAR_ROW)
     page.wait_for_selector(f"#item h2:text-is('{IDS[CLEAR_ROW]}')")
