@@ -1,9 +1,9 @@
 """The tables of docs/leaderboard.md, rendered from the records in docs/modern.
 
 docs/modern holds ``records.csv`` (a line per fit, or per method and set that failed), ``sets.csv`` (sizes of the sets),
-``origins.csv`` (where the sets come from), ``published.csv`` (results of other papers and repositories) and
-``tables.md`` (all tables). In the page each table stands between ``<!-- table NAME -->`` and ``<!-- end -->``, where
-``python -m benchmarks.modern --page`` replaces it.
+``origins.csv`` (where the sets come from; sets of one source are related), ``published.csv`` (results of other papers
+and repositories) and ``tables.md`` (all tables). In the page each table stands between ``<!-- table NAME -->`` and
+``<!-- end -->``, where ``python -m benchmarks.modern --page`` replaces it.
 """
 
 from __future__ import annotations
@@ -15,24 +15,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from .collection import PART_SIGN, REST, WHOLE, is_case, is_part
 from .sets import Prepared
-from .tables import Record, Results, collect_failures, group_results, render_all_tables, render_table
+from .tables import (
+    MOST_MISSING,
+    Record,
+    Results,
+    collect_failures,
+    collect_means,
+    compute_mean_ranks,
+    group_results,
+    rank_lines,
+    render_all_tables,
+    render_table,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 COLUMNS = ("method", "line", "set", "seed", "nmi", "ari", "n_found", "cpu", "mib", "failed")
 AUTO = "consilience auto"
-OURS = (
-    AUTO, "Consilience", "KernelAddition", "CoRegularizedSpectral", "CoTrainedSpectral", "MultiViewSphericalKMeans",
-    "MultiViewKMeans", "CoEM, as the command",
+DEFAULT = "Consilience"
+DENSE = "Consilience, input of the other libraries"
+ALTERNATIVES = (  # other methods of consilience
+    "KernelAddition", "CoRegularizedSpectral", "CoTrainedSpectral", "MultiViewSphericalKMeans", "MultiViewKMeans",
+    "CoEM, as the command",
 )  # fmt: skip
+OURS = (AUTO, DEFAULT, DENSE, *ALTERNATIVES)
 SHOWN = {  # names in the page
     "side by side, spectral": "scikit-learn spectral, columns side by side",
     "side by side, k-means": "scikit-learn k-means, columns side by side",
 }
-MOST_MISSING = 3  # sets without a result up to which a line is ranked; it shares the last rank there
 EQUAL = 0.01  # differences of NMI that do not count
 N_RESAMPLES = 10_000
 QUANTILES = (0.025, 0.975)
@@ -70,7 +82,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def read_stored(folder: Path) -> list[Record]:
-    """Read the stored records: empty cells are left out, figures are numbers."""
+    """Read the stored records: empty cells are left out, and columns of numbers are converted."""
     numbers = {"seed": int, "n_found": int, "nmi": float, "ari": float, "cpu": float, "mib": float}
     return [
         {key: numbers.get(key, str)(value) for key, value in row.items() if value}
@@ -83,8 +95,10 @@ def update_docs(docs: Path = DOCS) -> None:
     folder, page = docs / "modern", docs / "leaderboard.md"
     records = read_stored(folder)
     sizes = {row["set"]: row for row in read_table(folder / "sets.csv")}
-    tables = render_tables(records, sizes, read_table(folder / "published.csv"))
-    tables["origins"] = render_origins(read_table(folder / "origins.csv"))
+    origins = read_table(folder / "origins.csv")
+    sources = {row["set"]: row["source"] for row in origins}
+    tables = render_tables(records, sizes, sources, read_table(folder / "published.csv"))
+    tables["origins"] = render_origins(origins)
     page.write_text(replace_tables(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
     text = f"# All tables of the leaderboard\n\n{render_tables_by_part(records, list(sizes))}"
     (folder / "tables.md").write_text(text, encoding="utf-8")
@@ -114,20 +128,25 @@ def replace_tables(page: str, tables: Mapping[str, str]) -> str:
 
 
 def render_tables(
-    records: Sequence[Record], sizes: Mapping[str, Mapping[str, str]], published: Sequence[Mapping[str, str]]
+    records: Sequence[Record],
+    sizes: Mapping[str, Mapping[str, str]],
+    sources: Mapping[str, str],
+    published: Sequence[Mapping[str, str]],
 ) -> dict[str, str]:
-    """Render the tables of the page by name."""
+    """Render the tables of the page by name; `sources` maps the names of the sets to the sources of their data."""
     scores = group_results(records)
     sets = [name for name in sizes if not is_part(name)]
     plain = select_sets(scores, sets)
     ranked = {line: cells for line, cells in plain.items() if len(sets) - len(cells) <= MOST_MISSING}
     rest = [name for name in sizes if name.endswith(PART_SIGN + REST)]
     return {
-        "headline": render_headline(ranked, sets),
-        "ranking": render_leaders(ranked, sets),
+        "headline": render_headline(ranked, sets, sources),
+        "dense-input": render_dense_input(ranked, sets, sources),
+        "ranking": render_leaders(ranked, sets, sources),
         "partial": render_partial({line: cells for line, cells in plain.items() if line not in ranked}, plain, sets),
         "sets": render_sets(plain, sets, sizes),
         "losses": render_losses(plain, sets),
+        "our-losses": render_our_losses(plain, sets),
         "published-losses": render_published_losses(scores, published),
         "published": render_published(scores, sizes, published),
         "failures": render_failures(records, sets),
@@ -142,24 +161,24 @@ def select_sets(scores: Results, sets: Iterable[str]) -> Results:
     return {line: cells for line, cells in kept.items() if cells}
 
 
-def collect_means(scores: Results, sets: Sequence[str], score: str = "nmi") -> dict[str, np.ndarray]:
-    """Return the mean over the seeds of each line on each set, NaN without a result."""
-    return {
-        line: np.array([getattr(cells[name], score).mean() if name in cells else np.nan for name in sets])
-        for line, cells in scores.items()
-    }
+def bootstrap_means(values: np.ndarray, sources: Sequence[str] | np.ndarray) -> np.ndarray:
+    """Return a 95% interval of the mean over the sets, (2, lines), from samples of the sources with replacement.
+
+    A source brings all of its sets each time that it is drawn: results on related sets are not independent.
+    """
+    names, positions = np.unique(sources, return_inverse=True)
+    belongs = positions[:, None] == np.arange(len(names))
+    draws = np.random.default_rng(0).integers(len(names), size=(N_RESAMPLES, len(names)))
+    sums, counts = (values @ belongs)[:, draws].sum(axis=2), belongs.sum(axis=0)[draws].sum(axis=1)
+    return np.quantile(sums / counts, QUANTILES, axis=1)
 
 
-def rank_lines(means: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Rank the lines on each set, (lines, sets): 1 is the best; lines without a result share the last ranks."""
-    nmi = np.array([np.nan_to_num(values, nan=-1.0) for values in means.values()])
-    return rankdata(-nmi, axis=0)
-
-
-def bootstrap_means(values: np.ndarray) -> np.ndarray:
-    """Return an interval of the mean over sets: 95% of the means over sets drawn with replacement, (2, lines)."""
-    draws = np.random.default_rng(0).integers(values.shape[1], size=(N_RESAMPLES, values.shape[1]))
-    return np.quantile(values[:, draws].mean(axis=2), QUANTILES, axis=1)
+def show_gap(gaps: np.ndarray, sets: Sequence[str], sources: Mapping[str, str], name: str = "") -> str:
+    """Format the mean of a difference over the sets that have it, with its interval, which may be given a name."""
+    has_gap = ~np.isnan(gaps)
+    set_sources = np.array([sources[data] for data in sets])
+    lower, upper = bootstrap_means(gaps[None, has_gap], set_sources[has_gap])[:, 0]
+    return f"{show_score(gaps[has_gap].mean())} ({name}{show_score(lower)} to {show_score(upper)})"
 
 
 def count_outcomes(gaps: np.ndarray) -> str:
@@ -190,43 +209,63 @@ def compute_median_seconds(cells: Mapping[str, Any]) -> str:
     return f"{np.median([np.median(cell.cpu) for cell in cells.values()]):.2g}"
 
 
-def render_headline(scores: Results, sets: Sequence[str]) -> str:
+def find_best_complete(means: Mapping[str, np.ndarray]) -> str:
+    """Return the line of another library or a port with results on all sets that has the best mean."""
+    complete = [line for line, values in means.items() if line not in OURS and not np.isnan(values).any()]
+    return max(complete, key=lambda line: means[line].mean())
+
+
+def render_headline(scores: Results, sets: Sequence[str], sources: Mapping[str, str]) -> str:
     """Say in a paragraph how the automatic choice and the best of the other libraries compare."""
-    means = collect_means(scores, sets)
-    ranks = dict(zip(means, rank_lines(means).mean(axis=1), strict=True))
-    mean_nmi = {line: np.nanmean(values) for line, values in means.items()}
+    means, ranks = collect_means(scores, sets), compute_mean_ranks(scores, sets)
     others = [line for line in means if line not in OURS]
-    complete = [line for line in others if not np.isnan(means[line]).any()]
-    by_rank, by_nmi = min(others, key=ranks.__getitem__), max(complete, key=mean_nmi.__getitem__)
+    by_rank, by_nmi = min(others, key=ranks.__getitem__), find_best_complete(means)
     best_of_others = np.nanmax([means[line] for line in others], axis=0)
     n_lost = int((best_of_others - means[AUTO] >= EQUAL).sum())
+    lead = show_gap(means[AUTO] - means[by_nmi], sets, sources, "95% interval ")
     return (
-        f"On the {len(sets)} sets {AUTO} has a mean NMI of {show_score(mean_nmi[AUTO])} and a mean rank of "
-        f"{ranks[AUTO]:.1f} among {len(means)} methods. Of the {len(others)} methods of other libraries and ports the "
-        f"best mean rank is {ranks[by_rank]:.1f} ({show_line(by_rank)}), the best mean NMI "
-        f"{show_score(mean_nmi[by_nmi])} ({show_line(by_nmi)}). On {n_lost} of the sets at least one of them is better "
-        f"than {AUTO} by {show_score(EQUAL).rstrip('0')} or more.\n"
+        f"On the {len(sets)} sets {AUTO} has a mean NMI of {show_score(np.nanmean(means[AUTO]))} and a mean rank of "
+        f"{ranks[AUTO]:.1f} among the {len(means)} lines of the [ranking](#ranking). Of the {len(others)} lines of "
+        f"other libraries and ports the best mean rank is {ranks[by_rank]:.1f} ({show_line(by_rank)}), the best mean "
+        f"NMI {show_score(means[by_nmi].mean())} ({show_line(by_nmi)}), so that {AUTO} leads by {lead}. On {n_lost} "
+        f"of the sets at least one of them is better than {AUTO} by {show_score(EQUAL).rstrip('0')} or more.\n"
     )
 
 
-def render_leaders(scores: Results, sets: Sequence[str]) -> str:
-    """Render the lines by mean rank, with intervals over the sets, and compared with the automatic choice."""
+def render_dense_input(scores: Results, sets: Sequence[str], sources: Mapping[str, str]) -> str:
+    """Say in a sentence what the input of the other libraries costs the default method."""
+    if DENSE not in scores:
+        return "No results; `make bench-modern` computes them.\n"
     means = collect_means(scores, sets)
-    ranks, ari = rank_lines(means), collect_means(scores, sets, "ari")
-    low, high = bootstrap_means(ranks)
+    gaps, best = means[DENSE] - means[DEFAULT], find_best_complete(means)
+    effect = "costs" if np.nanmean(gaps) < 0 else "gains"
+    change = show_gap(gaps if effect == "gains" else -gaps, sets, sources, "95% interval ")
+    lead = show_gap(means[DENSE] - means[best], sets, sources, "95% interval ")
+    better, equal, worse = count_outcomes(gaps).split(" : ")
+    return (
+        f"The input of the other libraries (dense arrays, with zeros for missing views) {effect} `{DEFAULT}` {change} "
+        f"in mean NMI: it has {show_mean(means[DENSE])} with it and {show_mean(means[DEFAULT])} on the views as they "
+        f"are. With it the result is better on {better} sets, equal on {equal} and worse on {worse}, and the lead over "
+        f"the best mean NMI of the other libraries ({show_line(best)}) is {lead}.\n"
+    )
+
+
+def render_leaders(scores: Results, sets: Sequence[str], sources: Mapping[str, str]) -> str:
+    """Render the lines by mean rank, with intervals, and compared with the automatic choice."""
+    means, ari, ranks = collect_means(scores, sets), collect_means(scores, sets, "ari"), rank_lines(scores, sets)
+    set_sources = [sources[name] for name in sets]
     rows = []
-    for i, line in sorted(enumerate(means), key=lambda pair: ranks[pair[0]].mean()):
+    for line in sorted(means, key=lambda line: ranks[line].mean()):
+        low, high = bootstrap_means(ranks[line][None], set_sources)[:, 0]
         gaps = means[AUTO] - means[line]
-        both = gaps[~np.isnan(gaps)]
-        lower, upper = bootstrap_means(both[None])[:, 0]
         rows.append(
             [
                 show_line(line),
-                f"{ranks[i].mean():.1f}",
-                f"{low[i]:.1f} to {high[i]:.1f}",
+                f"{ranks[line].mean():.1f}",
+                f"{low:.1f} to {high:.1f}",
                 show_mean(means[line]),
                 show_mean(ari[line]),
-                "" if line == AUTO else f"{show_score(both.mean())} ({show_score(lower)} to {show_score(upper)})",
+                "" if line == AUTO else show_gap(gaps, sets, sources),
                 "" if line == AUTO else count_outcomes(gaps),
                 compute_median_seconds(scores[line]),
                 str(len(scores[line])),
@@ -266,13 +305,13 @@ def find_best(means: Mapping[str, np.ndarray], position: int, lines: Iterable[st
 def render_sets(scores: Results, sets: Sequence[str], sizes: Mapping[str, Mapping[str, str]]) -> str:
     """Render the results set by set: those of this project and the best of the others."""
     means = collect_means(scores, sets)
-    others, single = [line for line in means if line not in OURS], OURS[2:]
+    others = [line for line in means if line not in OURS]
     rows = []
     for i, name in enumerate(sets):
         peer, peer_nmi = find_best(means, i, others)
-        method, nmi = find_best(means, i, [line for line in single if line in means])
+        method, nmi = find_best(means, i, [line for line in ALTERNATIVES if line in means])
         auto, by_seed = means[AUTO][i], scores[AUTO][name].nmi
-        values = [auto, means["Consilience"][i], nmi, peer_nmi]
+        values = [auto, means[DEFAULT][i], nmi, peer_nmi]
         cells = [f"**{show_score(value)}**" if value == np.nanmax(values) else show_score(value) for value in values]
         size = f"{int(sizes[name]['entities']):,}, {sizes[name]['views']}, {sizes[name]['clusters']}"
         cells[2] += f" {method}"
@@ -297,20 +336,37 @@ def render_losses(scores: Results, sets: Sequence[str]) -> str:
     return render_table(["set", "auto", "the best that are better", "how many are"], [row for _, row in rows])
 
 
+def render_our_losses(scores: Results, sets: Sequence[str]) -> str:
+    """Name the sets on which another method of consilience is better than the automatic choice, and the best there."""
+    means = collect_means(scores, sets)
+    losses = []
+    for i, name in enumerate(sets):
+        best, nmi = find_best(means, i, [line for line in ALTERNATIVES if line in means])
+        gap = nmi - means[AUTO][i]
+        if gap >= EQUAL:
+            losses.append((gap, f"{name} ({best} {show_score(nmi)}, ahead by {show_score(gap)})"))
+    if not losses:
+        return "- **Our other methods**: none is ahead on any set.\n"
+    return (
+        f"- **Our other methods** are better than *{AUTO}* by {show_score(EQUAL).rstrip('0')} or more on {len(losses)} "
+        f"sets: {'; '.join(text for _, text in sorted(losses, reverse=True))}.\n"
+    )
+
+
 def render_rest(scores: Results, sets: Sequence[str]) -> str:
     """Render the results on other entities of the same sets, for lines that have all that the automatic choice has."""
     sets = [name for name in sets if name in scores[AUTO]]
     chosen = select_sets(scores, sets)
     means = {line: values for line, values in collect_means(chosen, sets).items() if not np.isnan(values).any()}
-    ranks = rank_lines(means)
+    ranks = compute_mean_ranks({line: chosen[line] for line in means}, sets)
     rows = [
         [
             show_line(line),
-            f"{ranks[i].mean():.1f}",
+            f"{ranks[line]:.1f}",
             show_score(means[line].mean()),
             count_outcomes(means[AUTO] - means[line]),
         ]
-        for i, line in sorted(enumerate(means), key=lambda pair: ranks[pair[0]].mean())
+        for line in sorted(means, key=ranks.__getitem__)
     ]
     for row in rows:
         if row[0] == show_line(AUTO):
@@ -362,16 +418,19 @@ def render_published(
         ]
         for i, row in enumerate(row for row in published if row["set"] == name):
             first = [name, f"{int(sizes[used]['entities']):,}", *measured] if i == 0 else [""] * 4
-            figures = [row["method"], show_published_score(row), row["entities"], row["tuned"]]
-            rows.append([*first, *figures, show_source(row["source"])])
+            report = [row["method"], show_published_score(row), row["entities"], row["tuned"], row["checked"]]
+            rows.append([*first, *report, show_source(row["source"])])
     head = ["set", "our entities", "auto NMI", "GMC (port) NMI", "published method", "its NMI / accuracy"]
-    return render_table([*head, "its entities, views", "tuned by classes", "source"], rows)
+    return render_table([*head, "its entities, views", "tuned by classes", "read again", "source"], rows)
 
 
 def render_origins(origins: Sequence[Mapping[str, str]]) -> str:
     """Render where the sets come from."""
-    rows = [[row["set"], row["what"], row["cite"], show_source(row["copy"]) or row["made"]] for row in origins]
-    return render_table(["set", "what", "cite", "copy that was used"], rows)
+    rows = [
+        [row["set"], row["what"], row["source"], row["cite"], show_source(row["copy"]) or row["made"]]
+        for row in origins
+    ]
+    return render_table(["set", "what", "source of the data", "cite", "copy that was used"], rows)
 
 
 def render_failures(records: Sequence[Record], sets: Sequence[str]) -> str:

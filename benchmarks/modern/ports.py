@@ -25,9 +25,8 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
-from sklearn.cluster import spectral_clustering
+from sklearn.cluster._spectral import discretize
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 
 GMC_NEIGHBORS, GMC_ROUNDS, GMC_ZERO = 15, 20, 1e-10  # the last: below it, eigenvalues add up to zero
@@ -119,22 +118,49 @@ def embed_graph(graph: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndar
 
 
 def cluster_sgla(views: Sequence[np.ndarray], n_clusters: int, seed: int = 0) -> np.ndarray:
-    """Cluster by SGLA: spectral clustering of a weighted sum of the views' graphs, weighted by the sum's spectrum."""
+    """Cluster by SGLA: discretize the smallest eigenvectors of a weighted sum of the views' graph Laplacians."""
     graphs = [build_cosine_graph(X) for X in views]
-    weights = choose_weights(graphs, n_clusters)
-    similarities = sum(weight * graph for weight, graph in zip(weights, graphs, strict=True))
-    return spectral_clustering(
-        similarities.toarray(), n_clusters=n_clusters, assign_labels="discretize", random_state=seed
-    )
+    _, vectors = compute_spectrum(combine_laplacians(graphs, choose_weights(graphs, n_clusters)), n_clusters)
+    vectors = vectors[:, :n_clusters]
+    is_zero = ~vectors.any(axis=1, keepdims=True)  # rows that `discretize` could not scale to unit length
+    return discretize(np.where(is_zero, TINY, vectors), random_state=seed)
 
 
 def build_cosine_graph(X: np.ndarray) -> sp.csr_array:
-    """Return the normalized graph of the ten nearest neighbors by cosine; its Laplacian is the identity minus it."""
-    directed = sp.csr_array(kneighbors_graph(normalize(X), min(SGLA_NEIGHBORS, len(X) - 1), mode="distance"))
-    directed.data = np.maximum(1 - directed.data**2 / 2, TINY)  # cosine of unit vectors at this distance
-    graph = directed.maximum(directed.T)
-    scale = sp.dia_array((1 / np.sqrt(graph.sum(axis=1))[None], [0]), shape=graph.shape)
-    return sp.csr_array(scale @ graph @ scale)
+    """Return the normalized graph of the ten nearest neighbors by cosine; its Laplacian is the identity minus it.
+
+    An edge has the sum of the weights of both directions. A row of zeros, as of a missing view, has cosine 0 with all
+    rows, and so its entity is isolated.
+    """
+    unit = normalize(X)
+    cosines = unit @ unit.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :SGLA_NEIGHBORS]
+    nearest = nearest[:, : len(X) - 1]  # of fewer entities, all others
+    rows = np.repeat(np.arange(len(X)), nearest.shape[1])
+    values = np.take_along_axis(cosines, nearest, axis=1).ravel()
+    directed = sp.csr_array((values, (rows, nearest.ravel())), shape=cosines.shape)
+    graph = directed + directed.T
+    degrees = graph.sum(axis=1)
+    scale = sp.dia_array((1 / np.sqrt(np.where(degrees > 0, degrees, 1))[None], [0]), shape=graph.shape)
+    graph = sp.csr_array(scale @ graph @ scale)
+    graph.eliminate_zeros()
+    return graph
+
+
+def combine_laplacians(graphs: Sequence[sp.csr_array], weights: np.ndarray) -> sp.csr_array:
+    """Return the weighted sum of the normalized Laplacians; the weights add up to one."""
+    similarities = sum(weight * graph for weight, graph in zip(weights, graphs, strict=True))
+    return sp.csr_array(sp.eye_array(similarities.shape[0]) - similarities)
+
+
+def compute_spectrum(laplacian: sp.csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the n_clusters + 1 smallest eigenvalues in ascending order, and their eigenvectors."""
+    start = np.random.default_rng(0).normal(size=laplacian.shape[0])
+    n_values = min(n_clusters + 1, laplacian.shape[0] - 1)
+    values, vectors = eigsh(laplacian, n_values, which="SA", tol=SGLA_SPECTRUM_TOLERANCE, v0=start)
+    order = np.argsort(values)
+    return np.maximum(values[order], 0), vectors[:, order]
 
 
 def choose_weights(graphs: Sequence[sp.csr_array], n_clusters: int) -> np.ndarray:
@@ -158,10 +184,6 @@ def measure_fusion(graphs: Sequence[sp.csr_array], weights: np.ndarray, n_cluste
     With the eigenvalues of the weighted Laplacian in ascending order these are the k-th divided by the next, the
     second, and half of the sum of squares of the weights.
     """
-    similarities = sum(weight * graph for weight, graph in zip(weights, graphs, strict=True))
-    start = np.random.default_rng(0).normal(size=similarities.shape[0])
-    n_values = min(n_clusters + 1, similarities.shape[0] - 1)
-    values = eigsh(similarities, n_values, which="LA", tol=SGLA_SPECTRUM_TOLERANCE, v0=start, return_eigenvectors=False)
-    eigenvalues = np.sort(np.maximum(1 - values, 0))
+    eigenvalues, _ = compute_spectrum(combine_laplacians(graphs, weights), n_clusters)
     eigengap = eigenvalues[n_clusters - 1] / max(eigenvalues[-1], TINY)
     return float(eigengap - eigenvalues[1] + SGLA_GAMMA * np.sum(weights**2))

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 Record = Mapping[str, Any]
 HEADLINE = "consilience auto"
 FULL = 3  # number of seeds; smaller numbers are shown
+MOST_MISSING = 3  # sets without a result up to which a line is ranked; it shares the last rank on them
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,31 @@ def compute_mean_nmi(scores: Results, line: str, sets: Iterable[str]) -> float:
     return float(np.mean([scores[line][data].nmi.mean() for data in sets]))
 
 
-def compute_mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
-    """Compute the mean rank by NMI (1 is best) of the lines with results on all data sets."""
-    lines = [line for line, cells in scores.items() if all(data in cells for data in sets)]
-    if not lines:
+def collect_means(scores: Results, sets: Sequence[str], score: str = "nmi") -> dict[str, np.ndarray]:
+    """Return the mean over the seeds of each line on each set, NaN without a result."""
+    return {
+        line: np.array([getattr(cells[name], score).mean() if name in cells else np.nan for name in sets])
+        for line, cells in scores.items()
+    }
+
+
+def rank_lines(scores: Results, sets: Sequence[str]) -> dict[str, np.ndarray]:
+    """Rank the lines by NMI on each set: 1 is the best, and equal values share the mean of their ranks.
+
+    Lines without a result on a set share the last ranks there. Lines without a result on more than `MOST_MISSING` sets
+    are left out, and do not affect the ranks of the others.
+    """
+    means = collect_means(scores, sets)
+    means = {line: values for line, values in means.items() if np.isnan(values).sum() <= MOST_MISSING}
+    if not means:
         return {}
-    nmi = np.array([[scores[line][data].nmi.mean() for data in sets] for line in lines])
-    return dict(zip(lines, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
+    nmi = np.array([np.nan_to_num(values, nan=-np.inf) for values in means.values()])
+    return dict(zip(means, rankdata(-nmi, axis=0), strict=True))
+
+
+def compute_mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
+    """Compute the mean over the sets of the ranks of `rank_lines`."""
+    return {line: float(ranks.mean()) for line, ranks in rank_lines(scores, sets).items()}
 
 
 def count_wins_and_losses(scores: Results, line: str, other: str) -> str:
@@ -94,15 +113,15 @@ def render_summary(
     """Compare lines over sets: means, ranks, wins and losses against one line (default: the first), and NMI per set.
 
     Only lines and data sets with results appear. Means are over the data sets of a line, next to the mean of `against`
-    over the same data sets.
+    over the same data sets. Lines that `rank_lines` leaves out come last.
     """
     scores = restrict_results(group_results(records), lines, sets)
     if not scores:
         return "No results.\n"
     sets = [data for data in sets if any(data in cells for cells in scores.values())]
     against = against or next(iter(scores))
-    ranks = compute_mean_ranks_with_failures(scores, sets)
-    order = sorted(scores, key=ranks.__getitem__)
+    ranks = compute_mean_ranks(scores, sets)
+    order = sorted(scores, key=lambda line: ranks.get(line, np.inf))
     rows = []
     for line in order:
         cells = scores[line]
@@ -112,7 +131,7 @@ def render_summary(
                 line,
                 f"{compute_mean_nmi(scores, line, cells):.3f}",
                 f"{np.mean([cell.ari.mean() for cell in cells.values()]):.3f}",
-                f"{ranks[line]:.1f}",
+                show_rank(ranks, line),
                 f"{len(cells)} of {len(sets)}",
                 count_wins_and_losses(scores, line, against) if line != against else "",
                 f"{compute_mean_nmi(scores, against, shared):.3f}" if shared else "",
@@ -128,14 +147,6 @@ def restrict_results(scores: Results, lines: Iterable[str], sets: Iterable[str])
     wanted = set(sets)
     kept = {line: {data: cell for data, cell in scores.get(line, {}).items() if data in wanted} for line in lines}
     return {line: cells for line, cells in kept.items() if cells}
-
-
-def compute_mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, float]:
-    """Like `mean_ranks` for all lines; lines without a result on a data set share the last rank there."""
-    nmi = np.array(
-        [[cells[data].nmi.mean() if data in cells else -np.inf for data in sets] for cells in scores.values()]
-    )
-    return dict(zip(scores, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
 
 
 def render_all_tables(records: Sequence[Record], sets: Sequence[str], level: int = 2) -> str:
@@ -164,11 +175,16 @@ def render_all_tables(records: Sequence[Record], sets: Sequence[str], level: int
     )
 
 
+def show_rank(ranks: Mapping[str, float], line: str) -> str:
+    """Format the mean rank of a line; it is empty for lines that are not ranked."""
+    return f"{ranks[line]:.1f}" if line in ranks else ""
+
+
 def render_ranking(scores: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
     rows = [
         [
             line,
-            f"{ranks[line]:.1f}" if line in ranks else "",
+            show_rank(ranks, line),
             f"{compute_mean_nmi(scores, line, scores[line]):.3f}",
             f"{np.mean([cell.ari.mean() for cell in scores[line].values()]):.3f}",
             f"{len(scores[line])} of {len(sets)}",

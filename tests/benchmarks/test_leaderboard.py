@@ -11,7 +11,7 @@ from benchmarks.modern import leaderboard
 from benchmarks.modern.collection import is_part
 from benchmarks.modern.methods import LEADERBOARD, METHODS
 from benchmarks.modern.sets import prepare
-from benchmarks.modern.tables import group_results
+from benchmarks.modern.tables import compute_mean_ranks, group_results
 
 FOLDER = leaderboard.DOCS / "modern"
 
@@ -47,14 +47,25 @@ def test_published_results_have_sources_and_say_whether_they_were_tuned():
         assert row["set"] in sets
         assert 0 < float(row["nmi"]) < 1
         assert re.fullmatch(r"https://\S+( https://\S+)*", row["source"])
-        assert re.fullmatch(r"yes|no|best of (a grid|\d+ settings)", row["tuned"])
+        assert re.fullmatch(r"yes|no|best of \d+ (settings|runs)", row["tuned"])
+        assert row["checked"] in ("yes", "no")
+
+
+def test_page_states_how_many_published_results_were_read_again(page):
+    checked = [row["checked"] for row in leaderboard.read_table(FOLDER / "published.csv")]
+    assert f"{checked.count('yes')} of the {len(checked)} results" in page
 
 
 def test_origins_name_every_set_once():
     sets = [row["set"] for row in leaderboard.read_table(FOLDER / "sets.csv") if not is_part(row["set"])]
     origins = leaderboard.read_table(FOLDER / "origins.csv")
     assert [row["set"] for row in origins] == sets
-    assert all(row["what"] and row["cite"] and (row["copy"] or row["made"]) for row in origins)
+    assert all(row["what"] and row["source"] and row["cite"] and (row["copy"] or row["made"]) for row in origins)
+
+
+def test_page_states_the_number_of_sources(page):
+    origins = leaderboard.read_table(FOLDER / "origins.csv")
+    assert f"the {len({row['source'] for row in origins})} sources" in page
 
 
 def test_page_states_the_slowest_fit_on_the_usual_sets(page):
@@ -82,9 +93,19 @@ SIZES = {
     name: {"set": name, "entities": "1200", "views": "2", "clusters": "3"}
     for name in ("a", "b", "c", "a, whole", "b, rest")
 }
+SOURCES = {"a": "first", "b": "second", "c": "second"}
 REPOSITORY = "https://github.com/owner/name"
 PUBLISHED = [
-    {"set": "a", "method": "X", "nmi": ".9", "accuracy": ".8", "entities": "2", "tuned": "yes", "source": REPOSITORY},
+    {
+        "set": "a",
+        "method": "X",
+        "nmi": ".9",
+        "accuracy": ".8",
+        "entities": "2",
+        "tuned": "yes",
+        "checked": "yes",
+        "source": REPOSITORY,
+    },
     {
         "set": "a",
         "method": "Y",
@@ -92,6 +113,7 @@ PUBLISHED = [
         "accuracy": "",
         "entities": "2",
         "tuned": "no",
+        "checked": "no",
         "source": "https://a.b https://c.d",
     },
 ]
@@ -99,7 +121,7 @@ PUBLISHED = [
 
 @pytest.fixture(scope="module")
 def tables():
-    return leaderboard.render_tables(RECORDS, SIZES, PUBLISHED)
+    return leaderboard.render_tables(RECORDS, SIZES, SOURCES, PUBLISHED)
 
 
 def test_leaders_are_ranked_with_intervals(tables):
@@ -114,16 +136,36 @@ def test_leaders_are_ranked_with_intervals(tables):
 
 def test_intervals_shrink_with_the_spread():
     values = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 2.0, 3.0]])
-    low, high = leaderboard.bootstrap_means(values)
+    low, high = leaderboard.bootstrap_means(values, list("abcd"))
     assert low[0] == high[0] == 1
     assert 0 < low[1] < 1.5 < high[1] < 3
 
 
-def test_missing_results_share_the_last_rank():
-    ranks = leaderboard.rank_lines(
-        {"x": np.array([0.5, np.nan]), "y": np.array([0.7, np.nan]), "z": np.array([0.1, 0])}
-    )
-    assert ranks.tolist() == [[2, 2.5], [1, 2.5], [3, 1]]
+def test_sets_of_one_source_are_drawn_together():
+    values = np.array([[0.0, 0.0, 0.0, 4.0]])
+    low, high = leaderboard.bootstrap_means(values, ["x", "x", "x", "y"])[:, 0]
+    assert (low, high) == (0, 4)  # a quarter of the samples has only sets of x, another quarter only that of y
+    low, high = leaderboard.bootstrap_means(values, ["x", "y", "z", "u"])[:, 0]
+    assert high < 4
+
+
+def test_interval_of_repeated_sets_is_that_of_the_sources():
+    values = np.random.default_rng(0).normal(size=(1, 6))
+    alone = leaderboard.bootstrap_means(values, list("abcdef"))
+    repeated = leaderboard.bootstrap_means(np.repeat(values, 4, axis=1), np.repeat(list("abcdef"), 4))
+    np.testing.assert_allclose(repeated, alone)
+    independent = leaderboard.bootstrap_means(np.repeat(values, 4, axis=1), [str(i) for i in range(24)])
+    assert np.ptp(independent) < 0.7 * np.ptp(alone)
+
+
+def test_page_ranks_as_the_tables_do(tables):
+    chosen = [record for record in RECORDS if record["set"] in SOURCES]
+    ranks = compute_mean_ranks(group_results(chosen), list(SOURCES))
+    rows = [line.strip("| ").split(" | ") for line in tables["ranking"].splitlines()[2:]]
+    assert {row[0].strip("*"): row[1] for row in rows} == {line: f"{rank:.1f}" for line, rank in ranks.items()}
+    text = leaderboard.render_tables_by_part(RECORDS, list(SOURCES))
+    for line, rank in ranks.items():
+        assert f"| {line} | {rank:.1f} |" in text
 
 
 def test_sets_losses_and_other_parts_are_shown(tables):
@@ -135,13 +177,35 @@ def test_sets_losses_and_other_parts_are_shown(tables):
     ]
     assert "| GMC (port) | 1.0 | .500 | 0 : 0 : 1 |" in tables["rest"]
     assert "| imml NEMO | ValueError: a \\| b | 1: b |" in tables["failures"]
-    assert "mean NMI of .600 and a mean rank of 2.2 among 5 methods" in tables["headline"]
+    assert "mean NMI of .600 and a mean rank of 2.2 among the 5 lines" in tables["headline"]
+
+
+def test_our_losses_name_the_best_other_method():
+    others = {"KernelAddition": (0.6, 0.505, 0.9), "CoTrainedSpectral": (0.7, 0.4, 0.3)}
+    records = [fit(line, name, nmi) for line, scores in others.items() for name, nmi in zip("abc", scores, strict=True)]
+    records += [fit(AUTO, name, 0.5) for name in "abc"] + [fit("Consilience", name, 0.9) for name in "abc"]
+    text = leaderboard.render_our_losses(group_results(records), list("abc"))
+    assert text.startswith("- **Our other methods** are better than *consilience auto* by .01 or more on 2 sets: ")
+    assert "c (KernelAddition .900, ahead by .400); a (CoTrainedSpectral .700, ahead by .200)." in text
+    none = leaderboard.render_our_losses(group_results([fit(AUTO, "a", 0.5), fit("KernelAddition", "a", 0.5)]), ["a"])
+    assert none == "- **Our other methods**: none is ahead on any set.\n"
+
+
+@pytest.mark.parametrize(("nmi", "effect"), [(0.45, "costs `Consilience` .050"), (0.6, "gains `Consilience` .100")])
+def test_effect_of_the_dense_input_is_stated(nmi, effect):
+    records = [*RECORDS, *(fit(leaderboard.DENSE, name, nmi) for name in "abc")]
+    tables = leaderboard.render_tables(records, SIZES, SOURCES, [])
+    assert effect in tables["dense-input"]
+    assert f"it has .{nmi * 1000:.0f} with it and .500 on the views as they are" in tables["dense-input"]
+    assert f"| **{leaderboard.DENSE}** |" in tables["ranking"]
+    better, worse = (3, 0) if nmi > 0.5 else (0, 3)
+    assert f"better on {better} sets, equal on 0 and worse on {worse}" in tables["dense-input"]
 
 
 def test_published_results_stand_beside_those_on_the_whole_set(tables):
     rows = tables["published"].splitlines()[2:]
-    assert rows[0] == f"| a | 1,200 | .900 | not run | X | .9 / .8 | 2 | yes | [owner/name]({REPOSITORY}) |"
-    assert rows[1] == ("|  |  |  |  | Y | .8 | 2 | no | [https://a.b](https://a.b), [https://c.d](https://c.d) |")
+    assert rows[0] == f"| a | 1,200 | .900 | not run | X | .9 / .8 | 2 | yes | yes | [owner/name]({REPOSITORY}) |"
+    assert rows[1] == ("|  |  |  |  | Y | .8 | 2 | no | no | [https://a.b](https://a.b), [https://c.d](https://c.d) |")
 
 
 def test_better_published_results_are_listed():
@@ -174,7 +238,7 @@ def test_lines_on_few_sets_are_apart():
     complete = [fit(line, name, 0.5) for line in lines for name in "abcde"]
     records = [*complete, fit("GMC (port)", "a", 0.9)]
     sizes = dict.fromkeys("abcde", SIZES["a"])
-    tables = leaderboard.render_tables(records, sizes, [])
+    tables = leaderboard.render_tables(records, sizes, dict.fromkeys("abcde", "source"), [])
     assert "GMC" not in tables["ranking"]
     assert "| GMC (port) | 1 | .900 | .500 | 0 : 0 : 1 | 1 |" in tables["partial"]
 

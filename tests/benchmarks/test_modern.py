@@ -9,11 +9,13 @@ import consilience as cs
 from benchmarks.modern.run import Limits, read_records, run_comparison
 from benchmarks.modern.sets import detect_kind, prepare
 from benchmarks.modern.tables import (
+    MOST_MISSING,
     collect_failures,
     compute_mean_nmi,
     compute_mean_ranks,
     count_wins_and_losses,
     group_results,
+    rank_lines,
     render_all_tables,
 )
 from waiting import HANG_LIMIT
@@ -198,14 +200,26 @@ def test_means_ranks_and_wins():
     scores = group_results(MADE_UP)
     assert compute_mean_nmi(scores, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
     assert compute_mean_nmi(scores, "partly", ["a"]) == pytest.approx(0.9)
-    assert compute_mean_ranks(scores, ["a", "b"]) == {
-        "consilience auto": 1.5,
-        "other": 1.5,
-    }  # a line must have every set
+    # on b, where `partly` and `late` have no result, they share the ranks 3 and 4
+    assert compute_mean_ranks(scores, ["a", "b"]) == {"consilience auto": 2, "other": 2, "partly": 2.25, "late": 3.75}
     assert compute_mean_ranks(scores, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
     assert count_wins_and_losses(scores, "consilience auto", "other") == "1 : 1"
     assert count_wins_and_losses(scores, "consilience auto", "partly") == "0 : 1"
     assert collect_failures(MADE_UP) == {"partly": {"b": "no result within 5 s"}}  # `late` came in a second run
+
+
+def test_lines_with_many_failures_are_not_ranked_and_change_no_rank():
+    sets = list("abcdef")
+    full = [fit(line, data, nmi) for line, nmi in {"x": 0.5, "y": 0.4}.items() for data in sets]
+    few = [fit("few", data, 0.9) for data in sets[: MOST_MISSING - 1]]
+    most = [fit("most", data, 0.9) for data in sets[MOST_MISSING:]]
+    ranks = rank_lines(group_results([*full, *few, *most]), sets)
+    assert {line: values.tolist() for line, values in ranks.items()} == {
+        "x": [1, 1, 1, 2, 2, 2],
+        "y": [2, 2, 2, 3, 3, 3],
+        "most": [3, 3, 3, 1, 1, 1],
+    }
+    assert rank_lines({}, sets) == {}
 
 
 def test_tables_show_spread_seeds_and_failures():
@@ -214,4 +228,4 @@ def test_tables_show_spread_seeds_and_failures():
     assert "| consilience auto | .20 (1) | .70 ±.14 (2) |" in text
     assert "| partly |  | .90 (1) |" in text
     assert "| partly | no result within 5 s | b |" in text
-    assert "| consilience auto | 1.5 | 0.450 | 0.225 | 2 of 2 |  | 1 | 10 |" in text
+    assert "| consilience auto | 2.0 | 0.450 | 0.225 | 2 of 2 |  | 1 | 10 |" in text

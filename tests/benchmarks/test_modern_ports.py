@@ -16,7 +16,6 @@ def separated():
     return [np.asarray(X) for _, X in views.items()], y
 
 
-@pytest.mark.filterwarnings("ignore:Graph is not fully connected")  # the clusters are components
 @pytest.mark.parametrize("cluster", [ports.cluster_gmc, ports.cluster_sgla])
 def test_separated_clusters_are_found_again(separated, cluster):
     views, y = separated
@@ -60,13 +59,34 @@ def test_unified_graph_weighs_views_and_the_embedding():
     np.testing.assert_allclose(unified, [[0, 0.55, 0.45]])
 
 
-def test_entities_that_a_view_lacks_are_clustered_by_the_other(separated):
+@pytest.mark.parametrize("cluster", [ports.cluster_gmc, ports.cluster_sgla])
+def test_entities_that_a_view_lacks_are_clustered_by_the_other(separated, cluster):
     views, y = separated
     lacking = [views[0].copy(), views[1]]
     lacking[0][:5] = 0
-    labels = ports.cluster_gmc(lacking, 3)
+    labels = cluster(lacking, 3)
     assert len(labels) == len(y)
     assert normalized_mutual_info_score(y[5:], labels[5:]) > 0.9
+
+
+def test_graph_of_cosines_has_the_weights_of_both_directions():
+    graph = ports.build_cosine_graph(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]])).toarray()
+    # all are neighbors in both directions: weights 2 cos 45°, 0 and 2 cos 45°, degrees w, 2 w and w
+    expected = np.sqrt(0.5) * np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    np.testing.assert_allclose(graph, expected, atol=1e-12)
+
+
+def test_entities_without_any_view_are_isolated_and_get_a_label(separated):
+    views = [X.copy() for X in separated[0]]
+    for X in views:
+        X[:5] = 0
+    graph = ports.build_cosine_graph(views[0])
+    assert not graph[:5].sum()
+    assert not graph[:, :5].sum()
+    assert np.isfinite(graph.data).all()
+    labels = ports.cluster_sgla(views, 3)
+    assert labels.shape == (120,)
+    assert set(labels) <= {0, 1, 2}
 
 
 def test_fusion_prefers_the_view_with_the_clusters(separated):
