@@ -102,7 +102,7 @@ bench-modern: COMPARE := $(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern
 bench-modern: DEFAULTS := "consilience auto" Consilience
 bench-modern: PORTS := "GMC (port)" "SGLA (port)"
 bench-modern: $(MODERN)/ready ## compare with other libraries on the data in CONSILIENCE_DATA, and render docs/leaderboard.md
-	$(COMPARE) --collection --seeds 3 --limit 120 --methods $(DEFAULTS)
+	$(COMPARE) --collection --seeds 3 --limit 120 --methods $(DEFAULTS) "Consilience, input of the other libraries"
 	$(COMPARE) --collection --seeds 1 --limit 120
 	$(COMPARE) --rest --seeds 1 --limit 120 --methods $(DEFAULTS) $(PORTS) KernelAddition "muon multiplex" "polyclustx SGLA" \
 	  "imml NEMO" CoRegularizedSpectral CoTrainedSpectral MultiViewSphericalKMeans "side by side, spectral" "side by side, k-means"
@@ -119,12 +119,12 @@ $(SITE)/ready: pyproject.toml
 	touch $@
 
 docs: $(SITE)/ready ## build the documentation site into build/docs; a warning or a broken link fails (GALLERY=0: run no examples)
-	mkdir -p build/site/pages
-	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees -q -j auto -W --keep-going $(if $(GALLERY),-D plot_gallery=$(GALLERY)) build/site/pages build/docs
+	mkdir -p build/site/pages # -E reads all pages again: those of a build that failed would give no warning
+	$(SITE)/bin/sphinx-build -c docs -E -d build/site/doctrees -q -j auto -W --keep-going $(if $(GALLERY),-D plot_gallery=$(GALLERY)) build/site/pages build/docs
 
 docs-links: $(SITE)/ready ## check the external links of the documentation, which needs the network
 	mkdir -p build/site/pages
-	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees -q -j auto -b linkcheck build/site/pages build/site/links
+	$(SITE)/bin/sphinx-build -c docs -d build/site/doctrees-links -q -j auto -b linkcheck build/site/pages build/site/links
 
 clean: ## remove environments, caches and the demo
 	rm -rf $(ENV) $(OLDEST) $(NEWEST) $(ENV)-peers $(MODERN) $(SITE) build/site build/docs dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
