@@ -17,7 +17,7 @@ def make_clinic(seed=0):
     until_death = rng.exponential(np.array([90.0, 40.0, 12.0])[GROUPS])
     until_end = rng.uniform(6, 80, N_PATIENTS)
     stage = np.array(["I", "II", "III", "IV"])[np.clip(rng.integers(0, 3, N_PATIENTS) + (GROUPS == 2), 0, 3)]
-    days = np.datetime64("2015-01-01") + rng.integers(0, 2000, N_PATIENTS)
+    days = np.datetime64("2015-01-01") + rng.integers(0, 2000, N_PATIENTS).astype("m8[D]")
     cost = np.exp(8 + 0.3 * rng.normal(size=N_PATIENTS) + (GROUPS == 2))
     words = np.array(["stable", "mild pain", "new lesion", "fatigue"])
     cells = {
