@@ -1,0 +1,56 @@
+"""The messages that docs/troubleshooting.md quotes are those of the sources."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "troubleshooting.md"
+GAP = "…"  # a part that depends on the data
+LEAST_WORDS = 2  # in a quoted part, so that a match means something
+
+
+@cache
+def read_messages():
+    """Return all texts of the sources on one line each, with a gap for every value of an f-string."""
+    messages = set()
+    for path in sorted((ROOT / "src" / "consilience").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.JoinedStr(values=parts):
+                    messages.add("".join(part.value if isinstance(part, ast.Constant) else GAP for part in parts))
+                case ast.Constant(value=str(text)):
+                    messages.add(text)
+    return "\n".join(" ".join(message.split()) for message in messages)
+
+
+def list_quotes(page):
+    """Return the messages in the first cells of the tables of a page."""
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    return [quote for cell in cells for quote in re.findall(r"`([^`]+)`", cell)]
+
+
+def is_quoted_rightly(quote):
+    """Return whether a message of the sources has the words of a quote in their order, with gaps where it has gaps."""
+    return quote.strip(f"{GAP} ") in read_messages()
+
+
+@pytest.mark.parametrize("quote", list_quotes(PAGE.read_text(encoding="utf-8")))
+def test_quoted_message_is_in_the_sources(quote):
+    assert max(len(part.split()) for part in quote.split(GAP)) >= LEAST_WORDS
+    assert is_quoted_rightly(quote)
+
+
+def test_page_has_a_table_per_part_of_a_run():
+    page = PAGE.read_text(encoding="utf-8")
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    assert len(sections) == 6
+    assert min(len(list_quotes(section)) for section in sections) > 8
+
+
+@pytest.mark.parametrize("quote", ["no convergence in … rounds: lower max_iter", "there is no such message", "… view"])
+def test_other_words_are_found_to_be_wrong(quote):
+    assert not is_quoted_rightly(quote) or max(len(part.split()) for part in quote.split(GAP)) < LEAST_WORDS
