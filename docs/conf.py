@@ -36,13 +36,12 @@ extensions = [
     "site_source",
     "repository_links",
     "reference_pages",
+    "reference_links",
     "command_pages",
 ]
 exclude_patterns = ["papers/results/summary.md"]  # a table that the page papers.md shows
 templates_path = [str(DOCS / "_templates")]
 nitpicky = True
-# Types in docstrings are phrases such as "array-like of shape (n_entities,)": their words are links if they are names.
-nitpick_ignore_regex = [("py:(class|obj|exc|meth|attr)", ".*")]
 default_role = "py:obj"
 suppress_warnings = ["config.cache"]  # the gallery's sort key is a class
 

@@ -1,11 +1,15 @@
-"""Shared parts of docstrings are filled in, and no placeholder is left in what `help` shows."""
+"""Shared parts of docstrings are filled in, and the docstrings of public functions and classes describe parameters."""
 
 import inspect
+from dataclasses import fields, is_dataclass
 
 import pytest
 
-import consilience as cs
 from consilience._docstrings import PLACEHOLDER, fill_docstrings, read_parameters
+from reference import PUBLIC, list_commented, list_fields, list_members
+
+# Classes whose objects functions return: users do not call the constructor.
+RETURNED = {"Result"}
 
 PARTS = {"n_clusters": "n_clusters : int<default>\n    Number of clusters.", "returns": "Returns\n-------\nself"}
 
@@ -62,19 +66,52 @@ def test_unknown_part_is_an_error():
             """
 
 
-def find_public_objects():
-    for module in (cs, cs.baselines, cs.plot, cs.datasets, cs.explain, cs.metrics):
-        for name in module.__all__:
-            documented = getattr(module, name)
-            if inspect.isclass(documented) or inspect.isfunction(documented):
-                yield pytest.param(documented, id=name)
-
-
-@pytest.mark.parametrize("documented", list(find_public_objects()))
-def test_no_placeholder_is_left(documented):
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_placeholder_is_left(name):
+    documented = PUBLIC[name]
     members = [member for _, member in inspect.getmembers(documented)] if inspect.isclass(documented) else []
     for text in (getattr(member, "__doc__", None) for member in [documented, *members]):
         assert not PLACEHOLDER.search(str(text))
+
+
+def list_methods(cls):
+    """Return the methods on the page of a public class, by name."""
+    members = {name: getattr(cls, name, None) for name in list_members(cls)}
+    return {name: member for name, member in members.items() if callable(member)}
+
+
+def list_parameters(function):
+    """Return the names of the public parameters."""
+    return {name for name in inspect.signature(function).parameters if name != "self" and not name.startswith("_")}
+
+
+CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
+FUNCTIONS = {name: value for name, value in PUBLIC.items() if callable(value) and name not in CLASSES}
+METHODS = {
+    f"{name}.{method}": function for name, cls in CLASSES.items() for method, function in list_methods(cls).items()
+}
+CONSTRUCTED = {
+    name: cls
+    for name, cls in CLASSES.items()
+    if name not in RETURNED and not issubclass(cls, Exception | str | dict) and not getattr(cls, "_is_protocol", False)
+}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *METHODS])
+def test_docstring_describes_the_parameters(name):
+    function = (FUNCTIONS | METHODS)[name]
+    assert list_fields(function, "Parameters") == list_parameters(function)
+
+
+@pytest.mark.parametrize("name", CONSTRUCTED)
+def test_docstring_of_class_describes_the_parameters_and_fields(name):
+    cls = CONSTRUCTED[name]
+    described = list_fields(cls, "Parameters", "Attributes") | list_commented(cls)
+    public_fields = (
+        {field.name for field in fields(cls) if not field.name.startswith("_")} if is_dataclass(cls) else set()
+    )
+    assert list_parameters(cls) | public_fields <= described
+    assert list_fields(cls, "Parameters") <= list_parameters(cls)
 
 
 def test_parameters_are_read_with_type_and_first_sentence():

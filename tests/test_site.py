@@ -3,22 +3,24 @@
 import ast
 import inspect
 import re
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 import consilience
+from reference import (
+    DOCS,
+    PUBLIC,
+    REFERENCE,
+    find_public,
+    find_undocumented,
+    list_arguments,
+    list_parsers,
+    write_command,
+    write_commands,
+    write_exit_codes,
+)
 
-DOCS = Path(__file__).parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # its modules without Sphinx
-from command_text import list_arguments, list_parsers, write_command, write_commands, write_exit_codes  # noqa: E402
-from reference_names import read_reference  # noqa: E402
-
-sys.path.remove(str(DOCS / "_ext"))
-
-REFERENCE = read_reference(DOCS / "api" / "index.md")
 EXAMPLES = re.compile(r"^\s*Examples\n\s*--------$", flags=re.MULTILINE)
 WITHOUT_EXAMPLES: set[str] = set()  # public classes and functions; add none
 DOCUMENTED_MODULES = ("assessment", "data", "methods", "persist", "report", "selection")
@@ -26,12 +28,6 @@ PACKAGES = [
     *(name for name in consilience.__all__ if inspect.ismodule(getattr(consilience, name))),
     *DOCUMENTED_MODULES,
 ]
-
-
-def find_object(name):
-    """Return the object of a name such as ``metrics.evaluate``."""
-    module, _, attribute = f"consilience.{name}".rpartition(".")
-    return getattr(import_module(module), attribute)
 
 
 def identify(value, name):
@@ -67,33 +63,29 @@ def list_names_of_pages():
 
 
 def test_reference_lists_every_public_name_once():
-    listed = [identify(find_object(name), name) for name in REFERENCE]
+    listed = [identify(PUBLIC[name], name) for name in REFERENCE]
     assert len(set(listed)) == len(listed) == len(set(REFERENCE))
     missing = {name for identity, name in list_public_objects().items() if identity not in listed}
     assert missing == set()
 
 
 def test_reference_lists_what_pages_import():
-    listed = [identify(find_object(name), name) for name in REFERENCE]
+    listed = [identify(value, name) for name, value in PUBLIC.items()]
     missing = {
         name: page
         for name, page in list_names_of_pages().items()
-        if not inspect.ismodule(find_object(name)) and identify(find_object(name), name) not in listed
+        if not inspect.ismodule(find_public(name)) and identify(find_public(name), name) not in listed
     }
     assert missing == {}
 
 
-@pytest.mark.parametrize("name", REFERENCE)
-def test_public_object_has_a_docstring(name):
-    value = find_object(name)
-    if inspect.isclass(value) or callable(value):
-        assert value.__doc__, name
-        assert not value.__doc__.startswith(f"{getattr(value, '__name__', '')}("), "a signature that dataclass wrote"
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_object_and_its_members_have_docstrings(name):
+    assert list(find_undocumented(name)) == []
 
 
 def test_public_objects_have_examples():
-    objects = {name: find_object(name) for name in REFERENCE}
-    lacking = {name for name, value in objects.items() if callable(value) and not EXAMPLES.search(str(value.__doc__))}
+    lacking = {name for name, value in PUBLIC.items() if callable(value) and not EXAMPLES.search(str(value.__doc__))}
     assert lacking == WITHOUT_EXAMPLES
 
 

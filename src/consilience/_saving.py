@@ -90,6 +90,13 @@ def save_as(name: str, *, version: int = 1, upgrade: Upgrade | None = None) -> C
 def refer_as(name: str, *, version: int = 1) -> Callable[[T], T]:
     """Decorate a function: model files refer to it by this name.
 
+    Parameters
+    ----------
+    name : str
+        Name of the function in model files, which must stay when the function moves.
+    version : int, default=1
+        Version of what the function does; a file of a later version is refused.
+
     Examples
     --------
     >>> import tempfile

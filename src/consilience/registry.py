@@ -61,14 +61,14 @@ class EstimatorDeclaration:
     takes_similarities: bool = False  #: whether a view may be a matrix of similarities
     takes_raw_counts: bool = False  #: counts are otherwise weighted by tf-idf
     takes_few_columns: bool = False  #: wide views are reduced first
-    takes_seeds: bool = False  #: whether `fit` takes the known classes of some entities as `y`
+    takes_seeds: bool = False  #: whether `fit` takes the known classes of some entities as ``y``
     takes_view_constraints: bool = False  #: whether `fit` takes constraints by view
     chooses_n_clusters: bool = False  #: whether it finds the number of clusters itself
-    is_compared: bool = True  #: whether `consilience compare` tries it
-    max_compared: int | None = None  #: number of entities above which `consilience compare` leaves it out
+    is_compared: bool = True  #: whether ``consilience compare`` tries it
+    max_compared: int | None = None  #: number of entities above which ``consilience compare`` leaves it out
     wraps: EstimatorDeclaration | None = None  #: method that clusters the one view that this one makes of all
     example: str = ""  #: an option and its value, for the help
-    contract: ContractCase = field(default_factory=ContractCase)
+    contract: ContractCase = field(default_factory=ContractCase)  #: how the contract tests use it
 
     @property
     def estimator_class(self) -> type:
@@ -104,11 +104,23 @@ class EstimatorDeclaration:
 
     @property
     def uses_seeds(self) -> bool:
-        """Whether the known classes of some entities reach the fit: as `y`, or as constraints."""
+        """Whether the known classes of some entities reach the fit: as ``y``, or as constraints."""
         return self.takes_seeds or self.takes_constraints
 
     def build(self, n_clusters: int | None, kinds: Mapping[str, str], *, seed: int = 0, verbose: bool = False) -> Any:
-        """Return an unfitted estimator for views of these kinds; options that its class lacks are left out."""
+        """Return an unfitted estimator for views of these kinds; options that its class lacks are left out.
+
+        Parameters
+        ----------
+        n_clusters : int or None
+            Number of clusters; None if the method chooses it.
+        kinds : mapping of str to str
+            The kind of each view, a name of `consilience.files.KINDS`.
+        seed : int, default=0
+            The estimator's `random_state`.
+        verbose : bool, default=False
+            Whether the estimator reports its progress.
+        """
         common = {"random_state": seed, "verbose": verbose}
         options = {name: value for name, value in common.items() if name in self.parameters}
         options |= self.choose_options(kinds)
@@ -131,6 +143,11 @@ _DECLARATIONS: dict[str, EstimatorDeclaration] = {}
 
 def declare_estimator(declaration: EstimatorDeclaration) -> None:
     """Add an estimator, or replace the one of this name.
+
+    Parameters
+    ----------
+    declaration : EstimatorDeclaration
+        The estimator; its ``name`` is the value of ``--method``.
 
     Examples
     --------
@@ -159,6 +176,11 @@ def list_estimators() -> dict[str, EstimatorDeclaration]:
 
 def find_estimator(name: str) -> EstimatorDeclaration:
     """Return the declaration of a name.
+
+    Parameters
+    ----------
+    name : str
+        The value of ``--method``. An unknown name raises a ValueError that suggests similar ones.
 
     Examples
     --------

@@ -130,11 +130,7 @@ def test_columns_that_carry_nothing_are_left_out(products, read, cells, reason):
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        [f"{i} %" for i in range(N)],
-        [f"${i}" for i in range(N)],
-        [str(np.datetime64(i, "D")) for i in range(N)],
-    ],
+    [[f"{i} %" for i in range(N)], [f"${i}" for i in range(N)], [str(np.datetime64(i, "D")) for i in range(N)]],
     ids=["percentages", "prices", "dates"],
 )
 def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read, cells):

@@ -40,14 +40,20 @@ class CrossOperator(Protocol):
         """Multiply the matrix by a thin one."""
 
     def columns(self, entities: np.ndarray) -> Array:
-        """Return a few columns, (rows, chosen)."""
+        """Return a few columns, (rows, chosen).
+
+        Parameters
+        ----------
+        entities : ndarray of int
+            Positions of the chosen columns.
+        """
 
 
 class Operator(CrossOperator, Protocol):
     """Similarities of entities to each other: symmetric and nonnegative.
 
-    If the connected components of the similarity graph are easily found, an operator has a method `components`, which
-    labels them; `find_components` calls it.
+    If the connected components of the similarity graph are easily found, an operator has a method ``components``,
+    which labels them.
 
     Examples
     --------
@@ -83,7 +89,13 @@ class ViewOperator(Operator, Protocol):
         """Return the Frobenius norm."""
 
     def compare_with(self, X: Array) -> CrossOperator:
-        """Return the similarities of other rows of the view to these."""
+        """Return the similarities of other rows of the view to these.
+
+        Parameters
+        ----------
+        X : array of shape (n_new_rows, n_columns)
+            Rows of the view that are new.
+        """
 
 
 class Affinity(ABC):
@@ -100,41 +112,86 @@ class Affinity(ABC):
     (3, 3)
     """
 
-    columns_are_entities: ClassVar[bool] = False  # whether the view is a matrix of similarities already
-    accepts_sparse: ClassVar[bool] = False
-    options: ClassVar[tuple[str, ...]] = ()  # parameters of estimators that it uses, such as bandwidth
+    columns_are_entities: ClassVar[bool] = False  #: whether the view is a matrix of similarities already
+    accepts_sparse: ClassVar[bool] = False  #: whether `build_operator` takes sparse rows
+    options: ClassVar[tuple[str, ...]] = ()  #: parameters of estimators that it uses, such as ``bandwidth``
 
     @classmethod
     def from_options(cls, **options: Any) -> Affinity:
-        """Create the affinity from the parameters of an estimator that `options` declares."""
+        """Create the affinity from the parameters of an estimator that `options` declares.
+
+        Parameters
+        ----------
+        **options : Any
+            The parameters that were given, by name.
+        """
         return cls(**options)
 
     def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
-        """Whether rows that are stored on disk may stay there."""
+        """Whether rows that are stored on disk may stay there.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of the view.
+        """
         return False
 
     def resolve(self, X: Array) -> Affinity:  # noqa: ARG002
-        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows."""
+        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return self
 
     def resolve_for_clusters(self, X: Array, n_clusters: int | None) -> Affinity:  # noqa: ARG002
         """Return the affinity decided by these rows and the number of their clusters, None if it is not known.
 
         Most affinities do not depend on the number of clusters.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        n_clusters : int or None
+            Number of clusters.
         """
         return self.resolve(X)
 
     def comparable_rows(self, X: Array) -> Array:
-        """Return a mask of the rows that can be compared; the others count as missing."""
+        """Return a mask of the rows that can be compared; the others count as missing.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return squared_norms(X) >= 0
 
     @abstractmethod
     def build_operator(self, X: Array, rng: np.random.Generator) -> ViewOperator:
-        """Compare these rows with each other; an approximation may draw rows at random."""
+        """Compare these rows with each other; an approximation may draw rows at random.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        rng : Generator
+            Source of the random numbers.
+        """
 
     @abstractmethod
     def nbytes(self, X: Array) -> int:
-        """Return the memory that ``build_operator(X)`` takes, in bytes."""
+        """Return the memory that ``build_operator(X)`` takes, in bytes.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
 
 
 class NoAffinityError(ValueError):

@@ -38,7 +38,7 @@ from .distances import scale_to_unit_length
 
 
 class KernelAffinity(Affinity):
-    """An affinity that is a kernel. A subclass is the kernel itself (`points`, `tile`), or `learn` returns it.
+    """An affinity that is a kernel. A subclass is the kernel itself (``points``, ``tile``), or `learn` returns it.
 
     Examples
     --------
@@ -56,11 +56,23 @@ class KernelAffinity(Affinity):
     """
 
     def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
-        """Return the kernel, with what it learns from these rows, such as a bandwidth."""
+        """Return the kernel, with what it learns from these rows, such as a bandwidth.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return self  # type: ignore[return-value]
 
     def may_be_negative(self, X: Array) -> bool:  # noqa: ARG002
-        """Whether the kernel of these rows may have negative entries, which are then shifted."""
+        """Whether the kernel of these rows may have negative entries, which are then shifted.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return False
 
     def build_operator(
@@ -75,6 +87,17 @@ class KernelAffinity(Affinity):
 
         A kernel with negative entries is shifted by its smallest entry, as the paper does within its rounds: a graph
         has no edges of negative weight.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        rng : Generator, optional
+            Not used: a kernel is not approximated.
+        others : array of shape (n_others, n_columns), optional
+            Rows to compare with; by default `X`.
+        learn_from : array of shape (n_learned, n_columns), optional
+            Rows that `learn` gets; by default `X`.
         """
         kernel = self.learn(X if learn_from is None else learn_from)
         points = kernel.points(X)
@@ -111,7 +134,7 @@ def has_negative(X: Array) -> bool:
 
 @save_as("affinity-linear")
 @dataclass(frozen=True)
-class Linear(KernelAffinity):
+class Linear(KernelAffinity, RowKernel):
     """Inner product of two rows; if some are negative, the smallest is subtracted from all.
 
     Examples
@@ -148,7 +171,7 @@ class Linear(KernelAffinity):
 
 @save_as("affinity-cosine")
 @dataclass(frozen=True)
-class Cosine(KernelAffinity):
+class Cosine(KernelAffinity, RowKernel):
     """Inner product of two rows of unit length. A row of zeros has no direction, so it counts as missing.
 
     Rows with negative numbers may have negative cosines: then the smallest is subtracted from all.
@@ -180,7 +203,7 @@ class Cosine(KernelAffinity):
 
 @save_as("affinity-polynomial")
 @dataclass(frozen=True)
-class Polynomial(KernelAffinity):
+class Polynomial(KernelAffinity, RowKernel):
     """``(gamma <x, y> + offset) ** degree``; if some are negative, the smallest is subtracted from all.
 
     Parameters
@@ -234,7 +257,7 @@ class Polynomial(KernelAffinity):
         return (inner_products(left.X, right.X) * self.gamma + self.offset) ** self.degree
 
 
-class HistogramAffinity(KernelAffinity):
+class HistogramAffinity(KernelAffinity, RowKernel):
     """An affinity of nonnegative rows by sums over the columns that two rows share; rows of zeros are missing."""
 
     accepts_sparse = True
@@ -255,7 +278,15 @@ class HistogramAffinity(KernelAffinity):
         return KernelRows(X, namespace(X).astype(row_sums(X), X.dtype))
 
     def sum_histograms(self, X: Array, Y: Array, *, harmonic: bool) -> Array:
-        """Sum ``x y / (x + y)``, or ``min(x, y)``, over the columns that two rows share: (rows of X, rows of Y)."""
+        """Sum ``x y / (x + y)``, or ``min(x, y)``, over the columns that two rows share: (rows of X, rows of Y).
+
+        Parameters
+        ----------
+        X, Y : array of shape (n_rows, n_columns)
+            Rows to compare, nonnegative.
+        harmonic : bool
+            Whether to sum ``x y / (x + y)`` instead of ``min(x, y)``.
+        """
         X = as_csr(X) if is_on_host(X) else X  # blocks that were read from disk may be dense
         if is_sparse(X):
             return sum_shared_columns(X, Y, harmonic=harmonic)

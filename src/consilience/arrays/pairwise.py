@@ -37,6 +37,15 @@ DEVICE_SHARE = 0.8  # share of the free memory of a device that tables may take
 class KernelRows(NamedTuple):
     """Rows prepared for a kernel.
 
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        The rows, dense or sparse.
+    row_term : array of shape (n_rows,), optional
+        A term of the kernel that depends on this row only, if it has one.
+    scale : array of shape (n_rows,), optional
+        A factor per row, if the kernel has one.
+
     Examples
     --------
     >>> import numpy as np
@@ -48,15 +57,27 @@ class KernelRows(NamedTuple):
     """
 
     X: Array
-    row_term: Array = None  # (n,) a term of the kernel that depends on this row only, if it has one
-    scale: Array = None  # (n,) a factor per row, if the kernel has one
+    row_term: Array = None
+    scale: Array = None
 
     def slice_rows(self, rows: slice) -> KernelRows:
-        """The rows of a slice."""
+        """The rows of a slice.
+
+        Parameters
+        ----------
+        rows : slice
+            Positions of the rows.
+        """
         return KernelRows(self.X[rows, ...], *(None if x is None else x[rows] for x in self[1:]))
 
     def take(self, rows: Array) -> KernelRows:
-        """Rows by position."""
+        """Rows by position.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the rows.
+        """
         rows = asarray_like(rows, self.X)
         per_row = (None if x is None else namespace(x).take(x, rows) for x in self[1:])
         return KernelRows(take_rows(self.X, rows), *per_row)
@@ -66,10 +87,22 @@ class RowKernel(Protocol):
     """A function of two rows with all its constants (a bandwidth, an origin)."""
 
     def points(self, X: Array) -> KernelRows:
-        """Prepare rows, which may be sparse or in a storage: only verbs of `arrays` work on all of them."""
+        """Prepare rows, which may be sparse or in a storage; functions of `consilience.arrays` take all kinds.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
-        """The kernel of each row on the left with each on the right: (left, right)."""
+        """The kernel of each row on the left with each on the right: (left, right).
+
+        Parameters
+        ----------
+        left, right : KernelRows
+            Rows that `points` has prepared.
+        """
 
 
 @save_as("kernel-matrix")

@@ -67,6 +67,17 @@ class Scorer(NamedTuple):
 def build_scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
     """Lay out (clusters, columns) weights for rows of the kind of X; scores are ``(X - origin) @ weights.T - bias``.
 
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows of the array library, the type and the layout (dense or sparse) that `compute_scores` will get.
+    weights : array of shape (n_clusters, n_columns)
+        Weight of each column for each cluster.
+    bias : array of shape (n_clusters,), optional
+        What is subtracted from the scores of each cluster; by default nothing.
+    origin : array of shape (n_columns,), optional
+        What is subtracted from each row, which must be dense; by default nothing.
+
     Examples
     --------
     >>> import numpy as np
@@ -122,6 +133,13 @@ def sum_costs(score: Array, row_term: Array, present: Array, scale: float) -> Ar
 @singledispatch
 def compute_scores(X: Array, scorer: Scorer) -> Array:
     """All scores: (rows, clusters).
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows, dense or sparse.
+    scorer : Scorer
+        The weights, from `build_scorer`.
 
     Examples
     --------
@@ -191,6 +209,13 @@ def include_labels(labels: Array, lowest: Array, highest: Array, n_labels: Array
 def weighted_sums(X: Array, weights: Array) -> Array:
     """``weights.T @ X`` as float64, multiplied in the type of X: (clusters, columns).
 
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows, dense or sparse.
+    weights : array of shape (n_rows, n_clusters)
+        Weight of each row in each cluster, dense.
+
     Examples
     --------
     >>> import numpy as np
@@ -220,6 +245,11 @@ def map_values(X: Array, function: Callable[[Array], Array]) -> Array:
 def stored_values(X: Array) -> Array:
     """The stored values, in any shape: sparse rows store those that are not zero.
 
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows, dense or sparse.
+
     Examples
     --------
     >>> import scipy.sparse as sp
@@ -240,6 +270,11 @@ def sum_of_squares(values: Array) -> Array:
 @singledispatch
 def squared_norms(X: Array) -> Array:
     """Squared Euclidean length of each row, in float64.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows, dense or sparse.
 
     Examples
     --------
@@ -281,6 +316,13 @@ def take_rows(X: Array, rows: Array) -> Array:
 @singledispatch
 def inner_products(X: Array, Y: Array) -> Array:
     """Inner products of the rows of X with those of Y, dense: (rows of X, rows of Y).
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows, dense or sparse.
+    Y : array of shape (n_other_rows, n_columns)
+        Rows with the same columns.
 
     Examples
     --------
@@ -360,6 +402,16 @@ def is_sparse(X: Array) -> bool:
 
 def to_host(X: Array) -> Any:
     """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows of any array library on any device, dense or sparse.
+
+    Returns
+    -------
+    ndarray, or sparse array of scipy
+        The rows in the memory of the host.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class KernelAddition(BaseCombinedKernel):
 
     Two entities are similar if they are similar in any view. Simple, and hard to beat: Kumar & Daumé 2011 publish an F
     of 0.707 for handwritten digits, and 0.726 for co-training. Similarities are not scaled: if their sizes differ
-    between views (`"linear"`), the larger ones count more.
+    between views (``"linear"``), the larger ones count more.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class BaseWrapper(ClusterMixin, BaseEstimator):
 
     @property
     def cost_(self) -> float:
-        """Cost of the fitted estimator, which scikit-learn's k-means call `inertia_`: lower is better."""
+        """Cost of the fitted estimator, which scikit-learn's k-means call ``inertia_``: lower is better."""
         return self.estimator_.cost_ if hasattr(self.estimator_, "cost_") else self.estimator_.inertia_
 
     def __sklearn_tags__(self) -> Any:
@@ -209,7 +209,7 @@ class ConcatenatedViews(BaseWrapper):
     estimator_ : estimator
         The fitted clusterer.
     cost_ : float
-        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
+        `cost_` (or ``inertia_``) of `estimator_`, if it has one: lower is better.
     %(n_features_in_)s
 
     Notes
@@ -287,7 +287,7 @@ class SingleView(BaseWrapper):
     view_ : str
         The view that was clustered.
     view_scores_ : Table
-        For each view, if one had to be chosen: `agreement` with the others and `silhouette`; NaN if there is none.
+        For each view, if one had to be chosen: ``agreement`` with the others and ``silhouette``; NaN if there is none.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster with the nearest mean in each view's columns; for `view_`, `labels_`. -1 where the entity lacks the
         view or is noise.
@@ -295,7 +295,7 @@ class SingleView(BaseWrapper):
     estimator_ : estimator
         The fitted clusterer.
     cost_ : float
-        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
+        `cost_` (or ``inertia_``) of `estimator_`, if it has one: lower is better.
     %(n_features_in_)s
 
     Examples
@@ -430,7 +430,7 @@ class MergedViews(BaseWrapper):
     estimator_ : estimator
         The fitted clusterer, with all its attributes.
     cost_ : float
-        `cost_` (or `inertia_`) of `estimator_`, if it has one: lower is better.
+        `cost_` (or ``inertia_``) of `estimator_`, if it has one: lower is better.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of columns of all views together, before merging, and their names if all views came with names.
 

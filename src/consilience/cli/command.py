@@ -26,8 +26,20 @@ def main(
 ) -> int:
     """Run the command line and return its exit code; another program can pass its own parser.
 
-    `set_exit_code` is called with the exit code for a signal when the work starts, and with that of the command when
-    it has ended: `stop_on_signals` restores the handlers from before, which must not report that nothing was done.
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The arguments after the name of the program; by default those of this process.
+    set_exit_code : callable, optional
+        Called with the exit code for a signal when the work starts, and with that of the command when it has ended,
+        so that a signal that arrives after the work does not report that nothing was done.
+    parser : ArgumentParser, optional
+        The parser of another program; by default that of ``consilience``.
+
+    Returns
+    -------
+    int
+        The exit code: 0 if the command succeeded.
 
     Examples
     --------

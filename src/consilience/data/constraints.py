@@ -147,7 +147,13 @@ class Constraints:
 
     @classmethod
     def from_links(cls, must: Links, cannot: Links) -> Constraints:
-        """Constraints by position, from links that are already valid."""
+        """Constraints by position, from links that are already valid.
+
+        Parameters
+        ----------
+        must, cannot : Links
+            The links, by the positions of their entities.
+        """
         new = object.__new__(cls)
         new._must, new._cannot, new._by, new._names, new._unknown = must, cannot, "position", None, "error"
         return new
@@ -282,7 +288,13 @@ class Constraints:
         return self._replace(*compute_closure(self._must, self._cannot))
 
     def renumbered(self, numbers: np.ndarray) -> Constraints:
-        """Map entity numbers; pairs whose ends become the same entity are dropped."""
+        """Map entity numbers; pairs whose ends become the same entity are dropped.
+
+        Parameters
+        ----------
+        numbers : ndarray of int, shape (n_entities,)
+            The new number of each entity.
+        """
         return Constraints.from_links(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
 
     def __mul__(self, factor: Any) -> Constraints:
@@ -317,6 +329,11 @@ class Constraints:
 
     def positions(self, ids: Any) -> Constraints:
         """Convert constraints by id to positions among these ids.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_entities,)
+            The ids of the entities of the data, in their order.
 
         Examples
         --------

@@ -31,7 +31,13 @@ class Table(dict):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Table:
-        """Build from one mapping per row; the first row names the columns."""
+        """Build from one mapping per row; the first row names the columns.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            The cells of each row, by the name of the column. All rows have the same columns.
+        """
         rows = list(rows)
         return cls({name: np.asarray([row[name] for row in rows]) for name in rows[0]} if rows else {})
 

@@ -131,14 +131,32 @@ class Views:
 
     @classmethod
     def from_inputs(cls, inputs: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
-        """Build from views that `coerce_view` has read."""
+        """Build from views that were read and checked.
+
+        Parameters
+        ----------
+        inputs : dict of str to ViewInput
+            The views by name.
+        rows : ndarray of int, shape (n_entities, n_views), optional
+            The row of each entity in each view, -1 where it has none; by default found by the ids of the views.
+        """
         views = object.__new__(cls)
         views._join(inputs, rows=rows)
         return views
 
     @classmethod
     def from_chunk(cls, blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Views:
-        """Build from a chunk of the entities that begins at row `start`, which error messages count from."""
+        """Build from a chunk of the entities that begins at row `start`, which error messages count from.
+
+        Parameters
+        ----------
+        blocks : mapping of str to array-like
+            The rows of each view in the chunk.
+        present : ndarray of bool, shape (n_rows, n_views)
+            Which entities of the chunk have which view.
+        start : int
+            Position of the first entity of the chunk among all entities.
+        """
         views = cls(blocks, present=present)
         rows = np.repeat(np.arange(start, start + len(views))[:, None], views.n_views, axis=1)
         return views._replace(dict(views.items()), views.present, None, rows)
@@ -306,6 +324,7 @@ class Views:
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions of `shape`, which is 2."""
         return 2
 
     @property
@@ -323,7 +342,13 @@ class Views:
         return make_read_only(np.where(self._present, rows, -1))
 
     def feature_names(self, name: str) -> np.ndarray | None:
-        """Names of a view's columns, if it has any."""
+        """Names of a view's columns, if it has any.
+
+        Parameters
+        ----------
+        name : str
+            Name of the view.
+        """
         self._check_known(name)
         return self._columns[name]
 
@@ -335,6 +360,11 @@ class Views:
         """Apply a function to the block of each view.
 
         The function gets the rows of entities that lack the view as NaN, or as empty rows if the block is sparse.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the block of a view, with one row per entity, and returns a block with as many rows.
 
         Examples
         --------
@@ -358,7 +388,13 @@ class Views:
         return self.replace_blocks(blocks)
 
     def replace_blocks(self, blocks: dict[str, Array]) -> Views:
-        """Return views of the same entities with other blocks, which have one row per entity."""
+        """Return views of the same entities with other blocks, which have one row per entity.
+
+        Parameters
+        ----------
+        blocks : dict of str to array of shape (n_entities, n_columns)
+            The blocks by the name of the view.
+        """
         return self._replace(blocks, self._present, self._ids, self._rows)
 
     def __contains__(self, name: object) -> bool:

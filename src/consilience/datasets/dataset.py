@@ -14,6 +14,25 @@ from ..data import Views
 class Dataset:
     """Views with their true classes and their origin. Unpacks into ``views, y``.
 
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    views : Views
+        The data.
+    target : ndarray of int, shape (n_entities,)
+        The true class of each entity, as a position in `target_names`.
+    target_names : tuple of str
+        Names of the classes.
+    description : str
+        What the entities and the views are, in Markdown.
+    citation : str
+        The publication to cite.
+    license : str
+        License of the data, or what is known about it.
+    source : str, default=''
+        Address that the data comes from.
+
     Examples
     --------
     >>> import consilience as cs

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import (
     Array,
     KernelRows,
+    RowKernel,
     asarray_like,
     exp_nonpositive,
     inner_products,
@@ -46,20 +47,52 @@ class Divergence(Protocol):
     [2.0, 3.0]
     """
 
-    scale: ClassVar[float]
-    uses_origin: ClassVar[bool]  # whether rows are measured from a point near them
+    scale: ClassVar[float]  #: factor of the part that depends on the center
+    uses_origin: ClassVar[bool]  #: whether rows are measured from a point near them
 
     def prepare(self, X: Array, present: Array, centers: Array | None = None) -> ViewRows:
-        """Prepare rows once, before the first round or for comparison with `centers`."""
+        """Prepare rows once, before the first round or for comparison with `centers`.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        present : array of bool, shape (n_rows,)
+            Which entities have the view; the other rows do not count.
+        centers : array of shape (n_clusters, n_columns), optional
+            Centers of a fitted model, if the rows are new to it.
+        """
 
     def centers(self, sums: Array, counts: Array) -> Array:
-        """Center of each cluster from the sum and the number of its rows; an empty cluster gets zeros."""
+        """Center of each cluster from the sum and the number of its rows; an empty cluster gets zeros.
+
+        Parameters
+        ----------
+        sums : array of shape (n_clusters, n_columns)
+            Sum of the rows of each cluster.
+        counts : array of shape (n_clusters,)
+            Number, or total weight, of the rows of each cluster.
+        """
 
     def affine(self, centers: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
-        """Weights and bias of each center, and the origin: the arguments of `build_scorer`."""
+        """Weights and bias of each center, and the origin: the arguments of `arrays.build_scorer`.
+
+        Parameters
+        ----------
+        centers : array of shape (n_clusters, n_columns)
+            Center of each cluster.
+        origin : array of shape (n_columns,), optional
+            The point that the prepared rows are measured from; None for zero.
+        """
 
     def distance(self, divergence: Array) -> Array:
-        """Turn divergences into the distances that views add up when they vote."""
+        """Turn divergences into the distances that views add up when they vote.
+
+        Parameters
+        ----------
+        divergence : array
+            Divergences, of any shape.
+        """
 
 
 class NoDivergenceError(ValueError):
@@ -90,16 +123,28 @@ class PairDivergence(ABC):
     [True, False]
     """
 
-    columns_are_entities: ClassVar[bool] = False  # whether the view is already a matrix of distances or similarities
-    has_kernel: ClassVar[bool] = False  # whether it is a squared distance in some space, where clusters have means
+    columns_are_entities: ClassVar[bool] = False  #: whether the view is already a matrix of distances or similarities
+    has_kernel: ClassVar[bool] = False  #: whether it is a squared distance in some space, where clusters have means
 
     def comparable(self, X: Array) -> Array:
-        """Mask of the rows that can be compared; the others count as missing."""
+        """Mask of the rows that can be compared; the others count as missing.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return squared_norms(X) >= 0
 
     @abstractmethod
     def learn(self, X: Array) -> Measure:
-        """Return the measure for the rows of the fit; unsuitable rows are refused."""
+        """Return the measure for the rows of the fit; unsuitable rows are refused.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the fit.
+        """
 
 
 class Measure(ABC):
@@ -117,31 +162,78 @@ class Measure(ABC):
     50.0
     """
 
-    caveat: str | None = None  # what the user should know about these rows
-    no_normalizer: ClassVar[str]  # why there is no normalizing constant, if there is none
+    caveat: str | None = None  #: what the user should know about these rows
+    no_normalizer: ClassVar[str]  #: why there is no normalizing constant, if there is none
 
     @abstractmethod
     def points(self, X: Array) -> KernelRows:
-        """Prepare the rows of the fit as points."""
+        """Prepare the rows of the fit as points.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the fit.
+        """
 
     def new_points(self, X: Array) -> KernelRows:
-        """Prepare rows that were not part of the fit as points."""
+        """Prepare rows that were not part of the fit as points.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view that are new.
+        """
         return self.points(X)
 
     def exemplars(self, X: Array) -> KernelRows:
-        """Prepare the rows of the fit as exemplars."""
+        """Prepare the rows of the fit as exemplars.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the fit.
+        """
         return self.points(X)
 
     @abstractmethod
     def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
-        """Minus the divergence of each point from each exemplar; rounding may make it positive."""
+        """Minus the divergence of each point from each exemplar; rounding may make it positive.
+
+        Parameters
+        ----------
+        points : KernelRows
+            Rows that `points` has prepared.
+        exemplars : KernelRows
+            Rows that `exemplars` has prepared.
+
+        Returns
+        -------
+        array of shape (n_points, n_exemplars)
+            The negative divergences.
+        """
 
     @abstractmethod
     def total(self, points: KernelRows, exemplars: KernelRows) -> float:
-        """Sum of all divergences."""
+        """Sum of all divergences.
+
+        Parameters
+        ----------
+        points : KernelRows
+            Rows that `points` has prepared.
+        exemplars : KernelRows
+            Rows that `exemplars` has prepared.
+        """
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        """Log C(x) of each row, where ``C(x) exp(-beta d(x, y))`` is a density in x."""
+        """Log C(x) of each row, where ``C(x) exp(-beta d(x, y))`` is a density in x.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        beta : float
+            Factor of the divergence, above 0.
+        """
         reason = self.no_normalizer
         raise NoDivergenceError(f"{reason}, so that normalizer=True has no constant to put in: use normalizer=False")
 
@@ -195,11 +287,18 @@ def find_identical_rows(points: KernelRows, exemplars: KernelRows, tile: Array) 
     return tile >= -IDENTICAL * machine_epsilon(points.X) * (point_sizes[:, None] + exemplar_sizes[None, :])
 
 
-class Likelihood:
+class Likelihood(RowKernel):
     """The kernel ``exp(-beta d(x, y))`` of a measure.
 
     With a very large beta, divergences that are only rounding errors count as zero. Otherwise the likelihood of a row
     under its own component could be zero.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    beta : float
+        Factor of the divergence, above 0: the larger, the narrower the kernel.
 
     Examples
     --------

@@ -10,12 +10,12 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array, KernelRows, log_sphere_integral, namespace, scale_rows, squared_norms
 from ..rows import ViewRows
-from .base import NoDivergenceError, PairDivergence, ProductMeasure
+from .base import Divergence, NoDivergenceError, PairDivergence, ProductMeasure
 
 
 @save_as("divergence-cosine")
 @dataclass(frozen=True)
-class Cosine(PairDivergence):
+class Cosine(PairDivergence, Divergence):
     """``1 - <x, c>`` for rows and centers of unit length; a row of zeros has no direction and counts as missing.
 
     As a mixture's component: von Mises-Fisher.

@@ -24,12 +24,12 @@ from ..arrays import (
     squared_norms,
 )
 from ..rows import ViewRows
-from .base import PairDivergence, ProductMeasure
+from .base import Divergence, PairDivergence, ProductMeasure
 
 
 @save_as("divergence-squared-euclidean")
 @dataclass(frozen=True)
-class SquaredEuclidean(PairDivergence):
+class SquaredEuclidean(PairDivergence, Divergence):
     """``||x - c||^2``; the center is the mean. As a mixture's component: a Gaussian.
 
     Examples

@@ -48,5 +48,11 @@ class OriginalColumn:
     event: np.ndarray | None = None
 
     def select(self, rows: np.ndarray) -> OriginalColumn:
-        """Return the column of some entities, by position or as a mask."""
+        """Return the column of some entities, by position or as a mask.
+
+        Parameters
+        ----------
+        rows : array-like of int or bool
+            Positions of the entities, or a mask with an entry per entity.
+        """
         return replace(self, values=self.values[rows], event=None if self.event is None else self.event[rows])

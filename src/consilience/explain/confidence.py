@@ -17,6 +17,11 @@ from ..methods.common.margins import find_runner_up, measure_distance_margins
 def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return which entities have two views that put them into different clusters.
 
+    Parameters
+    ----------
+    view_labels : mapping of str to array-like of int, shape (n_entities,)
+        Cluster of each entity by each view, -1 where the entity lacks the view; a model's ``view_labels_``.
+
     Examples
     --------
     >>> import numpy as np

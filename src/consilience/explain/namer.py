@@ -33,8 +33,8 @@ class ClusterDescription:
     share : float
         Share of all entities in clusters.
     terms : list of Term
-        Terms that mark the cluster, the best first, with `name`, `score`, and the shares `inside` and `outside` of the
-        entities that have the term.
+        Terms that mark the cluster, the best first, with ``name``, ``score``, and the shares ``inside`` and ``outside``
+        of the entities that have the term.
     ids : list of str
         Ids of up to five typical entities, or the numbers of their rows.
     texts : list of str

@@ -152,6 +152,15 @@ def _to_dense(values: Any) -> np.ndarray:
 def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
     """Return for each cluster the positions of the n entities of highest confidence, the highest first.
 
+    Parameters
+    ----------
+    labels : array-like of int, shape (n_entities,)
+        Cluster of each entity; -1 for none.
+    confidence : array-like of float, shape (n_entities,)
+        Confidence in each label, such as from `consilience.explain.confidence`.
+    n : int, default=5
+        Number of entities per cluster; a smaller cluster gives all that it has.
+
     Examples
     --------
     >>> import consilience as cs

@@ -50,7 +50,13 @@ class SurvivalCurve:
         return float(self.times[below[0]]) if len(below) else float("nan")
 
     def count_at_risk(self, times: Any) -> np.ndarray:
-        """Return the number of entities at risk at any times, 0 after the last one."""
+        """Return the number of entities at risk at any times, 0 after the last one.
+
+        Parameters
+        ----------
+        times : array-like of float
+            The times, in the unit of `times` of the curve.
+        """
         positions = np.searchsorted(self.times, times)
         return np.append(self.at_risk, 0)[positions]
 

@@ -56,6 +56,16 @@ AUTOMATIC: dict[type[Family], str] = {
 def choose(X: Array) -> tuple[Family, str]:
     """Choose the family for ``families="auto"``, and say why.
 
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows of the view; only the stored values of sparse rows are looked at.
+
+    Returns
+    -------
+    Family, str
+        The family, and the reason as a clause such as "the values are real numbers".
+
     Examples
     --------
     >>> import numpy as np

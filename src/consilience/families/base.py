@@ -52,76 +52,194 @@ class Family(ABC):
     {'means': (3, 2), 'covariances': (3, 2, 2)}
     """
 
-    name: ClassVar[str]
-    accepts_sparse: ClassVar[bool] = False  # whether the methods take the sparse rows of `consilience.arrays.CSR`
-    divergence: ClassVar[str] = "squared-euclidean"  # dissimilarity of rows, used to choose starts
-    centers: ClassVar[str | None] = None  # the parameter that cluster centers determine, if it is the only one
+    name: ClassVar[str]  #: what messages call the family; by default the name of the class
+    accepts_sparse: ClassVar[bool] = False  #: whether the methods take the sparse rows of ``consilience.arrays.CSR``
+    #: name of the divergence that compares rows to choose starts, of `divergences.DIVERGENCES`
+    divergence: ClassVar[str] = "squared-euclidean"
+    #: the parameter that cluster centers determine, if it is the only one
+    centers: ClassVar[str | None] = None
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__dict__.get("name", cls.__name__)
 
     @abstractmethod
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
-        """Sufficient statistics of rows, weighted by their responsibilities (rows, clusters)."""
+        """Sufficient statistics of rows, weighted by their responsibilities (rows, clusters).
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        responsibilities : array of shape (n_rows, n_clusters)
+            Weight of each row in each cluster, 0 or more.
+        """
 
     @abstractmethod
     def maximize(self, statistics: Statistics) -> Params:
-        """Maximum likelihood parameters. A cluster without weight gets those of all rows together."""
+        """Maximum likelihood parameters. A cluster without weight gets those of all rows together.
+
+        Parameters
+        ----------
+        statistics : dict of str to array
+            What `statistics` returns, or the sum of it over several sets of rows.
+        """
 
     @abstractmethod
     def log_prob(self, X: Array, params: Params) -> Array:
-        """Log-density of each row under each cluster: (rows, clusters)."""
+        """Log-density of each row under each cluster: (rows, clusters).
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        params : dict of str to array
+            The parameters of all clusters, as `maximize` returns them.
+        """
 
     @abstractmethod
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the parameters that `log_prob` needs."""
+        """Names and shapes of the parameters that `log_prob` needs.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        n_columns : int
+            Number of columns of the view.
+        """
 
     def params_complaint(self, params: Params) -> str | None:  # noqa: ARG002
-        """What is wrong with parameters of the right shapes that a user gives; None if nothing is."""
+        """What is wrong with parameters of the right shapes that a user gives; None if nothing is.
+
+        Parameters
+        ----------
+        params : dict of str to array
+            The parameters of all clusters.
+        """
         return None
 
     def complaint(self, X: Array) -> str | None:  # noqa: ARG002
-        """What is wrong with the rows, to complete the message «family 'x' needs ...»; None if nothing is."""
+        """What is wrong with the rows, to complete the message «family 'x' needs ...»; None if nothing is.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return None
 
     def bind(self, X: Array, present: Array) -> Family:  # noqa: ARG002
-        """Return the family with what it must know about the data before the first round."""
+        """Return the family with what it must know about the data before the first round.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view, or a sample of them.
+        present : array of bool, shape (n_rows,)
+            Which entities have the view; the other rows do not count.
+        """
         return self
 
     def extremes(self, X: Array) -> Array | None:  # noqa: ARG002
-        """Rows that `bind` must see besides a sample of X; None if the sample is enough."""
+        """Rows that `bind` must see besides a sample of X; None if the sample is enough.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return None
 
     def informative_rows(self, X: Array) -> Array | None:  # noqa: ARG002
-        """Mask of the rows that carry information; the others count as missing. None means all do."""
+        """Mask of the rows that carry information; the others count as missing. None means all do.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return None
 
     def row_term(self, X: Array) -> Array | None:  # noqa: ARG002
-        """The part of the log-density that depends only on the row, which `build_density` omits; None means zero."""
+        """The part of the log-density that depends only on the row, which `build_density` omits; None means zero.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        """
         return None
 
     def build_density(self, X: Array, params: Params) -> Density:  # noqa: ARG002
-        """Return a function that computes `log_prob` without `row_term` for rows of the kind of X."""
+        """Return a function that computes `log_prob` without `row_term` for rows of the kind of X.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the array library, the type and the layout (dense or sparse) that the function will get.
+        params : dict of str to array
+            The parameters of all clusters.
+        """
         return lambda rows: self.log_prob(rows, params)
 
     def values_per_row(self, X: Array, n_clusters: int) -> int:
-        """How many values are in use per row during a round, which sets the size of blocks."""
+        """How many values are in use per row during a round, which sets the size of blocks.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        n_clusters : int
+            Number of clusters.
+        """
         return X.shape[1] + n_clusters
 
     def works_in_blocks(self, X: Array, n_clusters: int) -> bool:  # noqa: ARG002
-        """Whether `statistics` and the log-densities take any number of rows without large intermediate arrays."""
+        """Whether `statistics` and the log-densities take any number of rows without large intermediate arrays.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        n_clusters : int
+            Number of clusters.
+        """
         return False
 
     def work_per_value(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
-        """Cost per stored value in units of eight multiplications, which sets the number of chunks."""
+        """Cost per stored value in units of eight multiplications, which sets the number of chunks.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view.
+        n_clusters : int
+            Number of clusters.
+        """
         return max(1, n_clusters // 8)
 
     def n_parameters(self, params: Params) -> int:
-        """Number of free parameters, for information criteria."""
+        """Number of free parameters, for information criteria.
+
+        Parameters
+        ----------
+        params : dict of str to array
+            The parameters of all clusters.
+        """
         return sum(np.size(to_numpy(value)) for value in params.values())
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw one new row per label."""
+        """Draw one new row per label.
+
+        Parameters
+        ----------
+        params : dict of str to array
+            The parameters of all clusters.
+        labels : ndarray of int, shape (n_rows,)
+            The cluster of each row to draw.
+        rng : Generator
+            Source of the random numbers.
+        """
         raise NotImplementedError(f"family {self.name!r} has no sample(): define it to draw new rows")
 
 
@@ -130,7 +248,15 @@ class DensityFamily(Family):
 
     @abstractmethod
     def build_density(self, X: Array, params: Params) -> Density:
-        """Return a function that computes `log_prob` without `row_term` for rows of the kind of X."""
+        """Return a function that computes `log_prob` without `row_term` for rows of the kind of X.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the array library, the type and the layout (dense or sparse) that the function will get.
+        params : dict of str to array
+            The parameters of all clusters.
+        """
 
     def log_prob(self, X: Array, params: Params) -> Array:
         X = as_rows(X)

@@ -55,9 +55,10 @@ class BaseGaussian(DensityFamily):
     """
 
     floor: float = 1e-6
-    origin: Array | None = None
-    spread: Array | None = None  # (columns,) variance estimated from the quartiles, which outliers do not raise
-    precision: float = float(np.finfo(np.float64).eps)
+    origin: Array | None = None  #: (n_columns,) point near the rows that they are measured from; `bind` sets it
+    #: (n_columns,) variance estimated from the quartiles, which outliers do not raise; `bind` sets it
+    spread: Array | None = None
+    precision: float = float(np.finfo(np.float64).eps)  #: machine epsilon of the rows; `bind` sets it
 
     def __post_init__(self) -> None:
         if not is_real(self.floor) or not 0 < self.floor < 1:
@@ -78,7 +79,15 @@ class BaseGaussian(DensityFamily):
 
     @abstractmethod
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
-        """Weighted sums of squares, or of products, of the columns."""
+        """Weighted sums of squares, or of products, of the columns.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Rows of the view, relative to the origin.
+        responsibilities : array of shape (n_rows, n_clusters)
+            Weight of each row in each cluster.
+        """
 
     def maximize(self, statistics: Statistics) -> Params:
         sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
@@ -88,13 +97,32 @@ class BaseGaussian(DensityFamily):
 
     @abstractmethod
     def estimate_covariances(self, statistics: Statistics, means: Array, counts: Array) -> Array:
-        """Maximum likelihood covariances above the floor, for means relative to the origin."""
+        """Maximum likelihood covariances above the floor, for means relative to the origin.
+
+        Parameters
+        ----------
+        statistics : dict of str to array
+            What `statistics` returns.
+        means : array of shape (n_clusters, n_columns)
+            Mean of each cluster, relative to the origin.
+        counts : array of shape (n_clusters,)
+            Sum of the responsibilities of each cluster.
+        """
 
     def variance_floor(self, statistics: Statistics, all_squares: Array, cluster_squares: Array) -> Array:
         """The smallest variance allowed, per cluster and column: a share of the variance over all rows.
 
         The computed variance of a constant column is rounding noise, in proportion to the squares of the cluster. The
         squares are means, relative to the origin.
+
+        Parameters
+        ----------
+        statistics : dict of str to array
+            What `statistics` returns.
+        all_squares : array of shape (n_columns,)
+            Mean of the squares over all rows.
+        cluster_squares : array of shape (n_clusters, n_columns)
+            Mean of the squares over the rows of each cluster.
         """
         xp = namespace(cluster_squares)
         mean = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
@@ -122,7 +150,17 @@ class BaseGaussian(DensityFamily):
 
     @abstractmethod
     def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Turn white noise into noise with the covariance of each row's cluster."""
+        """Turn white noise into noise with the covariance of each row's cluster.
+
+        Parameters
+        ----------
+        noise : ndarray of shape (n_rows, n_columns)
+            Independent standard normal numbers.
+        covariances : ndarray
+            The covariances of all clusters, in the shape of the parameter ``covariances``.
+        labels : ndarray of int, shape (n_rows,)
+            The cluster of each row.
+        """
 
 
 @save_as("family-gaussian")
@@ -280,7 +318,12 @@ class BaseCovariance(BaseGaussian):
     def raise_to_floor(self, covariances: Array, floor: Array) -> Array:
         """Maximum likelihood covariances (..., d, d) whose variance is above the floor in every direction.
 
-        `floor` (..., d) holds the smallest variance of each column, which is also the scale of the column.
+        Parameters
+        ----------
+        covariances : array of shape (..., n_columns, n_columns)
+            Maximum likelihood covariances.
+        floor : array of shape (..., n_columns)
+            The smallest variance of each column, which is also the scale of the column.
         """
         xp = namespace(covariances)
         scale = xp.sqrt(floor)

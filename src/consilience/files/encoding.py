@@ -100,10 +100,24 @@ def fit_and_encode(
     entities: Entities | None = None,
     encode: Mapping[str, Encoding] | None = None,
 ) -> EncodedData:
-    """Fit encoders to each content and encode it; `rare` weights terms by tf-idf, so that rare terms count more.
+    """Fit encoders to each content and encode it.
 
-    Without `entities` the contents are joined by their ids, or by the position of their rows. `encode` names the
-    encoding of contents: several may be joined by +, and each makes a view.
+    Parameters
+    ----------
+    contents : sequence of ViewContent
+        The contents of the views, from `read_files` or `files.kinds.interpret_columns`.
+    rare : bool
+        Whether to weight terms by tf-idf, so that rare terms count more.
+    entities : Entities, optional
+        The entities and their rows in each content; by default contents are joined by their ids, or by the position of
+        their rows.
+    encode : mapping of str to str or callable, optional
+        The encoding of a content, by its name; several encodings are joined by +, and each makes a view.
+
+    Returns
+    -------
+    EncodedData
+        The numbers of each view in `views`, and the fitted encoders.
 
     Examples
     --------

@@ -197,9 +197,29 @@ def interpret_columns(
     readings: Mapping[str, ColumnReading] | None = None,
     folder: Path = Path(),
 ) -> ViewContent:
-    """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected.
+    """Turn columns of a table into the content of a view.
 
-    `readings` say how the columns of a model were read. Paths of pictures are relative to the `folder`.
+    Parameters
+    ----------
+    name : str
+        Name of the view.
+    origin : str
+        Where the columns come from, such as the name of a file, for messages.
+    columns : dict of str to ndarray
+        The columns by name, as `files.to_column` builds them.
+    ids : ndarray of shape (n_rows,) or None
+        The id of each row; None if rows are matched by position.
+    forced : str or None
+        The kind of the view, a name of `files.KINDS`; None to detect it.
+    readings : mapping of str to ColumnReading, optional
+        How a model has read each column; by default it is detected.
+    folder : Path, optional
+        Folder that paths of pictures are relative to; by default the working directory.
+
+    Returns
+    -------
+    ViewContent
+        The content with its kind, and the reason for the kind.
 
     Examples
     --------

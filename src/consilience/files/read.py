@@ -87,9 +87,35 @@ def read_files(
 ) -> InputData:
     """Read each file once and detect what its views are; tables of which no columns are selected may be split.
 
-    Without `id_column` one of the usual ids is taken, or else, with `guess_id`, a column that identifies the rows.
-    `readings` say how a model has read the columns of its views. `inputs` keeps the content of pipes that other options
-    name as well.
+    Parameters
+    ----------
+    specs : sequence of ViewSpec
+        The files and columns of the views, from `parse_view`.
+    id_column : str, optional
+        Column that identifies the rows of the tables; by default one of `usual_ids`.
+    labels, seeds : str, optional
+        Known classes, as COLUMN, FILE or FILE:COLUMN. Labels are for scoring only; seeds are for the fit.
+    describe : sequence of str, default=()
+        Columns that describe the clusters and are not clustered, each as COLUMNS or FILE:COLUMNS.
+    mappings : sequence of str, default=()
+        Files with two columns, which are named like two views and hold their ids of the same entities.
+    kinds : mapping of str to str, optional
+        The kind of a view, a name of `KINDS`, by its name; by default the kind is detected.
+    delimiter : str, optional
+        Field delimiter of tables; by default it is detected.
+    usual_ids : sequence of str
+        Names of columns that are taken as ids without `id_column`, in the order of preference.
+    guess_id : bool, default=True
+        Whether to look for a column that identifies the rows if there is none of `usual_ids`.
+    readings : mapping of str to mapping of str to ColumnReading, optional
+        How a model has read the columns of its views, by the names of the view and the column.
+    inputs : InputFiles
+        Locates the files, and keeps the content of pipes that other options name as well.
+
+    Returns
+    -------
+    InputData
+        The content of each view in ``contents``, the known classes, the notes for the user, and the tables as they are.
 
     Examples
     --------

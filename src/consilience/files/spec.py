@@ -43,6 +43,16 @@ def parse_view(text: str) -> ViewSpec:
 
     ``FILE:-COLUMN`` leaves a column out, and ``FILE.xlsx#SHEET`` is a sheet of a workbook.
 
+    Parameters
+    ----------
+    text : str
+        The value of ``--view``.
+
+    Returns
+    -------
+    ViewSpec
+        The name of the view, its file and its columns.
+
     Examples
     --------
     >>> parse_view("text=papers.csv:title,abstract").columns

@@ -86,7 +86,16 @@ def average_entropy(y: Any, labels: Any, base: float = 2) -> float:
 
 
 class PairwiseScores(NamedTuple):
-    """Scores over pairs of entities.
+    """Scores over pairs of entities, of which those in one cluster are predicted to be in one class.
+
+    Attributes
+    ----------
+    precision : float
+        Share of the pairs in one cluster that are in one class, 0 to 1.
+    recall : float
+        Share of the pairs in one class that are in one cluster, 0 to 1.
+    f : float
+        Harmonic mean of precision and recall.
 
     Examples
     --------

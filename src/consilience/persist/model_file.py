@@ -66,6 +66,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 def check_savable(model: Any) -> None:
     """Raise TypeError if `save` would refuse the model as it is now, fitted or not.
 
+    Parameters
+    ----------
+    model : object
+        What `save` would get: an estimator, or a dict, list or array of what can be saved.
+
     Examples
     --------
     >>> import consilience as cs

@@ -291,8 +291,8 @@ class Result:
         Returns
         -------
         MuData or AnnData
-            A copy with clusters, confidence and the clusters by each view in `obs`, the joint embedding and a map of it
-            in `obsm`, and facts about the run in `uns`. Cells without data have no cluster.
+            A copy with clusters, confidence and the clusters by each view in ``obs``, the joint embedding and a map
+            of it in ``obsm``, and facts about the run in ``uns``. Cells without data have no cluster.
         """
         cells = self._data if data is None else data
         if not hasattr(cells, "obs_names"):
@@ -345,12 +345,12 @@ class Result:
         ax : Axes, optional
             Where to draw; by default a new figure.
         **options
-            Further arguments of `from_result` of the display, such as ``color="price"`` of the map.
+            Further arguments of ``from_result`` of the display, such as ``color="price"`` of the map.
 
         Returns
         -------
         display
-            The display of `consilience.plot`, such as `JointMapDisplay`, already drawn.
+            The display of `consilience.plot`, such as `plot.JointMapDisplay`, already drawn.
         """
         if kind not in DISPLAYS:
             raise ValueError(f"kind={kind!r}: choose from {', '.join(map(repr, DISPLAYS))}")
@@ -452,13 +452,13 @@ class Result:
         browser : bool, default=True
             Whether to open the page in the browser.
         wait : bool, default=True
-            Whether to return only after Ctrl-C. Otherwise the workbench runs until its `close` is called, or until
+            Whether to return only after Ctrl-C. Otherwise the workbench runs until its ``close`` is called, or until
             the program ends.
 
         Returns
         -------
         RunningWorkbench
-            Its `url` is the address of the page.
+            Its ``url`` is the address of the page.
         """
         from ..workbench.serve import RunningWorkbench
 

@@ -95,7 +95,7 @@ class ConstraintsDisplay(EntityPanels):
         check_positions(self.constraints.values(), len(self.labels))
         self.max_links = max_links
 
-    point_opacity = 0.4
+    point_opacity = 0.4  #: opacity of the points, from 0 to 1
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the panels.

@@ -148,8 +148,10 @@ class ContestedDisplay:
         ----------
         %(model)s
         %(views)s
-        pair, n_least
-            See `plot`.
+        pair : tuple of two str, optional
+            The views; by default the two that disagree most.
+        n_least : int, default=10
+            Number of entities to name.
         %(axes_returns_display)s
         """
         view_labels = get_fitted_attribute(model, "view_labels_")

@@ -23,7 +23,7 @@ MAX_CLUSTERS_SHOWN = 66  # in the legend, because styles repeat after them
 class EntityPanels:
     """Base of displays that draw the entities in the plane, with one panel per view."""
 
-    point_opacity = 1.0
+    point_opacity = 1.0  #: opacity of the points, from 0 to 1
 
     def __init__(
         self,

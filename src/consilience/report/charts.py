@@ -35,6 +35,17 @@ def _clip(share: float) -> float:
 def build_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Html]], class_: str | None = None) -> Html:
     """Return a table in a box that scrolls; rows consist of finished cells.
 
+    Parameters
+    ----------
+    caption : str
+        Title of the table.
+    head : sequence of str
+        Titles of the columns.
+    rows : iterable of sequence of Html
+        The cells of each row, from `build_row`.
+    class_ : str, optional
+        Class of the element, for the style of the page.
+
     Examples
     --------
     >>> from consilience.report import build_row, build_table
@@ -59,6 +70,13 @@ def make_scrollable(name: str, content: Html) -> Html:
 
 def build_row(head: str, *cells: str) -> list[Html]:
     """Return the cells of a row, the first of which is its head.
+
+    Parameters
+    ----------
+    head : str
+        Content of the first cell.
+    *cells : str
+        Contents of the other cells, escaped unless they are `Html`.
 
     Examples
     --------

@@ -43,6 +43,55 @@ IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIF
 class ReportFacts:
     """A fitted model, its views, and what the user said about them.
 
+    Parameters
+    ----------
+    model : estimator
+        The fitted model.
+    views : Views
+        The data that the model was fitted on.
+    custom_title : str, optional
+        Heading of the page; by default the number of entities and groups.
+    known_classes : array-like of shape (n_entities,), optional
+        Known classes; None, NaN or an empty string where a class is not known.
+    class_names : sequence, optional
+        Names of the classes, if the known classes are their numbers from 0.
+    comparison : Table, optional
+        Other methods on the same data, one row per method.
+    command : str, optional
+        The command that repeats the analysis; None without the command line.
+    notes : sequence of str, default=()
+        Sentences about how the data was read.
+    texts : mapping of str to sequence of str, optional
+        The original texts of the entities, by the name of the view.
+    thumbnails : sequence of bytes, or callable, optional
+        A small picture of each entity, or a function that returns it for the position of an entity; None if it has
+        none.
+    settings : mapping, optional
+        Further settings to list.
+    custom_confidence : array-like of float, shape (n_entities,), optional
+        Confidence in each entity's cluster, 0 to 1; by default `explain.confidence` of the model.
+    assessment : Assessment, optional
+        How reliable the clusters are.
+    selection : Selection, optional
+        How the number of clusters was chosen.
+    custom_names : sequence of str, optional
+        A name for each cluster; by default from `explain.name_clusters`.
+    columns : sequence of OriginalColumn, default=()
+        Columns of the data in their units, which describe the clusters.
+    custom_layout : array-like of float, shape (n_entities, 2), optional
+        Positions on the map; by default from `explain.joint_map`.
+    custom_hierarchy : Hierarchy, optional
+        How clusters merge; by default from `explain.build_hierarchy`.
+    custom_level_names : mapping of int to sequence of str, optional
+        Names of the groups at each level of the hierarchy; by default from `explain.name_levels`.
+    noun : str, default='entities'
+        What the entities are, in the plural.
+    custom_second_choice : array-like of int, shape (n_entities,), optional
+        The cluster that suits each entity best after its own, -1 for none; by default from the model's
+        ``predict_proba``.
+    reason_not_assessed : str, optional
+        Sentence in place of the verdict if there is no assessment.
+
     Examples
     --------
     >>> import consilience as cs
@@ -167,18 +216,40 @@ class ReportFacts:
         return {cluster: (i % N_COLORS, i // N_COLORS % N_SHAPES) for i, cluster in enumerate(order)}
 
     def draw_group(self, cluster: int, length: int = 60) -> Html:
-        """Draw the symbol and the name of a cluster, or write "no group"."""
+        """Draw the symbol and the name of a cluster, or write "no group".
+
+        Parameters
+        ----------
+        cluster : int
+            Number of the cluster, -1 for no cluster.
+        length : int, default=60
+            Largest number of characters of the name.
+        """
         if cluster < 0:
             return tag("span", "no group", class_="none")
         color, shape = self.looks.get(cluster, (0, 0))
         return tag("span", tag("i"), mark_user_text(self.name_group(cluster), length), class_=f"chip k{color} s{shape}")
 
     def name_group(self, cluster: int) -> str:
-        """Return the name of a cluster; views may also use numbers of empty clusters, which have none."""
+        """Return the name of a cluster; views may also use numbers of empty clusters, which have none.
+
+        Parameters
+        ----------
+        cluster : int
+            Number of the cluster.
+        """
         return self.names[cluster] if cluster < len(self.names) else f"cluster {cluster}"
 
     def count(self, n: int, verb: str = "", verb_of_several: str = "") -> str:
-        """Write a number of entities by their noun, and a verb in the right number."""
+        """Write a number of entities by their noun, and a verb in the right number.
+
+        Parameters
+        ----------
+        n : int
+            Number of entities.
+        verb, verb_of_several : str, default=''
+            The verb in the singular and in the plural; '' for none.
+        """
         singular = "entity" if self.noun == "entities" else f"of the {self.noun}"
         words = f"1 {singular} {verb}" if n == 1 else f"{format_integer(n)} {self.noun} {verb_of_several}"
         return words.rstrip()
@@ -294,18 +365,36 @@ class ReportFacts:
         return None if rates is None or len(rates) < 2 else np.asarray(rates)
 
     def name_entity(self, row: int) -> str:
-        """Return the id of an entity, or its number."""
+        """Return the id of an entity, or its number.
+
+        Parameters
+        ----------
+        row : int
+            Position of the entity.
+        """
         return str(row) if self.views.ids is None else clean_text(self.views.ids[row])
 
     def name_class(self, value: Any) -> str:
-        """Return the name of a known class."""
+        """Return the name of a known class.
+
+        Parameters
+        ----------
+        value : object
+            The class: a name, or its position in `class_names`.
+        """
         names = self.class_names
         if names is not None and isinstance(value, int | float) and 0 <= value < len(names):
             return str(names[int(value)])
         return str(value)
 
     def mark_entity(self, row: int) -> Html:
-        """Return the id or number of an entity as HTML, after its picture if it has one."""
+        """Return the id or number of an entity as HTML, after its picture if it has one.
+
+        Parameters
+        ----------
+        row : int
+            Position of the entity.
+        """
         source = self.find_picture(row)
         picture = None
         if source is not None:
@@ -318,7 +407,13 @@ class ReportFacts:
         return {}
 
     def find_picture(self, row: int) -> str | None:
-        """Return the picture of an entity as a data address; None if it has none, or the page has enough of them."""
+        """Return the picture of an entity as a data address; None if it has none, or the page has enough of them.
+
+        Parameters
+        ----------
+        row : int
+            Position of the entity.
+        """
         if self.thumbnails is None or row in self.pictures or len(self.pictures) >= MAX_THUMBNAILS:
             return self.pictures.get(row)
         content = self.thumbnails(row) if callable(self.thumbnails) else self.thumbnails[row]
@@ -339,15 +434,35 @@ class ReportFacts:
         return {name: cleaned[id(texts)] for name, texts in texts_by_view.items()}
 
     def shows_words(self, view: str) -> bool:
-        """Whether a view is described by the words of its texts, because its columns have no names."""
+        """Whether a view is described by the words of its texts, because its columns have no names.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+        """
         return view in self.view_texts and self.views.feature_names(view) is None
 
     def has_names(self, view: str) -> bool:
-        """Whether the features that describe a view have names."""
+        """Whether the features that describe a view have names.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+        """
         return view in self.view_texts or self.views.feature_names(view) is not None
 
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
-        """Return the beginnings of the entity's texts."""
+        """Return the beginnings of the entity's texts.
+
+        Parameters
+        ----------
+        row : int
+            Position of the entity.
+        length : int, default=150
+            Largest number of characters of each text.
+        """
         names = {id(texts): name for name, texts in reversed(self.view_texts.items())}  # views may share their texts
         texts = {name: self.view_texts[name][row] for name in reversed(names.values())}
         quotes = {name: truncate(clean_text(str(text)[: 4 * length]), length) for name, text in texts.items() if text}

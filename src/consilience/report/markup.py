@@ -29,6 +29,15 @@ class Html(str):
 def tag(name: str, /, *children: str | Iterable[str | None] | None, **attributes: Any) -> Html:
     """Return an element; children and attributes are escaped unless they are `Html`, attributes of None left out.
 
+    Parameters
+    ----------
+    name : str
+        Name of the element.
+    *children : str, iterable of str, or None
+        The content; None is left out.
+    **attributes : str, number, bool or None
+        The attributes. An underscore stands for a hyphen, and one at the end is left out, as in ``class_``.
+
     Examples
     --------
     >>> tag("p", "1 < 2", tag("b", "yes"), class_="note", hidden=True, title=None)
@@ -80,6 +89,13 @@ def start_sentence(text: str) -> str:
 
 def mark_user_text(text: Any, length: int = 60) -> Html:
     """Return text from the user's data: cleaned, truncated with the full text as tooltip, and isolated in direction.
+
+    Parameters
+    ----------
+    text : object
+        A text or number of the user's data.
+    length : int, default=60
+        Largest number of characters to show.
 
     Examples
     --------

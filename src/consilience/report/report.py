@@ -75,7 +75,7 @@ class Report:
     reason_not_assessed : str, optional
         Sentence in place of the verdict if there is no assessment; by default how to get one.
     extra_sections : sequence of callables, optional
-        Functions that take `ReportFacts` and return a `Section`, or None for no section.
+        Functions that take `report.ReportFacts` and return a `report.Section`, or None for no section.
 
     Examples
     --------

@@ -66,9 +66,16 @@ class InputFile:
 class FileTable:
     """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
 
-    `id_column` names the column that identifies the rows, if the source says so as the index of a frame does,
-    `categories` the columns that have a categorical type, and `codes` the columns of numbers that lose digits of their
-    cells, such as 007.
+    Parameters
+    ----------
+    columns : dict of str to ndarray of shape (n_rows, ...)
+        The columns by name, such as `to_column` builds them.
+    id_column : str, optional
+        The column that identifies the rows, if the source says so as the index of a frame does.
+    categories : frozenset of str, default=frozenset()
+        The columns that have a categorical type.
+    codes : frozenset of str, default=frozenset()
+        The columns of numbers that lose digits of their cells, such as 007.
 
     Examples
     --------
@@ -89,8 +96,20 @@ class FileTable:
 class FileMatrix:
     """A matrix of numbers, dense or sparse, with the names of its rows and columns if the file has any.
 
-    `is_expression` marks the measurements of a single-cell file, whose raw counts are normalized. `modality` holds the
-    file's names for what was measured, and `raw_block` the name of the block with the raw counts, if there is one.
+    Parameters
+    ----------
+    values : ndarray, or sparse matrix of scipy, of shape (n_rows, n_columns)
+        The numbers.
+    ids : ndarray of shape (n_rows,), optional
+        Names of the rows.
+    features : ndarray of shape (n_columns,), optional
+        Names of the columns.
+    is_expression : bool, default=False
+        Whether these are the measurements of a single-cell file, whose raw counts are normalized.
+    modality : str, default=''
+        The file's names for what was measured.
+    raw_block : str, default=''
+        Name of the block with the raw counts, if there is one.
 
     Examples
     --------
@@ -113,7 +132,16 @@ class FileMatrix:
 class FileCollection:
     """Several matrices over entities with ids, and columns that describe the entities.
 
-    `optional` has functions that read further matrices, which are views only if they are named.
+    Parameters
+    ----------
+    matrices : dict of str to FileMatrix
+        The matrices by the names of their views, with a row for each entity.
+    columns : dict of str to ndarray of shape (n_entities,), optional
+        Columns that describe the entities, by name.
+    ids : ndarray of shape (n_entities,), optional
+        Ids of the entities.
+    optional : dict of str to callable, optional
+        Functions that read further matrices, which are views only if they are named.
 
     Examples
     --------
@@ -151,8 +179,8 @@ class FileFormat:
     suffixes : tuple of str
         Suffixes of the file names, in lower case and with the dot.
     read : callable
-        Reads an `InputFile` and returns a `FileTable`, `FileMatrix` or `FileCollection`. The reader of a table also
-        gets `TableOptions`. A file that cannot be read raises a ValueError that names it.
+        Reads an ``InputFile`` and returns a `FileTable`, `FileMatrix` or `FileCollection`. The reader of a table also
+        gets ``TableOptions``. A file that cannot be read raises a ValueError that names it.
     is_table : bool, default=False
         Whether the files have named columns.
     has_sheets : bool, default=False
@@ -182,6 +210,11 @@ FORMATS: dict[str, FileFormat] = {}  # by suffix
 
 def register_format(file_format: FileFormat) -> None:
     """Make the files of a format readable, by the command line as well.
+
+    Parameters
+    ----------
+    file_format : FileFormat
+        The format, whose suffixes must be new.
 
     Examples
     --------

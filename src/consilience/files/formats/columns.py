@@ -49,6 +49,18 @@ def to_column(values: list[Any], as_text: bool) -> np.ndarray:
 
     Blank strings are missing values, and so are strings such as "NA" among values of another type.
 
+    Parameters
+    ----------
+    values : list
+        The values of the column; None for missing ones.
+    as_text : bool
+        Whether numbers remain texts, such as in a column of ids.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), or of shape (n_rows, n_numbers) for vectors
+        Numbers are floats, with NaN for missing values; texts and bags are objects, with None for missing values.
+
     Examples
     --------
     >>> from consilience.files import to_column

@@ -56,7 +56,13 @@ class InputFiles:
         self._copies = {}
 
     def locate(self, path: Path) -> InputFile:
-        """Check that a path can be read, and copy its content if it is a pipe."""
+        """Check that a path can be read, and copy its content if it is a pipe.
+
+        Parameters
+        ----------
+        path : Path
+            Path of the file, perhaps with the name of a sheet after #.
+        """
         file, sheet = split_sheet(path)
         if sheet is not None:
             return replace(self.locate(file), path=path, sheet=sheet)

@@ -29,6 +29,16 @@ FOREIGN_SIGNATURES = {
 def open_text(path: InputFile) -> Iterator[IO[str]]:
     """Open a file as text, decompressed if its name ends in .gz.
 
+    Parameters
+    ----------
+    path : InputFile
+        The file, as `InputFiles.locate` returns it.
+
+    Yields
+    ------
+    text file
+        The decoded text. Bytes that are not text raise a ValueError that names the file.
+
     Examples
     --------
     >>> import tempfile
@@ -61,6 +71,13 @@ def _check_text(path: InputFile, start: bytes) -> None:
 
 def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
     """Yield the lines; refuse a line that is too long, and name the line of bytes that are not UTF-8.
+
+    Parameters
+    ----------
+    path : InputFile
+        The file, which messages name.
+    text : text file
+        The open file, from `open_text`.
 
     Examples
     --------

@@ -52,8 +52,8 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
     clusters that overlap in one view are merged there, although another view would have distinguished them. Average
     entropy of the true classes, compared with the same linkage on the concatenated views: on the digits that ship
     (cosine, standardized columns) 1.13 against 0.98 bits with average linkage, 1.41 against 0.95 with complete; on
-    `make_text_views` 0.72 against 0.36 and 1.21 against 0.57, worse for each of ten seeds. Euclidean distances between
-    the digits were an exception (1.54 against 1.84, 1.72 against 1.82).
+    `datasets.make_text_views` 0.72 against 0.36 and 1.21 against 0.57, worse for each of ten seeds. Euclidean distances
+    between the digits were an exception (1.54 against 1.84, 1.72 against 1.82).
 
     Parameters
     ----------

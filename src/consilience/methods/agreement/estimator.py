@@ -82,7 +82,7 @@ REMEDY = "use a smaller sample_size, or numbers in float32"
 @save_as("consilience")
 @share_docs
 class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimator):
-    """Clusters that every view predicts from entities it has not learned from: the default method.
+    """Clusters that every view predicts for entities it has not learned from: the default method.
 
     Views learn from each other, as in co-EM, but a view only votes on entities it has not learned from. Each view
     predicts the cluster of each entity from the *other* entities, by ridge regressions on its leading components and on
@@ -607,7 +607,7 @@ def refine(X: Any, labels: Any, *, constraints: Any = None, random_state: Seed =
     -------
     Consilience
         The fitted estimator. Its `labels_` number the clusters in the order of the sorted names of the given labels;
-        `classes_` has these names.
+        ``classes_`` has these names.
 
     Examples
     --------

@@ -146,7 +146,7 @@ class CoEM(KnownClassesMixin, BaseEstimator):
         Minus the log-likelihood of all entities under the joint model; that of an entity of known class is the density
         of its views and its class.
     history_ : Table
-        One row per round: `q` (the criterion Q^MV at the round's parameters), `delta` (its disagreement term), each
+        One row per round: ``q`` (the criterion Q^MV at the round's parameters), ``delta`` (its disagreement term), each
         view's log-likelihood, agreement, eta. After `partial_fit` one row per batch.
     n_iter_, converged_ : int, bool
         Number of rounds, and whether patience ended them before `max_iter`.

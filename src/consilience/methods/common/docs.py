@@ -87,7 +87,7 @@ y [y_classes] : array-like of shape (n_entities,), default=None
     Classes of the entities that are known: whole numbers from 0 on, and -1 where the class is unknown. The i-th
     smallest class becomes cluster i, and entities of a known class stay in its cluster in every round and in `labels_`.
     If there are more clusters than classes, the others are found among the entities of unknown class. scikit-learn's
-    `cross_validate`, `GridSearchCV` and pipelines pass y on, so do not give them classes that are meant for scoring.
+    ``cross_validate``, ``GridSearchCV`` and pipelines pass y on, so do not give them classes that are for scoring.
 
 constraints : Constraints<default>
     Pairs of entities that must, or cannot, be in the same cluster.

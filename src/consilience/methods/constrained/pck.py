@@ -155,7 +155,7 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
     1.0
     """
 
-    views: ClassVar[None] = None  # there is only one view
+    views: ClassVar[None] = None  #: None, because there is only one view
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **share_constraints("n_clusters", "n_init", "max_iter", "tol", "random_state", "n_jobs", "verbose"),
         "init": [StrOptions(set(START_CHOICES)), "array-like"],

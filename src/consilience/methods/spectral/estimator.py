@@ -124,7 +124,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     random.
 
     **Memory.** Kernels are stored as a table of all pairs up to 1 GiB per view, or 16,000 entities in float64, and
-    computed in blocks, again for each product, beyond; the numbers are the same. `nbytes` of an affinity tells the
+    computed in blocks, again for each product, beyond; the numbers are the same. ``nbytes`` of an affinity tells the
     memory it needs.
 
     **Devices.** Arrays of torch or cupy stay where they are: similarities, eigenvectors, rounds and k-means are

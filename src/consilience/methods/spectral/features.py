@@ -59,7 +59,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     (100, 2)
     """
 
-    views: ClassVar[None] = None  # a plain array is one view
+    views: ClassVar[None] = None  #: None, because a plain array is one view
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **share_constraints("random_state", "n_jobs"),
         "n_components": [POSITIVE_INTEGER],

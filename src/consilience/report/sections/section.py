@@ -22,19 +22,33 @@ class Section:
     ('sizes', 'Group 1 has 12 papers.')
     """
 
-    id: str
-    short_title: str  #: in the table of contents
-    title: str
-    body: Html
-    level: str = "h2"
+    id: str  #: id of the element, which links lead to
+    short_title: str  #: title in the table of contents
+    title: str  #: heading
+    body: Html  #: content
+    level: str = "h2"  #: element of the heading: "h1" or "h2"
     is_result: bool = False  #: whether it stands before the table of all entities
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)  #: data for the script of the page, which JSON can hold
 
     @classmethod
     def build(
         cls, section_id: str, short_title: str, title: str, *children: str | Iterable[str | None] | None, **options: Any
     ) -> Section:
-        """Return a section with these children; text is escaped unless it is `Html`, None is left out."""
+        """Return a section with these children; text is escaped unless it is `Html`, None is left out.
+
+        Parameters
+        ----------
+        section_id : str
+            Id of the element, which links lead to.
+        short_title : str
+            Title in the table of contents.
+        title : str
+            Heading.
+        *children : str, iterable of str, or None
+            The content.
+        **options : Any
+            Further fields, such as ``level="h1"``.
+        """
         return cls(section_id, short_title, title, join_html(children), **options)
 
     def to_html(self) -> Html:
