@@ -118,8 +118,9 @@ $(SITE)/ready: pyproject.toml
 	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
+# -E reads all pages again, because those of a build that failed would give no warning a second time.
 docs: $(SITE)/ready ## build the documentation site into build/docs; a warning or a broken link fails (GALLERY=0: run no examples)
-	mkdir -p build/site/pages # -E reads all pages again: those of a build that failed would give no warning
+	mkdir -p build/site/pages
 	$(SITE)/bin/sphinx-build -c docs -E -d build/site/doctrees -q -j auto -W --keep-going $(if $(GALLERY),-D plot_gallery=$(GALLERY)) build/site/pages build/docs
 
 docs-links: $(SITE)/ready ## check the external links of the documentation, which needs the network
