@@ -105,7 +105,7 @@ def _parse_matrix(name: str, content: bytes) -> sp.csr_array:
     """Parse documents by terms; the file must be long enough for the sizes that its header declares."""
     if max(mminfo(io.BytesIO(content))[:3]) > len(content):
         raise ValueError(f"{name} declares more than it holds")
-    counts = sp.coo_array(mmread(io.BytesIO(content)))
+    counts = sp.coo_array(mmread(io.BytesIO(content), spmatrix=False))
     values = to_whole_numbers(f"counts of {name}", counts.data)
     matrix = sp.csr_array((values, counts.coords[::-1]), shape=counts.shape[::-1])
     matrix.eliminate_zeros()

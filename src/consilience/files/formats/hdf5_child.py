@@ -140,6 +140,8 @@ def split_annotated(data: Any, block_name: str | None = None) -> dict[str, Any]:
             else:
                 blocks[str(name)] = whole | {"modality": " ".join([hints["modality"], *type_names])}
         for key, values in part.layers.items():
+            if key is None:  # X, which recent versions of anndata list with the layers
+                continue
             optional[f"{prefix}{key}"] = ids | hints | {"features": features, "values": values}
         if part.raw is not None:
             names = {"features": as_texts(part.raw.var_names)}
@@ -202,12 +204,20 @@ def open_group(parent: Any, name: str) -> Any:
     return group
 
 
+def read_texts(parent: Any, name: str) -> Any:
+    """Read texts, which recent versions of anndata store as a group of values and a mask of missing ones."""
+    import h5py
+
+    item = parent[name]
+    return (item["values"] if isinstance(item, h5py.Group) else item).asstr()[()]
+
+
 def list_written(file: Any) -> list[str]:
     """List the columns of obs and entries of obsm that were written as results before."""
     if "uns" not in file or "consilience" not in open_group(file, "uns"):
         return []
     facts = open_group(file["uns"], "consilience")
-    names = facts["written"].asstr()[()] if "written" in facts else ()
+    names = read_texts(facts, "written") if "written" in facts else ()
     return [name for name in names if name.startswith(tuple(RESULT_NAMES.values()))]
 
 
@@ -229,7 +239,7 @@ def add_results(path: str, results_path: str, facts: dict[str, Any]) -> dict[str
         written = list_written(file)
         for table in list_tables(file):
             obs = open_group(table, "obs")
-            cells = obs[obs.attrs["_index"]].asstr()[()]
+            cells = read_texts(obs, obs.attrs["_index"])
             rows = np.array([row_of.get(cell.strip(), -1) for cell in cells], dtype=np.int64)
             n_matched = max(n_matched, int((rows >= 0).sum()))
             if "obsm" not in table:
