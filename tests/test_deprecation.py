@@ -102,12 +102,31 @@ def test_estimator_accepts_the_old_name_in_grids_but_has_the_new_name_only():
         model.set_params(eta=1, smoothing=2)
 
 
+def test_two_old_names_of_a_function():
+    @deprecate_parameter("eta", "smoothing", **VERSIONS)
+    @deprecate_parameter("rho", "distance", **VERSIONS)
+    def smooth(smoothing=1, distance=1):
+        return smoothing, distance
+
+    with pytest.warns(FutureWarning, match="is deprecated") as caught:
+        assert smooth(eta=2, rho=3) == (2, 3)
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
+def test_replacement_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="smooth has no parameter 'strength' that could replace 'eta'"):
+
+        @deprecate_parameter("eta", "strength", **VERSIONS)
+        def smooth(smoothing=1):
+            return smoothing
+
+
 @pytest.mark.parametrize(("since", "removed"), [("0.3.0", "0.3.0"), ("0.3.0", "0.4.2"), ("1.3.0", "0.9.0")])
 def test_name_works_in_two_minor_versions(since, removed):
     with pytest.raises(ValueError, match=r"parameter 'eta' of .* it must work in 2 minor versions"):
-        deprecate_parameter("eta", "smoothing", since=since, removed=removed)(print)
-    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="0.5.0")(print)
-    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="1.0.0")(print)
+        deprecate_parameter("eta", "smoothing", since=since, removed=removed)(lambda smoothing: smoothing)
+    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="0.5.0")(lambda smoothing: smoothing)
+    deprecate_parameter("eta", "smoothing", since="0.3.0", removed="1.0.0")(lambda smoothing: smoothing)
 
 
 def test_name_is_overdue_from_the_version_of_its_removal():

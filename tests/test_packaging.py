@@ -124,6 +124,10 @@ def test_metadata_are_complete(metadata):
     assert f"Programming Language :: Python :: 3.{minor}" in classifiers
 
 
+def test_citation_has_the_version():
+    assert f"\nversion: {consilience.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 TARGET = r'\]\(\s*<?([^)\s>]+)|\b(?:src|href)="([^"]+)|srcset="([^"\s]+)|^\[[^\]]+\]:\s*(\S+)'
 
 

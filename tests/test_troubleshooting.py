@@ -15,11 +15,15 @@ LEAST_WORDS = 2  # in a quoted part, so that a match means something
 
 @cache
 def read_messages():
-    """Return all texts of the sources on one line each, with a gap for every value of an f-string."""
+    """Return all texts of the sources but docstrings on one line each, with a gap for every value of an f-string."""
     messages = set()
     for path in sorted((ROOT / "src" / "consilience").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             match node:
+                case ast.Constant() if id(node) in docstrings:
+                    continue
                 case ast.JoinedStr(values=parts):
                     messages.add("".join(part.value if isinstance(part, ast.Constant) else GAP for part in parts))
                 case ast.Constant(value=str(text)):

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
+from ._warnings import find_stack_level
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=Callable[..., Any])
@@ -24,9 +26,9 @@ class Deprecation(NamedTuple):
     removed: str
 
     def warn(self) -> None:
-        """Warn the code that uses the name, which is two calls above this method."""
+        """Warn the code that uses the name."""
         message = f"{self.subject} is deprecated since version {self.since} and will be removed in {self.removed}: use "
-        warnings.warn(message + self.replacement, FutureWarning, stacklevel=3)
+        warnings.warn(message + self.replacement, FutureWarning, stacklevel=find_stack_level())
 
     def is_overdue(self, version: str) -> bool:
         """Whether the given version of the package must not have the name anymore."""
@@ -106,6 +108,8 @@ def deprecate_parameter(old: str, new: str, *, since: str, removed: str) -> Call
     """
 
     def decorate(target: T) -> T:
+        if new not in inspect.signature(target).parameters:
+            raise ValueError(f"{target.__qualname__} has no parameter {new!r} that could replace {old!r}")
         name = f"{target.__module__}.{target.__qualname__}"
         deprecation = _record(Deprecation(f"parameter {old!r} of {name}", repr(new), since, removed))
 

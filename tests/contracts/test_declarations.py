@@ -14,6 +14,7 @@ from consilience import baselines, methods
 from consilience.cli import main
 from consilience.persist import check_savable
 from consilience.registry import COUNT_KINDS, EstimatorDeclaration, declare_estimator, find_estimator, list_estimators
+from reference import list_fields
 
 DECLARATIONS = list_estimators()
 every_declaration = pytest.mark.parametrize("declaration", DECLARATIONS.values(), ids=list(DECLARATIONS))
@@ -65,6 +66,14 @@ def test_fitted_attributes_of_command_line_and_report(declaration):
     assert np.shape(model.agreement_) == (2, 2)
     assert "<!doctype html>" in cs.Report(model, views).to_html()
     assert cs.explain.confidence(model, views).shape == (N,)
+
+
+@every_declaration
+def test_fitted_attributes_are_described(declaration):
+    model, _ = fit_declared(declaration)
+    names = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
+    assert names >= {"labels_", "view_labels_"}
+    assert names - list_fields(type(model), "Attributes") == set()
 
 
 @every_declaration

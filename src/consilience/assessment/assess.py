@@ -94,7 +94,7 @@ def assess(
     about their errors. Everything here comes from entities that a fit, or a view's predictor, has not seen: two fits to
     disjoint halves are compared on entities that one of them has not seen, and each view predicts the clusters of
     entities it has not learned from. See `Assessment` for the figures and docs/trust.md for what they were worth on
-    labelled sets.
+    labeled sets.
 
     Parameters
     ----------

@@ -421,7 +421,7 @@ class Alternative:
     assessment : Assessment
         Of that model.
     similarity : float
-        Normalised mutual information of its labels and the labels with all views.
+        Normalized mutual information of its labels and the labels with all views.
     labels : ndarray or None
         The clusters of these entities, which are saved even if the model is not.
 

@@ -80,22 +80,22 @@ class ViewJudge:
         `labels` has all entities; those count that have the view and a label from 0 on.
         """
         labels = labels[self.view.entities]
-        labelled = np.flatnonzero(labels >= 0)
-        if len(labelled) < LEAST_SHARED:
+        labeled = np.flatnonzero(labels >= 0)
+        if len(labeled) < LEAST_SHARED:
             return np.nan
-        entropy = mutual_information(labels[labelled], labels[labelled], self.n_clusters)
+        entropy = mutual_information(labels[labeled], labels[labeled], self.n_clusters)
         if entropy <= 0:
             return np.nan
         permuted = []
         for _ in range(N_PERMUTATIONS):
             shuffled = labels.copy()
-            shuffled[labelled] = rng.permutation(labels[labelled])
-            permuted.append(self._measure_information(shuffled, labelled))
-        return (self._measure_information(labels, labelled) - float(np.mean(permuted))) / entropy
+            shuffled[labeled] = rng.permutation(labels[labeled])
+            permuted.append(self._measure_information(shuffled, labeled))
+        return (self._measure_information(labels, labeled) - float(np.mean(permuted))) / entropy
 
-    def _measure_information(self, labels: np.ndarray, labelled: np.ndarray) -> float:
+    def _measure_information(self, labels: np.ndarray, labeled: np.ndarray) -> float:
         predicted = self.predictors.choose(self.predictors.vote(labels).total, labels)
-        return mutual_information(labels[labelled], predicted[labelled], self.n_clusters)
+        return mutual_information(labels[labeled], predicted[labeled], self.n_clusters)
 
 
 def judge_views(
@@ -157,8 +157,8 @@ def measure_left_out_margins(
     if usable:
         ensemble = build_ensemble(usable, len(labels), n_clusters, PREDICTORS, PENALTY, BALANCE)
         votes = to_numpy(balance_votes(ensemble.vote(labels).total, ensemble.sizes(labels), BALANCE))
-        labelled = labels >= 0
-        margin[labelled] = measure_vote_margins(votes[labelled], labels[labelled])
+        labeled = labels >= 0
+        margin[labeled] = measure_vote_margins(votes[labeled], labels[labeled])
     return margin
 
 

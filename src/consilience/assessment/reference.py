@@ -1,6 +1,6 @@
 """What assessments were worth on reference sets: constants that ``python -m benchmarks.reliability.verdict`` prints.
 
-They come from 28 labelled sets with two to twelve views and at most 1,200 entities each, clustered by `Consilience`
+They come from 28 labeled sets with two to twelve views and at most 1,200 entities each, clustered by `Consilience`
 with the true number of clusters: 56 results, two seeds per set. Doubt is the mean of disagreement and ambiguity (see
 `Assessment`). Records are counted with limits that were fitted to the other sets.
 """

@@ -78,6 +78,7 @@ class CoRegularizedSpectral(BaseSpectral):
         One row per round: the objective, which never falls.
     n_iter_, converged_ : int, bool
         Number of rounds, and whether the objective converged before `max_iter`.
+    %(temperature_)s
     %(common_attributes)s
 
     Notes

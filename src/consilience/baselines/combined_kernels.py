@@ -126,6 +126,7 @@ class KernelAddition(BaseCombinedKernel):
         Eigenvectors of the normalized sum, rows not scaled.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Where in this embedding each view's similarities alone put the entities.
+    %(temperature_)s
     %(common_attributes)s
 
     Notes
@@ -169,6 +170,7 @@ class KernelProduct(BaseCombinedKernel):
         Eigenvectors of the normalized product, rows not scaled.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Where in this embedding each view's similarities alone put the entities.
+    %(temperature_)s
     %(common_attributes)s
 
     Notes

@@ -57,6 +57,7 @@ class MinimumDisagreement(BaseSpectral):
         How strongly each pair of singular vectors is connected, the first 1. For more than two views, eigenvalues.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
         Each view's singular vectors, rows not scaled.
+    %(temperature_)s
     %(common_attributes)s
 
     Notes

@@ -51,7 +51,7 @@ def confidence(model: Any, views: Views) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_entities,)
-        Comparable within a model, not between methods; 0 for an entity labelled -1.
+        Comparable within a model, not between methods; 0 for an entity labeled -1.
 
     Examples
     --------

@@ -202,7 +202,7 @@ def measure_agreement(ensemble: Ensemble, vote: Vote, labels: np.ndarray) -> flo
 
 
 def measure_modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
-    """Return the modularity of clusters in a graph, from -1/2 to 1; loops and entities labelled -1 do not count."""
+    """Return the modularity of clusters in a graph, from -1/2 to 1; loops and entities labeled -1 do not count."""
     edges = sp.coo_array(graph)
     apart = (edges.row != edges.col) & (labels[edges.row] >= 0) & (labels[edges.col] >= 0)
     rows, columns, weights = edges.row[apart], edges.col[apart], edges.data[apart]

@@ -102,7 +102,7 @@ def compare_representations(
     is higher by a margin, if the default's views still predict its clusters, and if each view that it adds predicts
     them at least half as well as the default's views predict the default's. So an encoding that has nothing to do with
     the rest of the data is not chosen, however clear its clusters are, nor an encoding that is noise. docs/encodings.md
-    has what this was worth on labelled sets.
+    has what this was worth on labeled sets.
 
     Parameters
     ----------

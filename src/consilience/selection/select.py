@@ -70,7 +70,7 @@ def select_n_clusters(
     A number is supported if each view predicts the same clusters as the other views for entities that it has not
     learned from, if these predictions carry more information than independent views would, and if fits to disjoint
     halves of the entities give the same clusters. No rule knows the number of clusters: up to three are supported, and
-    "no evidence for groups" is an answer, too. docs/trust.md has what this was worth on labelled sets.
+    "no evidence for groups" is an answer, too. docs/trust.md has what this was worth on labeled sets.
 
     Parameters
     ----------

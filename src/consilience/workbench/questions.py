@@ -17,7 +17,7 @@ from .clustering import LEAST_EVIDENCE, Clustering, Division, Reclustering, coun
 from .knowledge import DecisionSet
 
 EVIDENCE = 3.0  # factor by which an answer about typical items changes the odds that it holds for their groups
-# Logistic regressions of whether two items had different classes (split) or the same (merge), on 28 labelled sets, each
+# Logistic regressions of whether two items had different classes (split) or the same (merge), on 28 labeled sets, each
 # clustered with .75, 1 and 1.4 times as many clusters as classes. The constants are lowered by .4, because questions
 # are asked where the estimate is high.
 SPLIT_WEIGHTS = (-7.9, 2.3, 4.4, 7.7)  # constant, difference of votes, lowest accuracy of a view, doubt in the group

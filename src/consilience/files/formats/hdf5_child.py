@@ -209,7 +209,7 @@ def read_texts(parent: Any, name: str) -> Any:
     import h5py
 
     item = parent[name]
-    return (item["values"] if isinstance(item, h5py.Group) else item).asstr()[()]
+    return (item["values"] if type(item) is h5py.Group else item).asstr()[()]
 
 
 def list_written(file: Any) -> list[str]:

@@ -60,7 +60,7 @@ class Ensemble:
     like: Array  # an array of the library, type and device to compute with
 
     def vote(self, labels: np.ndarray) -> Vote:
-        """Add up the predictions of all views; entities with a negative label teach nothing.
+        """Add up the predictions of all views; no predictor learns from entities with a negative label.
 
         A predictor's vote is weighted by the fourth root of its information about the clusters, so that a useless view
         has little to say while views of different quality still count nearly alike.
@@ -73,9 +73,9 @@ class Ensemble:
             view_members = take_rows(members, asarray_like(view.entities, members)) if is_partial else members
             predictions.append(view.predict_left_out(view_members))
             view_labels = labels[view.entities]
-            labelled = view.is_used & (view_labels >= 0)
-            guesses = [to_numpy(xp.argmax(prediction, axis=1))[labelled] for prediction in predictions[-1]]
-            bits.append(np.array([mutual_information(view_labels[labelled], g, self.n_clusters) for g in guesses]))
+            labeled = view.is_used & (view_labels >= 0)
+            guesses = [to_numpy(xp.argmax(prediction, axis=1))[labeled] for prediction in predictions[-1]]
+            bits.append(np.array([mutual_information(view_labels[labeled], g, self.n_clusters) for g in guesses]))
         weights = self._weigh(bits)
         total, by_view = xp.zeros(members.shape, dtype=members.dtype, device=device(members)), []
         for view, view_predictions, view_weights in zip(self.views, predictions, weights, strict=True):
@@ -95,13 +95,13 @@ class Ensemble:
         return choose_clusters(votes, self.sizes(labels), self.balance)
 
     def sizes(self, labels: np.ndarray) -> np.ndarray:
-        """Return the share of each cluster among labelled entities; an empty cluster counts as one entity.
+        """Return the share of each cluster among labeled entities; an empty cluster counts as one entity.
 
-        Ridge predictions favour large clusters, so that votes are divided by a power of these shares.
+        Ridge predictions favor large clusters, so that votes are divided by a power of these shares.
         """
-        labelled = labels[labels >= 0]
-        counts = np.bincount(labelled, minlength=self.n_clusters)
-        return np.maximum(counts, 1) / max(1, len(labelled))
+        labeled = labels[labels >= 0]
+        counts = np.bincount(labeled, minlength=self.n_clusters)
+        return np.maximum(counts, 1) / max(1, len(labeled))
 
     def score(self, vote: Vote) -> float:
         """Return the mean information of the predictors about the clusters, in bits; views count by their entities."""
@@ -142,8 +142,8 @@ def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarr
 def encode_labels(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
     """Return clusters as a matrix of zeros and ones like `array`, (n, k); a negative label is a row of zeros."""
     members = np.zeros((len(labels), n_clusters))
-    labelled = np.flatnonzero(labels >= 0)
-    members[labelled, labels[labelled]] = 1
+    labeled = np.flatnonzero(labels >= 0)
+    members[labeled, labels[labeled]] = 1
     return namespace(array).astype(asarray_like(members, array), array.dtype, copy=False)
 
 

@@ -18,6 +18,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from ..._numbers import is_real
 from ..._progress import Task, open_task
 from ..._saving import save_as
+from ..._warnings import find_stack_level
 from ...affinities import Auto, Precomputed
 from ...arrays import Array, Seed, explain_out_of_memory, make_generator, to_numpy, use_threads
 from ...data import Constraints, Table, Views
@@ -28,7 +29,6 @@ from ..common.input_checks import (
     check_new_views,
     check_out,
     check_views,
-    find_stack_level,
     gather_results,
     store_agreement,
     store_input_features,
@@ -67,7 +67,7 @@ from .warm import Knowledge, WarmRefinement
 
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
-DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
+DIFFERENT = 0.5  # normalized mutual information below which two partitions count as different
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
 LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
 CONSENSUS = 5  # best partitions whose majority is refined once more
@@ -91,7 +91,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     several starts (k-means of all views, spectral clustering of each view and of all, and finally the consensus of the
     five best). The partition is kept about which the views' left-out predictions carry most information.
 
-    Rows of sparse views are compared by their directions. Columns of dense views are standardised, and rows are
+    Rows of sparse views are compared by their directions. Columns of dense views are standardized, and rows are
     compared both by their directions and as they are. So units do not matter, and views need no preparation but the
     weighting of words by rarity (tf-idf).
 
@@ -114,7 +114,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     penalty : float, default=0.05
         Penalty of the ridge regressions, in units of the mean eigenvalue.
     balance : float, default=0.5
-        Power of the cluster sizes that votes are divided by: 0 favours large clusters, 1 clusters of equal size.
+        Power of the cluster sizes that votes are divided by: 0 favors large clusters, 1 clusters of equal size.
     sample_size : int, default=20000
         If there are more entities, a random sample of about this size is clustered and the others are predicted from
         it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
@@ -144,9 +144,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         maximum, which is the entropy of the clusters. A view whose share is near 0 does not support the clusters.
     scores_ : Table
         Per start: its origin, the score of its refined partition in ``bits`` (mean information of all predictors),
-        rounds, and ``similarity`` to the chosen partition (normalised mutual information).
+        rounds, and ``similarity`` to the chosen partition (normalized mutual information).
     runner_up_ : ndarray of shape (n_entities,) or None
-        The best partition of another kind (normalised mutual information with `labels_` below 0.5) if it is about as
+        The best partition of another kind (normalized mutual information with `labels_` below 0.5) if it is about as
         well supported (97% of the score): then the views hold two groupings, and only the user can say which is meant.
         None if there is none, or if only a sample was clustered.
     cost_ : float
@@ -734,8 +734,8 @@ def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generat
         bits = []
         for view, votes in zip(ensemble.views, by_view, strict=True):
             view_labels, guesses = labels[view.entities], ensemble.choose(votes, labels)
-            labelled = view.is_used & (view_labels >= 0)
-            bits.append(mutual_information(view_labels[labelled], guesses[labelled], ensemble.n_clusters))
+            labeled = view.is_used & (view_labels >= 0)
+            bits.append(mutual_information(view_labels[labeled], guesses[labeled], ensemble.n_clusters))
         return bits
 
     permuted = [rng.permutation(state.labels) for _ in range(N_PERMUTATIONS)]

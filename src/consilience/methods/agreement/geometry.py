@@ -1,7 +1,7 @@
 """Geometries of a view: how its rows become points of a few dimensions, and how new rows do.
 
 The rows of a sparse view (words, links) are compared by their directions. The columns of a dense view (measurements)
-are standardised, and its rows are compared both as they are and by their directions: for some data the length of a row
+are standardized, and its rows are compared both as they are and by their directions: for some data the length of a row
 is noise, for other data it is the signal.
 """
 
@@ -45,9 +45,9 @@ def count_components(n_rows: int) -> int:
 @save_as("geometry")
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Points of the rows of a view: standardised, scaled to unit length, or both, in terms of leading components."""
+    """Points of the rows of a view: standardized, scaled to unit length, or both, in terms of leading components."""
 
-    mean: Array | None  # (columns,) None for sparse rows, which are not standardised
+    mean: Array | None  # (columns,) None for sparse rows, which are not standardized
     factor: Array | None  # (columns,) what centred columns are multiplied by; 0 for a constant column
     direction: bool  # whether points have unit length
     components: Array | None = None  # (columns, p); None: all columns are kept

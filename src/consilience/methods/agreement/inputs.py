@@ -37,7 +37,7 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 PREDICTORS = ("components", "graph", "neighbors")
-MOST_VOTERS = 15  # neighbours that predict a cluster
+MOST_VOTERS = 15  # neighbors that predict a cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class PreparedSpace:
 
     @property
     def hubness(self) -> float:
-        """Skewness of the number of neighbours: hubs are points that are among the nearest of far too many others."""
+        """Skewness of the number of neighbors: hubs are points that are among the nearest of far too many others."""
         degree = self.features.degree
         return float(scipy.stats.skew(degree)) if np.ptp(degree) else 0.0
 
@@ -191,12 +191,12 @@ def build_rule(kind: str, predictor: Any, weight: float, space: PreparedSpace, m
 
 
 def count_voters(n_entities: int, n_clusters: int) -> int:
-    """Return how many neighbours vote: fewer if clusters are small."""
+    """Return how many neighbors vote: fewer if clusters are small."""
     return min(MOST_VOTERS, max(3, n_entities // (2 * n_clusters)))
 
 
 def drop_self(nearest: np.ndarray) -> np.ndarray:
-    """Return neighbours without the entity itself; with so many duplicates that it is missing, without the last."""
+    """Return neighbors without the entity itself; with so many duplicates that it is missing, without the last."""
     n, number = nearest.shape
     itself = nearest == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True

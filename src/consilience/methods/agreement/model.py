@@ -25,7 +25,7 @@ class RidgeRule:
     extension: np.ndarray | None = None
 
     def predict(self, points: Array) -> tuple[Array, np.ndarray | None]:
-        """Return the weighted scores of points per cluster, and their mean distance from their neighbours."""
+        """Return the weighted scores of points per cluster, and their mean distance from their neighbors."""
         features, distances = points, None
         if self.graph is not None:
             joined, distances = self.graph.join(to_numpy(points))
@@ -40,7 +40,7 @@ class RidgeRule:
 @save_as("agreement-neighbor-rule")
 @dataclass(frozen=True, eq=False)
 class NeighborRule:
-    """The clusters of a row's nearest neighbours among the entities of the fit."""
+    """The clusters of a row's nearest neighbors among the entities of the fit."""
 
     points: np.ndarray
     labels: np.ndarray
@@ -78,11 +78,11 @@ class ViewModel:
 
     @property
     def n_graphs(self) -> int:
-        """The number of rules that measure distances from neighbours."""
+        """The number of rules that measure distances from neighbors."""
         return sum(getattr(rule, "graph", None) is not None for space in self.spaces for rule in space.rules)
 
     def predict(self, X: Array) -> tuple[Array, list[np.ndarray]]:
-        """Return the votes of rows per cluster, and their mean distance from their neighbours in each graph."""
+        """Return the votes of rows per cluster, and their mean distance from their neighbors in each graph."""
         votes, distances = [], []
         for space in self.spaces:
             points = space.geometry.transform(X)

@@ -63,13 +63,13 @@ class LeaveOneOutRidge:
 
 @dataclass(frozen=True, eq=False)
 class NeighborVote:
-    """The share of each cluster among an entity's nearest neighbours."""
+    """The share of each cluster among an entity's nearest neighbors."""
 
     neighbors: sp.csr_array  # (n, n): 1 / K where the column is among the K nearest of the row
 
     @classmethod
     def fit(cls, nearest: np.ndarray) -> NeighborVote:
-        """Take the positions of each entity's neighbours, (n, K), the entity itself not among them; K may be 0."""
+        """Take the positions of each entity's neighbors, (n, K), the entity itself not among them; K may be 0."""
         n, number = nearest.shape
         starts = np.arange(n + 1) * number
         return cls(sp.csr_array((np.full(nearest.size, 1 / max(1, number)), nearest.ravel(), starts), shape=(n, n)))
@@ -119,7 +119,7 @@ def build_neighbor_matrix(positions: np.ndarray, n: int) -> sp.csr_array:
 
 @dataclass(frozen=True, eq=False)
 class GraphFeatures:
-    """Leading eigenvectors of the normalised graph, which carry clusters of any shape.
+    """Leading eigenvectors of the normalized graph, which carry clusters of any shape.
 
     The graph is built without the clusters, so that a regression on the eigenvectors leaves an entity out exactly.
     """
@@ -130,7 +130,7 @@ class GraphFeatures:
 
     @classmethod
     def fit(cls, matrix: sp.csr_array, number: int, rng: np.random.Generator) -> GraphFeatures:
-        """Compute the leading eigenvectors of D^-1/2 A D^-1/2; entities without neighbours lie at the origin."""
+        """Compute the leading eigenvectors of D^-1/2 A D^-1/2; entities without neighbors lie at the origin."""
         degree = np.asarray(matrix.sum(axis=1)).ravel()
         root = invert_degree_root(degree)
         values, vectors = compute_leading_eigenvectors(
@@ -147,7 +147,7 @@ class GraphFeatures:
     def extension(self) -> np.ndarray:
         """What new entities' similarities to those of the fit are multiplied by to get their features.
 
-        By the Nyström extension an eigenvector at a new entity is a sum over its neighbours j of
+        By the Nyström extension an eigenvector at a new entity is a sum over its neighbors j of
         d_j^-1/2 u_j / eigenvalue, times a number that scaling to unit length removes.
         """
         positive = self.eigenvalues > 1e-8
@@ -161,7 +161,7 @@ def count_graph_features(n_entities: int, n_clusters: int) -> int:
 
 
 def invert_degree_root(degree: np.ndarray) -> np.ndarray:
-    """Return degree^-1/2, 0 for an entity without neighbours."""
+    """Return degree^-1/2, 0 for an entity without neighbors."""
     return np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -0.5, 0.0)
 
 

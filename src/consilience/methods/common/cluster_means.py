@@ -65,9 +65,9 @@ def average_rows(X: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the mean row of each cluster; rows with a negative label do not count."""
     sums = np.zeros((n_clusters, X.shape[1]))
     for rows, block in read_rows(X):
-        labelled = np.flatnonzero(labels[rows] >= 0)
+        labeled = np.flatnonzero(labels[rows] >= 0)
         members = sp.csr_array(
-            (np.ones(len(labelled)), (labels[rows][labelled], labelled)), shape=(n_clusters, block.shape[0])
+            (np.ones(len(labeled)), (labels[rows][labeled], labeled)), shape=(n_clusters, block.shape[0])
         )
         product = members @ block
         sums += product.toarray() if sp.issparse(product) else product

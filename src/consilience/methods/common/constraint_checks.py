@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..._numbers import is_integer
+from ..._warnings import find_stack_level
 from ...data import Constraints, Views
 from ...data.inputs import coerce_view, is_frame
-from .input_checks import find_stack_level, show_id
+from .input_checks import show_id
 
 
 def check_constraints(constraints: Any, name: str = "constraints") -> Constraints:

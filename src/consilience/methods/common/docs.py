@@ -132,6 +132,8 @@ n_iter_, converged_ [n_iter_] : int, bool
 
 n_features_in_, feature_names_in_ [n_features_in_] : int, ndarray
     Number of columns of all views together, and their names if all views came with names.
+view_n_features_, view_feature_names_ : dict of str to int, dict of str to ndarray or None
+    Number of columns of each view, and their names if the view came with names.
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -14,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..._numbers import is_truth_value
+from ..._warnings import find_stack_level
 from ...arrays import (
     Array,
     DeviceCSR,
@@ -215,17 +215,6 @@ def check_nonzero_views(views: Views, present: Mapping[str, Array], *, fitting: 
         if fitting and not bool(namespace(has_view).any(has_view)):
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
     warn_about_zero_rows(views, present)
-
-
-def find_stack_level() -> int:
-    """Return the stack level of the first caller outside consilience and scikit-learn, for warnings."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None:
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package not in ("consilience", "sklearn"):
-            break
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def warn_about_zero_rows(

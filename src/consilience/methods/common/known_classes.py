@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from ..._numbers import is_real
+from ..._warnings import find_stack_level
 from ...arrays import Array, namespace, to_numpy
-from .input_checks import find_stack_level
 from .stream import share_stream_docs
 
 UNKNOWN = -1

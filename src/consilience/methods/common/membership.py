@@ -116,7 +116,7 @@ class MembershipMixin:
         that no probability is nearer to 1 than so many entities can show. From then on, `score_outliers` of
         `CoTrainedSpectral` compares new entities with the unseen ones.
 
-        It takes about as long as one fit. `labels_` and `predict` do not change. Entities labelled -1 do not count for
+        It takes about as long as one fit. `labels_` and `predict` do not change. Entities labeled -1 do not count for
         the temperature. Constraints and known classes of the fit, and labels or centers to start from, are not used.
 
         Parameters
@@ -152,9 +152,9 @@ class OutlierLabelsMixin:
     """Adds labels of outliers, `assign_outliers`, `score_outliers` and `fits_no_cluster` to an estimator.
 
     A fit measures one or more quantities per entity that grow with how poorly its cluster predicts it. Each is
-    standardised by its median and the distance from there to an upper quantile, and the largest is the entity's score:
+    standardized by its median and the distance from there to an upper quantile, and the largest is the entity's score:
     an entity may stand out in any of them. Quantities are means over views, which vary more if they are means over
-    fewer views, so that they are standardised by the number of views that an entity has.
+    fewer views, so that they are standardized by the number of views that an entity has.
     """
 
     outliers: Any

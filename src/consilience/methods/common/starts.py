@@ -395,8 +395,8 @@ def sample_seed_entities(
     wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     rows = None if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
     if rows is not None and fixed_labels is not None:
-        labelled = rng.permutation(np.flatnonzero(fixed_labels >= 0))[:wanted]
-        rows = np.unique(np.concatenate([rows, labelled, np.unique(fixed_labels, return_index=True)[1]]))
+        labeled = rng.permutation(np.flatnonzero(fixed_labels >= 0))[:wanted]
+        rows = np.unique(np.concatenate([rows, labeled, np.unique(fixed_labels, return_index=True)[1]]))
     return shards.take(rows), rows
 
 

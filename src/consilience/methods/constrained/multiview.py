@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._numbers import is_real
 from ..._saving import save_as
+from ..._warnings import find_stack_level
 from ...arrays import Seed, is_sparse, make_generator, take_rows, to_host, use_threads
 from ...data import Constraints, Table, Views
 from ...data.inputs import resolve_per_view
@@ -25,7 +26,6 @@ from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
-    find_stack_level,
     store_agreement,
     store_input_features,
     warn_about_empty_clusters,

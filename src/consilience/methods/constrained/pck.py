@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
+from ..._warnings import find_stack_level
 from ...arrays import (
     Seed,
     add_label_sums,
@@ -31,7 +32,6 @@ from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
-    find_stack_level,
     store_input_features,
     validate_blocks,
     warn_about_empty_clusters,

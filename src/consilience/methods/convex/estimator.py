@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._numbers import is_real
 from ..._saving import save_as
+from ..._warnings import find_stack_level
 from ...arrays import asarray_like, available_memory, explain_out_of_memory, namespace, to_numpy, use_threads
 from ...data import Table, Views
 from ...data.inputs import resolve_per_view
@@ -25,7 +26,6 @@ from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
-    find_stack_level,
     show_id,
     store_agreement,
     store_input_features,

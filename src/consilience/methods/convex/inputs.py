@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._saving import save_as
+from ..._warnings import find_stack_level
 from ...arrays import (
     Array,
     KernelMatrix,
@@ -29,7 +30,7 @@ from ...data import Views
 from ...data.inputs import resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ...divergences.base import row_term_sizes
-from ..common.input_checks import find_stack_level, validate_blocks, warn_about_zero_rows
+from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import name_view_in_errors, select_rows
 from .algorithm import StackedLikelihoods, ViewLikelihoods
 from .exemplars import ViewExemplars, ViewPoints

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._docstrings import fill_docstrings
+from ..._warnings import find_stack_level
 from ...affinities import AFFINITIES, Auto, Operator
 from ...affinities.base import compute_degrees
 from ...affinities.gaussian import BANDWIDTHS
@@ -32,7 +33,6 @@ from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
     check_views,
-    find_stack_level,
     show_id,
     store_agreement,
     store_input_features,
@@ -93,6 +93,8 @@ affinities_ : dict of str to affinity
     The affinity of each view, with nothing left open.
 n_features_in_, feature_names_in_ : int, ndarray
     Number of columns of all views together, and their names if all views came with names.
+view_n_features_, view_feature_names_ : dict of str to int, dict of str to ndarray or None
+    Number of columns of each view, and their names if the view came with names.
 """,
 }
 
