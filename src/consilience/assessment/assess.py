@@ -499,7 +499,7 @@ def fit_without(
         kept_constraints = restrict_constraints(kept_constraints, rows)
     before, after = np.asarray(estimator.labels_)[rows], np.asarray(fitted.labels_)
     clustered = (before >= 0) & (after >= 0)
-    similarity = normalized_mutual_info_score(before[clustered], after[clustered])
+    similarity = float(normalized_mutual_info_score(before[clustered], after[clustered]))
     kept_y = None if y is None else y[rows]
     with open_task(options.n_units, span=options.n_units) as nested:
         assessment = run_assessment(

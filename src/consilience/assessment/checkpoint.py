@@ -75,7 +75,7 @@ class Checkpoint:
             return
         temporary = self.path.with_name(f"{self.path.name}.part")
         with temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, fingerprint=np.asarray(self.fingerprint), **self.arrays)
+            np.savez(file, fingerprint=np.asarray(self.fingerprint), **self.arrays)  # type: ignore[arg-type]
         temporary.replace(self.path)
 
 

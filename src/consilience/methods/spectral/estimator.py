@@ -280,7 +280,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
 
         It is near 1 for entities whose views belong to different clusters.
         """
-        others = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
+        others = np.array(self._assigner.measure_distances(E), dtype=np.float64)
         rows = np.arange(len(labels))
         distances, others[rows, labels] = others[rows, labels], np.inf
         nearest = others.min(axis=1)  # inf with one cluster
