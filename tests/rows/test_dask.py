@@ -36,6 +36,9 @@ from consilience.methods.kmeans import algorithm as kmeans
 from consilience.rows import current_client, find_workers
 from stores import ESTIMATORS, convert_to_dask, every_estimator, fit_quietly, make_blocks, make_dask_array
 
+# In one process, and pytest-xdist begins with large groups: what other tests keep alive could keep tasks of dask, too.
+pytestmark = pytest.mark.xdist_group("dask")
+
 COO_CHUNKS = pytest.param(
     sp.coo_array,
     marks=pytest.mark.skipif(
