@@ -36,9 +36,6 @@ from consilience.methods.kmeans import algorithm as kmeans
 from consilience.rows import current_client, find_workers
 from stores import ESTIMATORS, convert_to_dask, every_estimator, fit_quietly, make_blocks, make_dask_array
 
-# In one process, and pytest-xdist begins with large groups: what other tests keep alive could keep tasks of dask, too.
-pytestmark = pytest.mark.xdist_group("dask")
-
 COO_CHUNKS = pytest.param(
     sp.coo_array,
     marks=pytest.mark.skipif(
@@ -270,11 +267,15 @@ def act_at_round(number, act):
 
 
 def wait_until_released(client):
-    """Wait until neither the client nor the scheduler keeps anything of a fit."""
+    """Wait until neither the client nor the scheduler keeps anything of a fit.
+
+    Errors in earlier tests can leave released tasks, which keep nothing, in the scheduler.
+    """
 
     def is_released():
         gc.collect()
-        return not client.futures and not client.cluster.scheduler.tasks
+        tasks = list(client.cluster.scheduler.tasks.values())
+        return not client.futures and not [task for task in tasks if task.who_wants or task.state != "released"]
 
     wait_until(is_released)
 
