@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.files.formats import annotated, read_file
+from consilience.files.formats import annotated, hdf5_child, read_file
 
 ad = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")
@@ -179,3 +179,12 @@ def test_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "shadow")
     with pytest.raises(ImportError, match=r"t\.h5ad: these files need anndata: pip install 'consilience\[mudata\]'"):
         read_file(path)
+
+
+def test_texts_with_a_mask_of_missing_values_are_read_as_plain_texts(tmp_path):
+    with h5py.File(tmp_path / "texts.h5", "w") as file:
+        for name in ("plain", "masked/values"):
+            file.create_dataset(name, data=["a", "ü"], dtype=h5py.string_dtype())
+        file["masked/mask"] = [False, False]
+        assert hdf5_child.read_texts(file, "plain").tolist() == ["a", "ü"]
+        assert hdf5_child.read_texts(file, "masked").tolist() == ["a", "ü"]
