@@ -74,13 +74,13 @@ def convert_amounts(
         )
     if reading is None:
         unit = max(units)
-        reading = ColumnReading("amount", _find_decimal_mark(column, cells, unit, lenient), unit, lenient)
+        reading = ColumnReading("amount", find_decimal_mark(column, cells, unit, lenient), unit, lenient)
     cells = [cell for cell in cells if PATTERNS[reading.form].fullmatch(cell.digits)]
     unread = sorted(set(texts) - {cell.row for cell in cells})
     check_unread(column, "amounts", texts, unread, reading.lenient)
     numbers = np.full(len(values), np.nan)
     for cell in cells:
-        numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, reading.form)
+        numbers[cell.row] = (-1 if cell.negative else 1) * to_number(cell.digits, reading.form)
     if not cells:
         return Conversion(numbers, "", reading, unread)
     example = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
@@ -107,7 +107,7 @@ def _looks_priced(texts: dict[int, str]) -> bool:
     return n_priced > 0 and n_priced >= MIN_SHARE * len(texts)
 
 
-def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient: bool) -> str:
+def find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient: bool, kind: str = "amount") -> str:
     """Return the decimal mark with which all cells can be read; if both marks work, the numbers must be the same."""
     marks = [mark for mark, pattern in PATTERNS.items() if all(pattern.fullmatch(cell.digits) for cell in cells)]
     if not marks:
@@ -115,21 +115,27 @@ def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient:
             f"column {column!r} marks decimals by ',' in some cells and by '.' in others: write its numbers with a "
             "decimal point and without thousands separators"
         )
-    ambiguous = [cell for cell in cells if len({_to_number(cell.digits, mark) for mark in marks}) > 1]
+    ambiguous = [cell for cell in cells if len({to_number(cell.digits, mark) for mark in marks}) > 1]
     if not ambiguous:
         return marks[0]
     has_commas_only = all("." not in cell.digits for cell in ambiguous)
     if unit in COMMA_THOUSANDS and has_commas_only:
         return "."
-    first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
+    first, second = (to_number(ambiguous[0].digits, mark) for mark in marks)
     raise AmbiguousColumnError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
         f"{second:.15g}: write its numbers with a decimal point and without thousands separators",
-        [ColumnReading("amount", mark, unit, lenient) for mark in marks],
-        ColumnReading("amount", ".", unit, lenient) if has_commas_only else None,
+        [ColumnReading(kind, mark, unit, lenient) for mark in marks],
+        ColumnReading(kind, ".", unit, lenient) if has_commas_only else None,
     )
 
 
-def _to_number(digits: str, decimal_mark: str) -> float:
+def matches_mark(digits: str, decimal_mark: str) -> bool:
+    """Whether digits with separators are a number with this decimal mark."""
+    return PATTERNS[decimal_mark].fullmatch(digits) is not None
+
+
+def to_number(digits: str, decimal_mark: str) -> float:
+    """Read digits with separators by their decimal mark."""
     plain = re.sub(rf"[^\d{re.escape(decimal_mark)}]", "", digits)
     return float(plain.replace(decimal_mark, "."))

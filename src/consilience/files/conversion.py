@@ -1,4 +1,4 @@
-"""Convert columns of a table that are written as text to numbers: amounts, dates, times, truth values."""
+"""Convert columns of a table that are written as text: amounts, quantities, dates, times, truth values, lists."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from .amounts import convert_amounts
-from .dates import convert_dates
-from .formats.columns import is_number
+from .dates import convert_dates, hold_compact_dates
+from .formats.columns import format_cell, has_codes, is_number, to_objects
+from .lists import convert_lists
+from .quantities import convert_quantities
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
 
-TRUTHS = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+YES = ("true", "yes", "y", "t", "1", "ja", "oui", "sí", "si", "sì", "sim", "tak")
+NO = ("false", "no", "n", "f", "0", "nein", "non", "não", "nao", "nie")
+TRUTHS = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
 
 
 def convert_truths(
@@ -40,7 +44,7 @@ def convert_numbers(
     texts = list_texts(values)
     unread = [row for row, text in texts.items() if not is_number(text)]
     if reading is None:
-        if not lenient or not texts or len(unread) > (1 - MIN_SHARE) * len(texts):
+        if not lenient or not texts or len(unread) > (1 - MIN_SHARE) * len(texts) or has_codes(texts.values()):
             return None
         reading = ColumnReading("number", lenient=lenient)
     check_unread(column, "numbers", texts, unread, reading.lenient)
@@ -55,7 +59,9 @@ CONVERTERS: dict[str, Callable[..., Conversion | None]] = {
     "date": convert_dates,
     "time": convert_dates,
     "amount": convert_amounts,
+    "quantity": convert_quantities,
     "number": convert_numbers,
+    "list": convert_lists,
 }
 
 
@@ -63,6 +69,8 @@ def convert_column(
     column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
 ) -> Conversion | None:
     """Convert a column of texts to numbers, as `reading` says or as its cells suggest; None for any other column."""
+    if hold_compact_dates(values):  # 20200331 was read as a number
+        values = to_objects([None if np.isnan(number) else format_cell(number) for number in values.tolist()])
     if values.dtype != object or {type(cell) for cell in values} - {str, type(None)}:
         return None
     if reading is not None:
@@ -78,7 +86,7 @@ def convert_columns(
     lenient: bool = False,
     has_decimal_points: bool = False,
 ) -> dict[str, Conversion]:
-    """Convert the columns of a table that hold amounts, dates, times or truth values.
+    """Convert the columns of a table that hold amounts, quantities, dates, times, truth values or lists.
 
     The other columns decide how a column is read that could be read in two ways: by their orders of day and month, by
     their decimal marks, or because plain numbers beside it have decimal points.

@@ -20,16 +20,35 @@ FULL_MONTHS = (
     *("august", "september", "october", "november", "december"),
 )
 MONTH_NAMES = {name: i % 12 + 1 for i, name in enumerate((*MONTHS, *FULL_MONTHS))} | {"sept": 9}
+# Months in other languages, with their usual abbreviations.
+MONTH_WORDS = (
+    "januar jänner janvier janv gennaio enero ene janeiro januari stycznia sty",
+    "februar feber février févr fevrier febbraio febrero fevereiro fev februari lutego lut",
+    "märz mär maerz mars marzo março marco mrt maart marca",
+    "avril avr aprile abril abr kwietnia kwi",
+    "mai maggio mag mayo maio mei maja",
+    "juni juin giugno giu junio junho czerwca cze",
+    "juli juillet juil luglio lug julio julho lipca lip",
+    "août aout agosto ago augustus sierpnia sie",
+    "septembre settembre septiembre setembro set września wrz",
+    "oktober okt octobre ottobre ott octubre outubro out października paź",
+    "novembre noviembre novembro listopada lis",
+    "dezember dez décembre déc decembre dicembre dic diciembre dezembro grudnia gru",
+)
+MONTH_NAMES |= {word: number for number, words in enumerate(MONTH_WORDS, 1) for word in words.split()}
 CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:[.,]\d+)?))?(?:\s*(?P<half>[ap])\.?m\.?)?"
 ZONE = r"(?:\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?"
 MONTH = rf"(?P<name>{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})\.?"
 DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 YEAR = r"(?P<year>\d{4})"
+COMPACT = r"(?P<year>1[6-9]\d\d|2[01]\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"  # 20200331
 DATE_FORMS = (
-    rf"{YEAR}(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}})",  # 2020-03-31
+    COMPACT,
+    rf"{YEAR}(?P<mark>[-/.:])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}})",  # 2020-03-31
     rf"{YEAR}[-/](?P<month>\d{{2}})",  # 2020-03
+    rf"(?P<month>0?[1-9]|1[0-2])[-/]{YEAR}",  # 03/2020
     r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",  # 31/03/2020
-    rf"{DAY}[-\s.]*{MONTH}[-\s,]*(?P<year>\d{{4}}|\d{{2}})",  # 31 March 2020
+    rf"{DAY}[-\s.]*(?:de\s+)?{MONTH}[-\s,]*(?:de[l]?\s+)?(?P<year>\d{{4}}|\d{{2}})(?:\s*r\.)?",  # 31 March 2020
     rf"{MONTH}[-\s]*{DAY}[\s,]+{YEAR}",  # March 31, 2020
     rf"{MONTH}[-\s,]*{YEAR}",  # March 2020
 )
@@ -39,6 +58,7 @@ EPOCH = date(1970, 1, 1).toordinal()
 MAX_LENGTH = 40  # characters of a date
 N_TRIED = 200  # cells from which a column is rejected if fewer than half of them are dates
 ORDERS = ("dmy", "mdy")
+MIN_COMPACT = 10  # cells from which it tells something that all numbers are dates: of other numbers one in 30 is
 
 
 class DateCell(NamedTuple):
@@ -103,6 +123,17 @@ def convert_dates(
     value = format_days(numbers[shown.row]) if reading.kind == "date" else f"{numbers[shown.row]:.4g} hours"
     example = "" if value == shown.text.strip() else f"{shown.text.strip()!r} read as {value}"
     return Conversion(numbers, example, reading, unread)
+
+
+def hold_compact_dates(values: np.ndarray) -> bool:
+    """Whether nearly all numbers of a column have eight digits that are a date."""
+    if values.dtype == object or values.ndim > 1:
+        return False
+    numbers = values[~np.isnan(values)]
+    if len(numbers) < MIN_COMPACT or np.mean((numbers >= 16_000_101) & (numbers <= 21_991_231)) < MIN_SHARE:
+        return False
+    whole = numbers[np.isfinite(numbers) & (numbers == np.floor(numbers))]
+    return sum(parse_date(str(int(number))) is not None for number in whole.tolist()) >= MIN_SHARE * len(numbers)
 
 
 def parse_date(text: str) -> dict[str, float] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .formats import FileTable, InputFiles, parse_path, read_path
+from .formats.columns import clean_table
 from .kinds import ViewContent
 from .spec import list_names
 
@@ -35,7 +36,7 @@ def _read_columns(
     source = read_path(path, inputs, as_text)
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} ({option}) must be a table: {expected}")
-    return source.columns
+    return clean_table(source).columns
 
 
 def list_content_ids(content: ViewContent) -> np.ndarray:

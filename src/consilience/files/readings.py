@@ -19,18 +19,19 @@ MIN_SHARE = 0.9  # share of cells that can be read, above which the other cells 
 class ColumnReading:
     """How the cells of a column become numbers.
 
-    `form` is the decimal mark of amounts, or the order of day, month and year in dates. `unit` is the currency of
-    amounts, or '%'. Cells that cannot be read are empty if `lenient`, and an error otherwise.
+    `form` is the decimal mark of amounts and quantities, the order of day, month and year in dates, or the separator of
+    lists. `unit` is the currency of amounts, '%', or the unit of quantities. Cells that cannot be read are empty if
+    `lenient`, and an error otherwise.
     """
 
-    kind: str  # number, amount, date, time or truth
+    kind: str  # number, amount, quantity, date, time, truth or list
     form: str = ""
     unit: str = ""
     lenient: bool = False
 
 
 class Conversion(NamedTuple):
-    """A column as numbers, NaN where a cell is empty or cannot be read."""
+    """A column as numbers, NaN where a cell is empty or cannot be read; of lists bags of categories, None for empty."""
 
     numbers: np.ndarray
     example: str  # how a cell was read

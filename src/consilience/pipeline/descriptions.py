@@ -12,12 +12,11 @@ from ..explain.comparisons import describe_test, encode_categories, is_constant
 from ..files import DescriptionColumn, Entities
 from ..files.conversion import convert_columns, describe_unread
 from ..files.dates import format_days
-from ..files.formats.columns import MISSING, format_cell, to_objects
+from ..files.formats.columns import NO_VALUE, format_cell, to_objects
 from ..files.kinds import detect_column_kind
 from ..files.readings import ColumnReading
 from .follow_up import pair_follow_up
 
-NO_CELL = MISSING - {"none"}  # which may be a category, as of a therapy
 TRUTH_WORDS = {1.0: "yes", 0.0: "no"}
 BINARY_WORDS = {1.0: "1", 0.0: "0"}
 MAX_LISTED = 20  # categories per cluster in summary.json, the most frequent
@@ -51,7 +50,7 @@ def interpret_cells(
         unit = TIME_UNIT if kind == "time" else "" if reading is None else reading.unit
         return OriginalColumn(name, numbers, "number", unit, is_description)
     texts = (None if cell is None else str(cell).strip() for cell in values)
-    cells = to_objects([None if text is None or text.lower() in NO_CELL else text for text in texts])
+    cells = to_objects([None if text is None or text.lower() in NO_VALUE else text for text in texts])
     is_category = is_category or detect_column_kind(cells) == "categories"
     return OriginalColumn(name, cells, "category" if is_category else "text", is_description=is_description)
 
@@ -69,7 +68,7 @@ def read_descriptions(
     columns = []
     for source in descriptions:
         conversion = conversions.get(source.name)
-        is_read = conversion is not None and conversion.reading.kind != "truth"  # yes and no stay as they are written
+        is_read = conversion is not None and conversion.reading.kind not in ("truth", "list")  # which stay as written
         cells = conversion.numbers if conversion is not None and is_read else source.values
         rows = source.find_rows(entities)
         reading = conversion.reading if conversion is not None and is_read else None

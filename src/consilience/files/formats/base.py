@@ -75,7 +75,9 @@ class FileTable:
     categories : frozenset of str, default=frozenset()
         The columns that have a categorical type.
     codes : frozenset of str, default=frozenset()
-        The columns of numbers that lose digits of their cells, such as 007.
+        The columns of numbers whose cells are other texts than the numbers, such as 007.
+    emptied : dict of str to dict of str to int, optional
+        The words such as NA that stood in cells which are now empty, and how many cells had each, by column.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class FileTable:
     id_column: str | None = None
     categories: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
+    emptied: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .base import InputFile
+from .base import FileTable, InputFile
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "."}) | DASHES
+NO_VALUE = MISSING - {"none"}  # which may be a category, as of a therapy
+INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # not the joiners of Persian letters and of emoji
+PLAIN_CHARACTERS = INVISIBLE | dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")  # blanks that do not break lines
 NUMBER_TYPES = {bool, int, float}
 LOSES_DIGITS = re.compile(r"^[ \t]*(?:0\d+|[-+]?\d{16,})[ \t]*$", re.MULTILINE)
+CODE_WITH_E = re.compile(r"^[ \t]*\d+[eE]\d+[ \t]*$", re.MULTILINE)  # programs write a number as 2e+03
+LETTER_CODE = re.compile("[A-Z]{2}")
+FRACTION = re.compile(r"[.+-]")
 
 
 def is_missing(text: str) -> bool:
@@ -30,9 +40,53 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
+def clean_text(text: str) -> str:
+    """Remove what readers cannot see: blanks at the ends, special blanks, zero-width characters, split accents.
+
+    Examples
+    --------
+    >>> clean_text("re\u0301d\u00a0wine ") == "r\u00e9d wine"
+    True
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(PLAIN_CHARACTERS)
+    return text.strip()
+
+
+def clean_table(table: FileTable) -> FileTable:
+    """Clean the texts of a table, and empty the cells whose word stands for a missing value, such as NA."""
+    columns, emptied = dict(table.columns), {}
+    for name, values in table.columns.items():
+        if values.dtype != object:
+            continue
+        cells = [clean_text(cell) or None if isinstance(cell, str) else cell for cell in values]
+        words = _count_no_values(cells)
+        if words:
+            cells = [None if isinstance(cell, str) and cell in words else cell for cell in cells]
+            emptied[name] = dict(words)
+        columns[name] = to_objects(cells)
+    return replace(table, columns=columns, emptied=emptied)
+
+
+def _count_no_values(cells: list[Any]) -> Counter[str]:
+    """Count the words in a column that stand for a missing value, unless they are values among the other cells."""
+    words = Counter(cell for cell in cells if isinstance(cell, str) and cell.lower() in NO_VALUE)
+    others = {cell for cell in cells if isinstance(cell, str) and cell not in words}
+    if "+" in others:  # as - is beside it
+        words = Counter({word: times for word, times in words.items() if word not in DASHES})
+    # NA is North America or Namibia among codes of two letters, and a name among names that are all different.
+    if len(others) > 1 and all(LETTER_CODE.fullmatch(cell) for cell in others):
+        del words["NA"]
+    are_names = words.total() == 1 and None not in cells and len(set(map(str, cells))) == len(cells)
+    return Counter() if are_names else words
+
+
 def has_codes(cells: Iterable[str]) -> bool:
-    """Whether a cell would lose digits as a number, because it starts with 0 or has more than 15 of them."""
-    return LOSES_DIGITS.search("\n".join(cells)) is not None
+    """Whether a cell would be another text as a number: it starts with 0, has more than 15 digits, or is like 2e3."""
+    lines = "\n".join(cells)
+    if LOSES_DIGITS.search(lines):
+        return True
+    return CODE_WITH_E.search(lines) is not None and not FRACTION.search(lines)
 
 
 def format_cell(value: Any) -> str:
@@ -118,9 +172,9 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bag(value: Any) -> dict[str, float]:
-    if type(value) is dict:
-        return {str(term): _to_float(count) for term, count in value.items()}
+    counts = value.items() if isinstance(value, dict) else ((term, 1.0) for term in map(_to_text, value))
     bag: dict[str, float] = {}
-    for term in map(_to_text, value):
-        bag[term] = bag.get(term, 0.0) + 1.0
+    for term, count in counts:
+        term = clean_text(str(term))
+        bag[term] = bag.get(term, 0.0) + _to_float(count)
     return bag
