@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from consilience.files import ViewEncoding, encode, fit_and_encode, join_contents
 from consilience.files.encoders import (
+    MAX_LEVELS,
     CategoriesEncoder,
     CountsEncoder,
     LinksEncoder,
@@ -130,7 +131,8 @@ MANY = to_objects(*(" ".join(RNG.choice(WORDS, RNG.integers(1, 9))) for _ in ran
 
 def count_terms(texts, **how):
     texts_present = [text for text in texts if text is not None]
-    limits = {"min_df": 2, "max_df": 0.5} if len(texts_present) >= 20 else {}
+    limits = {"min_df": 2} if len(texts_present) >= 20 else {}
+    limits |= {"max_df": 0.5} if limits and not how else {}  # words only
     counter = CountVectorizer(**how, **limits).fit(texts_present)
     return counter, counter.transform(["" if text is None else text for text in texts]).toarray()
 
@@ -248,6 +250,34 @@ def test_numbers_among_categories_are_standardized():
     deviation = np.std(size[:3])
     np.testing.assert_allclose(result[:, 2], [-1 / deviation, 0, 1 / deviation, 0, np.nan], atol=1e-12)
     assert np.isnan(result[4]).all()
+
+
+def test_text_that_most_rows_share_is_no_missing_view():
+    texts = to_objects(
+        *["all machines run without trouble"] * 50, *(f"the {word} was broken again" for word in WORDS * 2)
+    )
+    encoder = TextEncoder("text", rare=True).fit(texts)
+    assert encoder.present(encoder.transform(texts)).all()
+    assert {"machines", "alpha"} <= set(encoder.features)
+
+
+def test_letters_of_the_most_frequent_name_are_used():
+    names = to_objects(*["English"] * 50, *(f"Lang{word}" for word in WORDS * 2))
+    encoder = TextEncoder("names", rare=True).fit(names)
+    assert encoder.present(encoder.transform(names)).all()
+
+
+def test_rarest_of_very_many_categories_share_a_column():
+    common = [f"c{i:02}" for i in range(MAX_LEVELS)]
+    cells = to_objects(*common * 2, "rare", "seldom", None)
+    encoder = CategoriesEncoder().fit({"tag": cells})
+    encoded = encoder.transform({"tag": cells})
+    assert encoder.features[-1] == "tag=(others)"
+    assert encoder.note == "the 2 rarest values of 'tag' count as one"
+    assert encoded[:, -1][:-1].tolist() == [0] * (2 * MAX_LEVELS) + [1, 1]
+    np.testing.assert_array_equal(encoded[:-1].sum(axis=1), 1)
+    assert np.isnan(encoded[-1]).all()
+    assert encoder.transform({"tag": to_objects("never seen")})[0, -1] == 1
 
 
 def test_unknown_levels_are_all_zero():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -96,43 +97,49 @@ class NumbersEncoder:
         return np.where(missing[:, None], np.nan, standardized)
 
 
-MAX_LEVELS = 1000  # different values of a column
+OTHERS = "(others)"
+MAX_LEVELS = 100  # categories of a column that have a column each, the most frequent; the others share one
 
 
 @save_as("encoder-categories")
 class CategoriesEncoder:
-    """Encode each category of each column as one column of 0 and 1; numbers beside them are standardized."""
+    """Encode each category of each column as one column of 0 and 1; numbers beside them are standardized.
+
+    Of a column with very many categories, the rarest share one column.
+    """
 
     kind = "categories"
     present = staticmethod(find_measured_rows)
 
     def fit(self, columns: dict[str, np.ndarray]) -> CategoriesEncoder:
         """Learn the categories of each column."""
-        self.levels = {
-            name: np.array(sorted({cell for cell in cells if cell is not None}), dtype=object)
-            for name, cells in columns.items()
-            if cells.dtype == object
-        }
-        for name, levels in self.levels.items():
-            if len(levels) > MAX_LEVELS:
-                raise ValueError(
-                    f"column {name!r} has {len(levels):,} different values, too many for categories: try --kind names"
-                )
+        self.levels, self.n_others = {}, {}
+        for name, cells in columns.items():
+            if cells.dtype == object:
+                counts = Counter(cell for cell in cells.tolist() if cell is not None)
+                ranked = sorted(counts, key=lambda level: (-counts[level], level))
+                self.levels[name] = np.array(sorted(ranked[:MAX_LEVELS]), dtype=object)
+                if len(ranked) > MAX_LEVELS:
+                    self.n_others[name] = len(ranked) - MAX_LEVELS
         self.numeric = [name for name, cells in columns.items() if cells.dtype != object]
         self.numbers = NumbersEncoder().fit((self._stack_numbers(columns), None)) if self.numeric else None
-        indicators = [f"{name}={level}" for name, levels in self.levels.items() for level in levels]
+        indicators: list[str] = []
+        for name, categories in self.levels.items():
+            indicators += [f"{name}={category}" for category in categories.tolist()]
+            indicators += [f"{name}={OTHERS}"] if name in self.n_others else []
         self.features = np.array([*indicators, *self.numeric], dtype=object)
         return self
+
+    @property
+    def note(self) -> str:
+        """What was done with columns of very many categories, for the user."""
+        return "; ".join(f"the {n:,} rarest values of {name!r} count as one" for name, n in self.n_others.items())
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """Encode one row per entity; categories not seen in `fit` are 0 everywhere, and empty rows are NaN."""
         check_columns([*self.levels, *self.numeric], columns)
         n_rows = len(next(iter(columns.values())))
-        indicators = [
-            (columns[name].astype(object)[:, None] == levels[None, :]).astype(float)
-            for name, levels in self.levels.items()
-        ]
-        encoded = np.hstack([np.zeros((n_rows, 0)), *indicators])
+        encoded = np.hstack([np.zeros((n_rows, 0)), *(self._indicate(name, columns[name]) for name in self.levels)])
         is_empty = ~encoded.any(axis=1)
         if self.numbers is not None:
             standardized = self.numbers.transform((self._stack_numbers(columns), None))
@@ -140,6 +147,16 @@ class CategoriesEncoder:
             encoded = np.hstack([encoded, np.nan_to_num(standardized)])
         encoded[is_empty] = np.nan
         return encoded
+
+    def _indicate(self, name: str, cells: np.ndarray) -> np.ndarray:
+        """Return a column of 0 and 1 per category, and one for all others if there were too many in `fit`."""
+        position = {level: i for i, level in enumerate(self.levels[name].tolist())}
+        others = len(position) if name in self.n_others else -1
+        codes = np.array([-1 if cell is None else position.get(cell, others) for cell in cells.tolist()], dtype=np.intp)
+        indicators = np.zeros((len(cells), len(position) + (name in self.n_others)))
+        rows = np.flatnonzero(codes >= 0)
+        indicators[rows, codes[rows]] = 1.0
+        return indicators
 
     def _stack_numbers(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         return np.stack([_to_numbers(name, columns[name]) for name in self.numeric], axis=1)
@@ -253,6 +270,7 @@ MAX_TERMS = 50_000
 MAX_SHARE = 0.5  # of the texts; words in more of them, such as "the", do not tell texts apart
 ENGLISH_SHARE = 0.2  # of English stop words among all words, above which a text is taken for English
 MIN_TEXTS = 20  # number of texts from which words must be in at least two of them and not in too many
+MAX_EMPTIED = 0.05  # share of the texts that may have no other words than those in too many texts
 
 
 @save_as("encoder-text")
@@ -274,23 +292,46 @@ class TextEncoder:
         self.weighting = TermWeighting(rare)
 
     def fit(self, texts: np.ndarray) -> TextEncoder:
-        """Learn the terms: those in at least two texts and in at most half of them, without English stop words."""
+        """Learn the terms: those in at least two texts, and words in at most half of them, without English stop words.
+
+        Words in more texts count as well if many texts have no others: a text that most rows share is a group's mark.
+        """
         present = [text for text in texts if text is not None]
-        limits: dict[str, Any] = {"min_df": 2, "max_df": MAX_SHARE} if len(present) >= MIN_TEXTS else {}
+        limits: dict[str, Any] = {"min_df": 2} if len(present) >= MIN_TEXTS else {}
         words = [word for text in present[:1000] for word in text.lower().split()]
         n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
         if self.kind == "text" and n_stop_words > ENGLISH_SHARE * len(words):
             limits["stop_words"] = "english"
-        counter = CountVectorizer(max_features=MAX_TERMS, **ANALYZERS[self.kind], **limits)
+        counter = CountVectorizer(**ANALYZERS[self.kind], **limits)
         try:
-            counts = counter.fit_transform(present)
+            counts = sp.csr_array(counter.fit_transform(present))
+            chosen = self._choose_terms(counts)
+            self.features = np.array(counter.get_feature_names_out(), dtype=object)[chosen]
         except ValueError as error:
             raise ValueError(
                 "no word is in two of the texts, or all are in more than half of them: give another kind (--kind)"
             ) from error
-        self.features = np.array(counter.get_feature_names_out(), dtype=object)
-        self.weighting.fit(counts)
+        self.weighting.fit(counts[:, chosen])
         return self
+
+    def _choose_terms(self, counts: sp.csr_array) -> np.ndarray:
+        """Return the positions of the terms to use, at most `MAX_TERMS` of them."""
+        n_texts = counts.shape[0]
+        frequencies = np.asarray((counts > 0).sum(axis=0)).ravel()
+        is_used = np.ones(len(frequencies), bool)
+        if self.kind == "text" and n_texts >= MIN_TEXTS:
+            is_used = frequencies <= MAX_SHARE * n_texts
+            # Words in all texts tell nothing; those in most are the mark of these if they have no other words.
+            n_marked, n_left = (
+                np.count_nonzero(find_nonzero_rows(counts[:, columns])) for columns in (frequencies < n_texts, is_used)
+            )
+            if n_marked - n_left > MAX_EMPTIED * n_texts:
+                is_used = frequencies < n_texts
+        chosen = np.flatnonzero(is_used)
+        if not len(chosen):
+            raise ValueError("all terms are in too many texts")
+        totals = np.asarray(counts[:, chosen].sum(axis=0)).ravel()
+        return np.sort(chosen[np.argsort(-totals)[:MAX_TERMS]])
 
     def transform(self, texts: np.ndarray) -> sp.csr_array:
         """Encode one row per text, empty if the text is missing."""

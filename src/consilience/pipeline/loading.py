@@ -347,6 +347,14 @@ def note_left_out(prepared: EncodedData, log: RunLog) -> None:
 def _note_data(prepared: EncodedData, reading: InputData, log: RunLog) -> None:
     """Note entities that are left out, filled cells, and links that have no effect."""
     note_left_out(prepared, log)
+    for name, encoding in prepared.encodings.items():
+        if encoding.content in prepared.texts and encoding.smoothed is None:
+            has_text = np.array([text is not None for text in prepared.texts[encoding.content]], dtype=bool)
+            n_unused = int((has_text & ~prepared.views.present[:, prepared.views.names.index(name)]).sum())
+            if n_unused:
+                log.note(
+                    f"View {name!r}: {count_noun(n_unused, 'text has', 'texts have')} no word in common with others."
+                )
     for name, n in prepared.filled.items():
         log.note(f"View {name!r}: {count_noun(n, 'empty cell')} in otherwise filled rows got the median of the column.")
     for content in reading.contents:
