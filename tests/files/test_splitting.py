@@ -1,11 +1,24 @@
 """A mixed table becomes views by the kinds of its columns."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import InputFiles, ModelViews, encode, fit_and_encode, join_contents, parse_view, read_files
-from consilience.files.splitting import find_blocks
+from consilience.files import (
+    InputFiles,
+    ModelViews,
+    encode,
+    fit_and_encode,
+    join_contents,
+    parse_view,
+    read_file,
+    read_files,
+)
+from consilience.files.conversion import convert_columns
+from consilience.files.formats.columns import clean_table
+from consilience.files.splitting import MEASURED_KINDS, classify_column, find_blocks
 from stage import write_csv
 
 N = 60
@@ -114,7 +127,7 @@ def test_columns_can_be_left_out(products, read):
     [
         ([""] * N, "'empty', 'extra' (empty)"),
         (range(N), "'extra' (numbers of rows, or other ids)"),
-        ([f"A{i}" for i in range(N)], "'extra' (codes that do not repeat)"),
+        ([f"A{i}" for i in range(N)], "'extra' (codes that hardly repeat)"),
         (
             [f"{i}" if i % 2 else "abcdefghij"[i % 10] * (1 + i % 13) for i in range(N)],
             "'extra' (numbers mixed with words)",
@@ -137,6 +150,178 @@ def test_measurements_that_increase_by_one_are_no_numbers_of_rows(products, read
     numbers = read(products(extra=cells)).contents[0]
     assert "extra" in numbers.columns
     assert np.diff(numbers.data["extra"]).tolist() == [1] * (N - 1)
+
+
+def test_one_doubled_id_does_not_make_a_feature(products, read):
+    skus = COLUMNS["sku"].copy()
+    skus[7] = "SKU-003"
+    reading = read(path := products(sku=skus, url=None))
+    assert [content.columns for content in reading.contents] == [
+        content.columns for content in read(products("unique.csv", url=None)).contents
+    ]
+    assert all(content.ids is None for content in reading.contents)
+    assert reading.notes[0].startswith(
+        f"{path}: the column 'sku' looks like ids, but 'SKU-003' is in several rows. Rows"
+    )
+    forced = read(path, kinds={"sku": "names"})
+    assert ("sku",) in [content.columns for content in forced.contents]
+
+
+def test_doubled_codes_are_left_out_beside_other_ids(products, read):
+    skus = COLUMNS["sku"].copy()
+    skus[7] = "SKU-003"
+    reading = read(products(sku=skus))
+    assert reading.contents[0].ids[0] == "https://a.example/0"
+    assert any("'sku' (codes that hardly repeat)" in note for note in reading.notes)
+
+
+def test_doubled_ids_are_no_measurements(read, put):
+    rows = "".join(f"{1000 + max(i, 1)},{i % 7}.5,{i % 3}.25\n" for i in range(N))
+    (content,) = read(put("t.csv", f"customer_no,x,y\n{rows}")).contents
+    assert content.columns == ("x", "y")
+
+
+def test_tables_are_not_joined_by_doubled_ids(products, read):
+    skus = COLUMNS["sku"].copy()
+    skus[7] = "SKU-003"
+    with pytest.raises(
+        ValueError, match=r"a\.csv has the id 'SKU-003' more than once: aggregate or drop the repeated rows"
+    ):
+        read(products("a.csv", sku=skus, url=None), products("b.csv", slice(None, None, -1), url=None))
+    assert read(products("c.csv", sku=skus, url=None), products("d.csv", sku=skus, url=None)).contents[0].ids is None
+
+
+def repeat(cells, n=200):
+    return [cells[i * 7 % len(cells)] for i in range(n)]
+
+
+GENRES = ["Comedy, Action", "Comedy", "Action, Drama", "Comedy, Drama, Action", "Drama", "Action"]
+WHOLE = range(20_000, 20_200)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("runtime", repeat([f"{i} min" for i in range(80, 130)]), "numbers"),
+        ("runtime", repeat(["1 h 30", "1h45m", "2 h", "58 min"]), "numbers"),
+        ("weight", repeat(["5 kg", "1.5 kg", "750 g", "12 kg"]), "numbers"),
+        ("memory", repeat(["12 GB", "512 MB", "1 TB"]), "numbers"),
+        ("size", repeat([f"{i} rooms" for i in range(2, 30)]), "numbers"),
+        ("genres", repeat(GENRES), "bags"),
+        ("genres", repeat([cell.replace(", ", "|") for cell in GENRES]), "bags"),
+        ("genres", repeat([str(cell.split(", ")) for cell in GENRES]), "bags"),
+        ("place", repeat(["Lyon, France", "Paris, France", "Bonn, Germany"]), "categories"),
+        ("language", ["English"] * 170 + [f"Lang {'abcdefghijklmno'[i % 15]}{i % 2}" for i in range(30)], "categories"),
+        ("city", [f"Town {'abcdefghijklmnopqrstuvwxyz'[i % 26]}{i % 3}" for i in range(2000)], "categories"),
+        ("zip", repeat([f"{i:05}" for i in range(12, 30)]), "categories"),
+        ("zip", [f"{i * 337 % 90_000:05}" for i in range(200)], "codes"),
+        ("PLZ", [i * 337 % 90_000 + 1000 for i in range(200)], "numbering"),
+        (
+            "phone",
+            [f"({i % 90 + 10}) {i * 7919 % 90_000 + 10_000}-{i * 104_729 % 9000 + 1000}" for i in range(200)],
+            "codes",
+        ),
+        ("reference", [f"{2**62 + i}" for i in range(200)], "codes"),
+        ("paid", repeat(["1", ""]), "categories"),
+        ("surface", repeat([f"{i} m²" for i in range(20, 60)]), "numbers"),
+        ("turnover", repeat([f"{i},50 zł" for i in range(20, 60)]), "numbers"),
+        ("depart", [f"{i % 28 + 1} janvier {2000 + i // 28}" for i in range(200)], "numbers"),
+        ("venda", [f"{i % 28 + 1:02}-dez-{2000 + i // 28}" for i in range(200)], "numbers"),
+        ("data", [f"{i % 28 + 1} września {2000 + i // 28} r." for i in range(200)], "numbers"),
+        ("zipCode", repeat(list(range(80331, 80350))), "categories"),
+        ("flight", repeat(list(range(100, 140))), "categories"),
+        ("flight", [i * 37 % 67 + 200 * (i % 2) for i in range(200)], "codes"),
+        ("flights", repeat(list(range(100, 140))), "numbers"),
+        ("number of rooms", repeat(list(range(1, 30))), "numbers"),
+        ("batch", repeat(["2e3", "104", "7e1", "3e9"]), "categories"),
+        ("mass", repeat(["2e3", "10.4", "7e1", "3e9"]), "numbers"),
+        ("opened", [(np.datetime64("1919-12-08") + i).item().strftime("%Y%m%d") for i in range(200)], "numbers"),
+        ("target", repeat([0, 1, 2]), "classes"),
+        ("class_name", repeat(["a", "b", "c"]), "classes"),
+        ("tail", [f"N{i * 37 % 150}" for i in range(200)], "codes"),
+    ],
+)
+def test_role_of_a_column(put, name, cells, role):
+    rows = "\n".join(f'"{cell}",{i}.5' for i, cell in enumerate(cells))
+    path = put("t.csv", f"{name},x\n{rows}\n")
+    table = clean_table(read_file(path))
+    values = table.columns[name]
+    conversions = convert_columns({name: values}, lenient=True)
+    is_measured = False
+    if name in conversions:
+        values = conversions[name].numbers
+        is_measured = conversions[name].reading.kind in MEASURED_KINDS
+    if name in table.codes:
+        values = clean_table(read_file(path, frozenset([name]))).columns[name]
+    assert classify_column(name, values, Path(), is_measured) == role
+
+
+def test_lists_of_categories_are_a_view_and_known_classes_are_none(products, read):
+    reading = read(products(genres=repeat(GENRES, N), target=["0", "1", "2"] * (N // 3)))
+    genres = next(content for content in reading.contents if content.name == "genres")
+    assert (genres.kind, genres.data[0]) == ("counts", {"Comedy": 1.0, "Action": 1.0})
+    assert any("'target' (known classes by its name, with which --labels COLUMN" in note for note in reading.notes)
+    forced = read(products(target=["0", "1", "2"] * (N // 3)), kinds={"target": "categories"})
+    assert "target" in forced.contents[0].columns
+
+
+def test_columns_of_short_strings_are_one_view(products, read):
+    makers = [f"Mister Maker{i * 7 % 50}" for i in range(N)]
+    path = products(maker=makers)
+    contents = {content.name: content for content in read(path).contents}
+    assert contents["names"].columns == ("title", "maker")
+    assert contents["names"].data[1] == "Thing Number1 Mister Maker7"
+    assert {"title", "maker"} <= {
+        content.name for content in read(path, kinds=dict.fromkeys(("title", "maker"), "names")).contents
+    }
+
+
+def test_categories_are_compared_without_what_readers_cannot_see(products, read):
+    brands = ["Café", "Cafe\u0301 ", "Nord\u00a0", "\u200bNord", "NA", "n/a"] * (N // 6)
+    reading = read(path := products(brand=brands))
+    assert set(reading.contents[0].data["brand"]) == {"Café", "Nord", None}
+    assert (
+        f"{path}: 'NA', 'n/a' in 20 cells of column 'brand' counts as empty. If it is a value, write it in another way."
+        in (reading.notes)
+    )
+    assert set(reading.tables[0].columns["brand"]) == {"Café", "Nord", None}
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "note"),
+    [
+        (
+            "weight",
+            [*range(40, 95), *[-999] * 5],
+            "column 'weight' has -999 in 5 rows, far from its other values. Empty",
+        ),
+        ("brand", [*["Acme", "Nord"] * 29, "acme", "Nord"], "'brand' has 'Acme', 'acme', which differ by case alone"),
+        ("brand", [*["Acme", "Nord"] * 29, "Acme", "Summe"], "the last row is called 'Summe'. Delete it if it holds"),
+    ],
+)
+def test_doubtful_cells_are_noted(products, read, column, cells, note):
+    assert any(note in line for line in read(products(**{column: cells})).notes)
+    assert not any(note in line for line in read(products()).notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels"),
+    [
+        (["AF", "NA", "EU", "AS"], {"AF", "NA", "EU", "AS"}),
+        (["AF", "NA", "Europe", "AS"], {"AF", None, "Europe", "AS"}),
+        (["+", "-", "?"], {"+", "-", None}),
+        (["red", "-", "\u2014"], {"red", None}),
+        (["None", "steroids"], {"None", "steroids"}),
+    ],
+)
+def test_words_that_are_values_are_kept(products, read, cells, levels):
+    assert set(read(products(brand=repeat(cells, N))).tables[0].columns["brand"]) == levels
+
+
+def test_name_of_a_row_that_means_no_value_elsewhere_is_kept(put, read):
+    codes = ["NA", *(f"{a}{b}" for a in "ABCDEF" for b in "XYZ")]
+    reading = read(put("t.csv", "id,x\n" + "".join(f"{code},{i}.5\n" for i, code in enumerate(codes))))
+    assert reading.contents[0].ids.tolist() == codes
 
 
 def test_table_without_usable_column_is_refused(put, read):

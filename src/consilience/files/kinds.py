@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
-from .formats.columns import format_cell, is_missing, is_number
+from .formats.columns import clean_text, format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
 from .readings import ColumnReading
 
@@ -38,6 +38,8 @@ MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occ
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
+MIN_REPEATS = 5  # cells with the same value, from which it is a category
+MAX_SENTENCES = 50  # different texts of many words that can be categories
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
@@ -92,7 +94,7 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
 
 def check_id_column(origin: str, column: np.ndarray, *, is_index: bool = False) -> np.ndarray:
     """Return ids without blanks around them; refuse missing and repeated ids, which may be the index of a frame."""
-    ids = np.array([None if cell is None else cell.strip() or None for cell in column], dtype=object)
+    ids = np.array([None if cell is None else clean_text(cell) or None for cell in column], dtype=object)
     missing = [row for row, entity_id in enumerate(ids) if entity_id is None]
     if missing:
         raise ValueError(f"{origin} has no id in row {missing[0] + 1}: give the row an id, or drop it")
@@ -311,14 +313,22 @@ def detect_column_kind(values: np.ndarray) -> str:
     if _has_bags(values):
         return "bags"
     texts = [text for text in values if text is not None]
-    if is_repetitive(len(set(texts)), len(texts)):
+    are_names = bool(texts) and np.mean([len(text.split()) for text in texts[:1000]]) < MAX_NAME_WORDS
+    if are_repetitive(texts, max_distinct=None if are_names else MAX_SENTENCES):
         return "categories"
-    return "names" if np.mean([len(text.split()) for text in texts[:1000]]) < MAX_NAME_WORDS else "text"
+    return "names" if are_names else "text"
 
 
-def is_repetitive(n_distinct: int, n_cells: int) -> bool:
-    """Whether so few of the cells of a column are different that they are categories."""
-    return n_distinct <= max(2, min(50, n_cells / 5))
+def are_repetitive(cells: Collection[Any], max_distinct: int | None = None) -> bool:
+    """Whether the cells of a column are categories: few are different, or most have a value that several cells have.
+
+    How many categories there are says little: cities repeat in a long table although there are many.
+    """
+    counts = Counter(cells)
+    if max_distinct is not None and len(counts) > max(2, max_distinct):
+        return False
+    n_shared = sum(times for times in counts.values() if times >= MIN_REPEATS)
+    return len(counts) <= max(2, len(cells) / MIN_REPEATS) or n_shared > len(cells) / 2
 
 
 def _has_bags(values: np.ndarray) -> bool:

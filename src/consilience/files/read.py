@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
-from .identifiers import guess_id_column
+from .formats.columns import clean_table
+from .identifiers import guess_id_column, list_doubled
 from .images.matching import name_pictures
 from .images.reading import Pictures, looks_like_images
 from .joining import match_by_position
@@ -28,6 +30,7 @@ from .kinds import (
 from .mapping import IdMapping, list_content_ids, read_mappings
 from .readings import ColumnReading
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
+from .spellings import Spellings, match_spellings, unify_spellings
 from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
@@ -157,16 +160,32 @@ def read_files(
         similar = suggest(unknown, [*names, *reader.split_columns])
         raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}{similar}")
     notes = [*reader.notes, *(note for content in contents for note in content.notes)]
-    if not mappings:
+    spellings = Spellings()
+    if not mappings:  # which say what ids of different views have in common
+        contents, spellings, spelling_notes = unify_spellings(contents)
         contents, position_notes = match_by_position(contents)
-        notes = [*([id_note] if id_note and guess_id else []), *notes, *position_notes]
-    classes, seed_classes = (reader.read_known_classes(option, views) for option in ("--labels", "--seeds"))
+        notes = [*([id_note] if id_note and guess_id else []), *notes, *spelling_notes, *position_notes]
+    classes, seed_classes = (
+        [_respell(source, contents, spellings) for source in reader.read_known_classes(option, views)]
+        for option in ("--labels", "--seeds")
+    )
     contents = name_pictures(contents, [source.ids for source in (*classes, *seed_classes) if source.ids is not None])
     id_mappings, mapping_notes = read_mappings(mappings, contents, inputs)
     described = [content.name for content in contents if content.kind != "links"]  # with a row per entity
-    tables, descriptions = reader.list_tables(views, described), reader.read_descriptions(views, described)
+    tables = reader.list_tables(views, described)
+    descriptions = [_respell(column, contents, spellings) for column in reader.read_descriptions(views, described)]
     notes += mapping_notes
     return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables, descriptions)
+
+
+def _respell(source: Any, contents: Sequence[ViewContent], spellings: Spellings) -> Any:
+    """Write the ids of classes or descriptions as those of the views."""
+    if source.ids is None:
+        return source
+    if isinstance(source, KnownClasses) and source.views:  # of a file of views
+        return replace(source, ids=spellings.respell(source.ids))
+    known = (entity_id for content in contents if content.ids is not None for entity_id in content.ids.tolist())
+    return replace(source, ids=match_spellings(source.ids, known))
 
 
 def parse_delimiter(text: str | None) -> str | None:
@@ -217,6 +236,7 @@ class _ViewReader:
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
         self._view_names = {spec.name for spec in self.specs if spec.name is not None}
+        self._doubled_columns: set[str] = set()  # would identify the rows, but have some ids more than once
         self.split_columns: set[str] = set()  # of tables that were split
         self.notes: list[str] = []  # for the user
 
@@ -224,7 +244,8 @@ class _ViewReader:
         """Read a file, or return its content if it is in memory or was read before."""
         key = path, as_text
         if key not in self._contents:
-            self._contents[key] = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
+            content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
+            self._contents[key] = clean_table(content) if isinstance(content, FileTable) else content
         return self._contents[key]
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -268,13 +289,44 @@ class _ViewReader:
         if guessed is None or not all(find_id_column(guessed, columns) for columns in tables.values()):
             self._check_usual_ids(tables)
         if guessed is None:
-            return ""
+            files = [str(path) for path in tables]
+            if not guess or len(files) < 2 or ids_elsewhere:
+                return ""
+            listed = ", ".join(files[:-1])
+            return (
+                f"No column identifies the rows of {listed} and {files[-1]}: they are matched by position. If the rows "
+                "have ids, name the column (--id)."
+            )
+        doubled = {
+            path: list_doubled(columns[name])
+            for path, columns in tables.items()
+            if (name := find_id_column(guessed, columns)) is not None
+        }
+        if any(doubled.values()) and self._are_in_order(guessed, tables) and not ids_elsewhere:
+            return self._go_by_position(guessed, doubled)
         self.id_column = guessed
         if any(values.dtype != object for values in self._list_id_values(tables)):
             self._as_text |= frozenset(split_id_columns(guessed))  # 007 is not 7: read the file again
             self._contents.clear()
         names = " or ".join(map(repr, dict.fromkeys(guessed.split(",") if guessed not in columns else [guessed])))
         return f"Rows are identified by the column {names} (--id {guessed})."
+
+    def _are_in_order(self, id_column: str, tables: Mapping[Path, dict[str, np.ndarray]]) -> bool:
+        """Whether the tables have the same ids in the same order, so that their rows can be matched by position."""
+        names = {path: find_id_column(id_column, columns) for path, columns in tables.items()}
+        ids = [tables[path][name].tolist() for path, name in names.items() if name is not None]
+        return all(of_table == ids[0] for of_table in ids)
+
+    def _go_by_position(self, id_column: str, doubled: Mapping[Path, Sequence[str]]) -> str:
+        """Leave a column out of the views that would identify the rows if its ids were all different; return a note."""
+        path, ids = next((path, ids) for path, ids in doubled.items() if ids)
+        self._doubled_columns |= set(split_id_columns(id_column))
+        self.split_columns |= self._doubled_columns
+        return (
+            f"{path}: the column {id_column!r} looks like ids, but {list_names(ids, 5)} "
+            f"{'is' if len(ids) == 1 else 'are'} in several rows. Rows are matched by position, and the column is left "
+            f"out. To identify the rows by it, make its ids unique; to use it as data, give --kind {id_column}=KIND."
+        )
 
     def _guess_id(self, tables: Mapping[Path, dict[str, np.ndarray]], ids_elsewhere: Sequence[set[str]]) -> str | None:
         """Guess the id column of the tables among those that have no other purpose."""
@@ -289,7 +341,8 @@ class _ViewReader:
                 for name, values in columns.items()
                 if looks_like_images(values, path.parent)
             }
-        return guess_id_column(tables, ids_elsewhere, frozenset(taken))
+        codes = {column for path in tables for column in getattr(self.read(path), "codes", ())}
+        return guess_id_column(tables, ids_elsewhere, frozenset(taken), frozenset(codes))
 
     def _list_id_values(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> list[np.ndarray]:
         names = {path: find_id_column(self.id_column, columns) for path, columns in tables.items()}
@@ -338,6 +391,7 @@ class _ViewReader:
             excluded = self._list_class_columns(spec.path) | self._list_described(spec.path)
             id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
             excluded |= {name for name in id_columns if name is not None}
+            excluded |= self._doubled_columns - self.kinds.keys()
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_apart(spec, names, "--seeds", self._list_class_columns(spec.path, ("--seeds",)))
         if not is_links:
@@ -348,7 +402,19 @@ class _ViewReader:
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
+        self._note_emptied(spec.path, table, columns)
         return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
+
+    def _note_emptied(self, path: Path, table: FileTable, columns: Iterable[str]) -> None:
+        """Note the words in columns that count as empty cells."""
+        for column in columns:
+            if words := table.emptied.get(column):
+                n_cells = sum(words.values())
+                cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
+                self.notes.append(
+                    f"{path}: {list_names(list(words), 3)} in {cells} of column {column!r} counts as empty. If it is a "
+                    "value, write it in another way."
+                )
 
     def _split_table(
         self, spec: ViewSpec, table: FileTable, columns: dict[str, np.ndarray], ids: np.ndarray | None
@@ -364,6 +430,7 @@ class _ViewReader:
             {**dict.fromkeys(table.categories, "categories"), **self.kinds},
             lambda names: self.read_columns(spec.path, names, names),
             spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
+            table.codes,
         )
         contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
         if spec.view_name.lower() in LINK_NAMES:
@@ -373,6 +440,7 @@ class _ViewReader:
             )
         self.split_columns |= set(columns)
         self.notes += notes
+        self._note_emptied(spec.path, table, [column for content in contents for column in content.columns or ()])
         return contents
 
     def _list_class_columns(self, path: Path, options: Sequence[str] = ("--labels", "--seeds")) -> set[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from .conversion import convert_columns, describe_unread
-from .formats.columns import is_number
-from .identifiers import CODE, has_id_name
+from .formats.columns import format_cell, is_number
+from .identifiers import CODE, MIN_DISTINCT, has_code_name, has_id_name
 from .images.reading import looks_like_images
-from .kinds import BUILDERS, ViewContent, detect_column_kind, interpret_columns, is_repetitive
+from .kinds import BUILDERS, ViewContent, are_repetitive, detect_column_kind, interpret_columns
 from .readings import MIN_SHARE, Conversion
 from .spec import list_names
 
@@ -23,16 +23,25 @@ MAX_TEXT_VIEWS = 10  # columns of text; more of them are joined to one view
 MIN_FILLED = 0.05  # share of the rows that have a text
 MIN_NUMBERS = 0.3  # share of numbers among words, above which a column of short strings is taken for a mixture
 MIN_ROWS = 10  # from which it tells something that a column is constant, or numbers the rows
+MIN_SERIAL = 10_000  # numbers of rows may start here, as 20230001; years and measurements are smaller
+MIN_NUMBERED = 0.9  # share of rows whose number is one more than that of the row before
 MAX_NAME_LENGTH = 40  # characters of a column's name in the name of a view
-TIME_KINDS = ("date", "time")  # of columns that were read as text
+MEASURED_KINDS = ("date", "time", "quantity")  # of columns that were read as text
+TOTAL = re.compile(
+    r"(?:grand |sub)?totals?|sum(?:me|a|ma)?|gesamt(?:summe)?|insgesamt|ensemble|totale|razem|ogółem", re.IGNORECASE
+)
+MAX_SPELLED = 100  # values of a column whose spellings are compared: those of categories
+CLASS_NAME = re.compile(r"(?:target|labels?|class(?:es)?|ground.?truth)(?:.?(?:names?|labels?|ids?))?", re.IGNORECASE)
 NUMBERED = re.compile(r"(.*[^\s_.\-\[(\d])[\s_.\-\[(]*(\d+)[\])]*")
 IMAGE = re.compile(r".+\.(?:png|jpe?g|gif|bmp|tiff?|webp)", re.IGNORECASE)
+DIGIT_GROUPS = re.compile(r"[+(]*\d[\d\s()./-]{4,}\d")  # phone and account numbers
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+", re.IGNORECASE)
 LEFT_OUT = {  # role of a column that carries nothing -> what the user reads
     "empty": "empty",
     "constant": "the same value in all rows",
     "numbering": "numbers of rows, or other ids",
-    "codes": "codes that do not repeat",
+    "codes": "codes that hardly repeat",
+    "classes": "known classes by its name, with which --labels COLUMN compares the groups",
     "addresses": "web or mail addresses",
     "mixture": "numbers mixed with words",
     "sparse": "texts that nearly all rows lack",
@@ -55,6 +64,7 @@ class TableColumns:
     kinds: Mapping[str, str]  # of columns, as the user has set them
     read_as_text: Callable[[Sequence[str]], Mapping[str, np.ndarray]]
     is_plain_text: bool = False  # whether the file contains its numbers as text, so that they show its decimal mark
+    codes: Collection[str] = ()  # columns of numbers whose cells are other texts than the numbers, such as 007
 
 
 def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> tuple[list[ViewContent], list[str]]:
@@ -75,7 +85,11 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     blocks = find_blocks(columns, forced)
     in_blocks = {column for names in blocks.values() for column in names}
     readings = {column: conversion.reading for column, conversion in conversions.items()}
-    measured = {column for column, reading in readings.items() if reading.unit or reading.kind in TIME_KINDS}
+    measured = {column for column, reading in readings.items() if reading.unit or reading.kind in MEASURED_KINDS}
+    coded = [
+        column for column in table.codes if column in free and column not in conversions and column not in in_blocks
+    ]
+    columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
     roles = {
         column: forced.get(column) or classify_column(column, values, table.path.parent, column in measured)
         for column, values in columns.items()
@@ -85,7 +99,7 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
         return [interpret_columns(table.name, str(table.path), dict(table.columns), table.ids, None)], []
     coded = [column for column, role in roles.items() if role == "categories" and columns[column].dtype != object]
     columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
-    groups = _group_columns(table.name, roles, blocks)
+    groups = _group_columns(table.name, roles, blocks, forced)
     contents: list[ViewContent] = []
     names = set(taken)
     for group, (kind, members) in groups.items():
@@ -120,7 +134,7 @@ def find_blocks(columns: Mapping[str, np.ndarray], excluded: Collection[str]) ->
     }
 
 
-def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: bool) -> str:
+def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: bool = False) -> str:
     """Return the role of a column in a table: a kind, or why it is left out (`LEFT_OUT`).
 
     Numbers with a unit and dates (`is_measured`) are never taken for numbers of rows or codes.
@@ -139,10 +153,12 @@ def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: 
     if _holds(IMAGE, texts):
         return "images" if looks_like_images(values, folder) else "absent-images"
     if kind == "categories":
-        return kind
+        return "classes" if CLASS_NAME.fullmatch(column.strip()) else kind
     if _holds(ADDRESS, texts):
         return "addresses"
-    if len(distinct) == len(texts) and _holds(CODE, texts):
+    if _holds(CODE, texts) or _holds(DIGIT_GROUPS, texts):
+        return "codes"
+    if has_id_name(column) and len(distinct) >= MIN_DISTINCT * len(texts):
         return "codes"
     if kind == "names" and sum(map(is_number, texts)) >= MIN_NUMBERS * len(texts):
         return "mixture"
@@ -162,16 +178,16 @@ def _classify_numbers(column: str, values: np.ndarray, is_measured: bool) -> str
     if len(values) < MIN_ROWS or np.isinf(finite).any():  # infinite numbers are refused later
         return "numbers"
     if (finite == finite[0]).all():
-        return "constant"
+        return "constant" if len(finite) == len(values) else "categories"  # 1 or empty is yes or no
     if is_measured or not np.array_equal(finite, np.floor(finite)):
         return "numbers"
-    n_distinct = len(np.unique(finite))
-    if len(finite) == n_distinct == len(values):
-        is_numbering = values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-        return "numbering" if is_numbering or has_id_name(column) else "numbers"
-    if has_id_name(column) and column.strip().lower().endswith("id"):  # 7 is not more than 3 of them
-        return "categories" if is_repetitive(n_distinct, len(finite)) else "codes"
-    return "numbers"
+    if len(np.unique(finite)) >= MIN_DISTINCT * len(values):
+        starts_as_number = values[0] in (0, 1) or values[0] >= MIN_SERIAL
+        is_numbering = starts_as_number and np.mean(np.diff(values) == 1) >= MIN_NUMBERED
+        return "numbering" if is_numbering or has_id_name(column) or has_code_name(column) else "numbers"
+    if has_code_name(column):  # 7 is not more than 3 of them
+        return "categories" if are_repetitive(finite.tolist()) else "codes"
+    return "classes" if CLASS_NAME.fullmatch(column.strip()) and are_repetitive(finite.tolist()) else "numbers"
 
 
 def _check_kinds(path: Path, columns: Mapping[str, np.ndarray], forced: Mapping[str, str]) -> None:
@@ -195,12 +211,16 @@ def _mixes(columns: Mapping[str, np.ndarray], roles: Mapping[str, str], has_bloc
 
 
 def _group_columns(
-    name: str, roles: Mapping[str, str], blocks: Mapping[str, list[str]]
+    name: str, roles: Mapping[str, str], blocks: Mapping[str, list[str]], forced: Collection[str]
 ) -> dict[str, tuple[str | None, list[str]]]:
-    """Return the views by name: the kind, None if it is to be detected, and the columns."""
+    """Return the views by name: the kind, None if it is to be detected, and the columns.
+
+    Columns of short strings say little each, so that they are one view unless the user has set their kinds.
+    """
     groups: dict[str, tuple[str | None, list[str]]] = {}
     texts = [column for column, role in roles.items() if role in ("text", "names")]
-    joined = texts if len(texts) > MAX_TEXT_VIEWS else []
+    strings = [column for column in texts if roles[column] == "names" and column not in forced]
+    kind, joined = ("text", texts) if len(texts) > MAX_TEXT_VIEWS else ("names", strings if len(strings) > 1 else [])
     apart = {column: role for column, role in roles.items() if role in USED_ROLES and role not in SMALL_ROLES}
     small = [column for column, role in roles.items() if role in SMALL_ROLES]
     if small:
@@ -208,7 +228,7 @@ def _group_columns(
         has_strings = any(roles[column] == "categories" for column in small)
         groups["columns" if clashes else name] = "categories" if has_strings else None, small
     if joined:
-        groups["texts"] = "text", joined
+        groups["texts" if kind == "text" else "names"] = kind, joined
     for column, role in apart.items():
         if column not in joined:
             short = column if len(column) <= MAX_NAME_LENGTH else f"{column[:MAX_NAME_LENGTH].rstrip()}..."
@@ -272,6 +292,7 @@ def _list_notes(
     if reasons:
         notes.append(f"{table.path}: left out {'; '.join(reasons)}.{remedy and f' {remedy}.'}")
     notes += describe_unread(str(table.path), table.columns, conversions)
+    notes += _list_doubts(table, contents)
     used = [column for content in contents for column in content.columns or ()]
     if len(used) == 1 and len(unused):
         notes.append(
@@ -279,3 +300,45 @@ def _list_notes(
             "other ways."
         )
     return notes
+
+
+def _list_doubts(table: TableColumns, contents: Sequence[ViewContent]) -> list[str]:
+    """Ask about cells that are often no data: a row of totals, numbers that stand for none, spellings by case."""
+    notes = []
+    used = [column for content in contents for column in content.columns or ()]
+    last = [str(values[-1]) for values in table.columns.values() if values.dtype == object and len(values) >= MIN_ROWS]
+    if total := next((cell for cell in last if TOTAL.fullmatch(cell.strip())), None):
+        notes.append(
+            f"{table.path}: the last row is called {total!r}. Delete it if it holds totals: it is clustered, too."
+        )
+    for column in used:
+        values = table.columns[column]
+        if values.dtype != object and values.ndim == 1 and (code := _find_code_for_none(values)) is not None:
+            n_cells = int((values == code).sum())
+            notes.append(
+                f"{table.path}: column {column!r} has {format_cell(code)} in {n_cells:,} rows, far from its other "
+                "values. Empty these cells if it means that there is no value."
+            )
+        elif values.dtype == object and {type(cell) for cell in values} <= {str, type(None)}:
+            spellings: dict[str, set[str]] = {}
+            for cell in set(values.tolist()) - {None}:
+                spellings.setdefault(cell.casefold(), set()).add(cell)
+            several = next((sorted(cells) for cells in spellings.values() if len(cells) > 1), None)
+            if several and len(spellings) <= MAX_SPELLED:
+                notes.append(
+                    f"{table.path}: column {column!r} has {list_names(several[:2])}, which differ by case alone, as "
+                    "different values."
+                )
+    return notes
+
+
+def _find_code_for_none(values: np.ndarray) -> float | None:
+    """Return the number that several cells have in place of no value, such as -999; None if there is none."""
+    numbers, times = np.unique(values[np.isfinite(values)], return_counts=True)
+    for position, others in ((0, numbers[1:]), (-1, numbers[:-1])):
+        code, n_cells = numbers[position] if len(numbers) > 2 else np.nan, times[position] if len(times) else 0
+        if n_cells >= 2 and re.fullmatch(r"-?9{2,}", f"{code:.0f}"):
+            nearest = others[0] if position == 0 else others[-1]
+            if abs(code - nearest) > others[-1] - others[0]:
+                return float(code)
+    return None

@@ -1,0 +1,93 @@
+"""Ids that are the same but written differently join the same entities."""
+
+import numpy as np
+import pytest
+
+from consilience.files import join_contents, match_classes
+
+N = 120
+NUMBERS = [f"{i:03}" for i in range(N)]
+
+
+def write(put, name, ids, column="x"):
+    return put(name, f"id,{column}\n" + "".join(f"{entity_id},{i % 7}.5\n" for i, entity_id in enumerate(ids)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (NUMBERS, [str(int(text)) for text in NUMBERS]),
+        (NUMBERS, [f"{int(text)}.0" for text in NUMBERS]),
+        ([f"ab-{text}" for text in NUMBERS], [f"AB-{text} " for text in NUMBERS]),
+        ([f"caf\u00e9{text}" for text in NUMBERS], [f"cafe\u0301{text}\u200b" for text in NUMBERS]),
+    ],
+    ids=["zeros", "floats", "case", "accents"],
+)
+def test_ids_in_other_spellings_are_joined(put, read, first, second):
+    reading = read(write(put, "a.csv", first), write(put, "b.csv", second[::-1], "y"))
+    entities = join_contents(reading.contents)
+    assert len(entities) == N
+    assert entities.ids.tolist() == first
+    assert entities.rows["b"].tolist() == list(range(N))[::-1]
+
+
+def test_spellings_are_noted(put, read):
+    notes = read(write(put, "a.csv", NUMBERS), write(put, "b.csv", map(str, range(N)), "y")).notes
+    note = "View 'b' writes 100 of its 120 ids differently from another view, such as '0' for '000', '1' for '001', "
+    assert note + "'2' for '002': they are taken for the same ids." in notes
+
+
+@pytest.mark.parametrize("names", [("Patient", "Patient"), ("Patient", "pat_id")])
+def test_numbered_rows_of_two_tables_are_joined_by_their_numbers(put, read, names):
+    rows = [(f"{i:03}", f"{i % 7}.5") for i in range(1, N + 1)]
+    first = put("a.csv", f"{names[0]},x\n" + "".join(f"{number},{x}\n" for number, x in rows))
+    second = put("b.csv", f"{names[1]},y\n" + "".join(f"{int(number)},{x}\n" for number, x in rows[::-1]))
+    contents = read(first, second).contents
+    entities = join_contents(contents)
+    x, y = (content.data[0][entities.rows[content.name], 0] for content in contents)
+    assert np.array_equal(x, y)
+    assert [content.columns for content in contents] == [("x",), ("y",)]
+
+
+def test_tables_without_ids_are_noted(put, read):
+    first, second = (put(f"{name}.csv", f"{name}\n" + "1.5\n2.5\n" * 30) for name in "ab")
+    assert (
+        f"No column identifies the rows of {first} and {second}: they are matched by position. If"
+        in read(first, second).notes[0]
+    )
+
+
+def test_two_ids_of_a_view_stay_apart(put, read):
+    codes = ["7", "007", *map(str, range(10, 50))]
+    reading = read(write(put, "a.csv", codes), write(put, "b.csv", [f"{code}.0" for code in codes[2:]] + ["7"], "y"))
+    assert len(join_contents(reading.contents)) == len(codes) + len(codes) - 2
+    assert any("View 'a' shares 1 of its 42 ids with other views. Examples" in note for note in reading.notes)
+
+
+def test_equal_ids_are_not_respelled(put, read):
+    ids = [*NUMBERS[:119], "A1"]
+    other = [*NUMBERS[:119], "a1"]
+    reading = read(write(put, "a.csv", ids), write(put, "b.csv", other, "y"))
+    assert len(join_contents(reading.contents)) == N + 1
+    assert not any("differently" in note for note in reading.notes)
+
+
+def test_few_shared_ids_are_noted_with_examples(put, read):
+    notes = read(
+        write(put, "a.csv", NUMBERS), write(put, "b.csv", [*NUMBERS[:20], *(f"K{i}" for i in range(100))], "y")
+    ).notes
+    note = (
+        "View 'a' shares 20 of its 120 ids with other views. Examples of ids that it alone has: '020', '021', '022'; "
+    )
+    assert note + "of ids that it lacks: 'K0', 'K1', 'K10'." in notes
+
+
+def test_links_and_classes_in_other_spellings_are_joined(put, read):
+    table = write(put, "a.csv", NUMBERS)
+    links = put("links.csv", "source,target\n" + "".join(f"{i},{(i + 1) % N}\n" for i in range(N)))
+    classes = put("classes.csv", "id,class\n" + "".join(f"{i}.0,{'ab'[i % 2]}\n" for i in range(N)))
+    reading = read(table, links, labels=str(classes))
+    entities = join_contents(reading.contents)
+    assert entities.ids.tolist() == NUMBERS
+    assert np.array_equal(match_classes(reading.known_classes, entities), ["a", "b"] * (N // 2))
+    assert reading.contents[1].data[0].tolist() == NUMBERS
