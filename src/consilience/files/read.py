@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
+from .formats.base import NOTHING_WRITTEN, WrittenNumbers
+from .formats.marks import join_groups
 from .identifiers import guess_id_column
 from .images.matching import name_pictures
 from .images.reading import Pictures, looks_like_images
@@ -31,9 +34,9 @@ from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, s
 from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
+NUMBER_READINGS = ("amount", "number")  # of columns that files of another format contain as numbers
 TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
 LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files that should list links
-PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal mark
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -138,7 +141,7 @@ def read_files(
         kinds or {},
         parse_delimiter(delimiter),
         inputs,
-        readings or {},
+        readings,
     )
     id_note = reader.choose_id_column(guess_id)
     by_spec = [(spec, reader.read_view(spec)) for spec in specs]
@@ -201,7 +204,7 @@ class _ViewReader:
     kinds: Mapping[str, str]
     delimiter: str | None
     inputs: InputFiles
-    readings: Mapping[str, Mapping[str, ColumnReading]]  # of the columns of a model, by view
+    readings: Mapping[str, Mapping[str, ColumnReading]] | None  # of the columns of a model, by view; None: a fit
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -342,13 +345,49 @@ class _ViewReader:
         self._check_apart(spec, names, "--seeds", self._list_class_columns(spec.path, ("--seeds",)))
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
-        readings = self.readings.get(spec.view_name, {})
-        as_text = names[:2] if is_links else names if kind in TEXT_KINDS else list(readings)
+        readings = self._list_readings(spec, table)
+        as_text = (
+            names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(table.written)]
+        )
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
+        self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
-        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
+        return [
+            interpret_columns(
+                spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
+            )
+        ]
+
+    def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
+        """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
+        return {
+            name: reading
+            for name, reading in (self.readings or {}).get(spec.view_name, {}).items()
+            if not (
+                reading.kind in NUMBER_READINGS
+                and reading.unit != "%"
+                and name in table.columns
+                and table.columns[name].dtype != object
+                and name not in table.written.columns
+            )
+        }
+
+    def _list_doubtful(self, written: WrittenNumbers) -> list[str]:
+        """List the columns of numbers such as 1.157 that may be 1157; a model knows which they are."""
+        return list(written.grouped) if written.mark == "?" and self.readings is None else []
+
+    def _note_decimal_comma(self, path: Path, written: WrittenNumbers, names: Sequence[str]) -> None:
+        """Note that a file has decimal commas, if numbers with points were read otherwise for that reason."""
+        cell = next((written.grouped[name] for name in names if name in written.grouped), None)
+        if written.mark != "," or cell is None:
+            return
+        column, shown = written.shown
+        note = (
+            f"{path}: decimal comma, as in {shown!r} (column {column!r}): {cell!r} is read as {join_groups([cell])[0]}."
+        )
+        self.notes += [] if note in self.notes else [note]
 
     def _split_table(
         self, spec: ViewSpec, table: FileTable, columns: dict[str, np.ndarray], ids: np.ndarray | None
@@ -363,7 +402,7 @@ class _ViewReader:
             ids,
             {**dict.fromkeys(table.categories, "categories"), **self.kinds},
             lambda names: self.read_columns(spec.path, names, names),
-            spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
+            table.written,
         )
         contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
         if spec.view_name.lower() in LINK_NAMES:
@@ -494,6 +533,10 @@ class _ViewReader:
             )
         path = owners[0]
         content = self.read(path)
+        written = getattr(content, "written", NOTHING_WRITTEN)
+        if name in self._list_doubtful(written):
+            convert_columns(self.read_columns(path, [name], [name]), written=written)  # says what the user can do
+        self._note_decimal_comma(path, written, [name])
         values = content.columns[name]  # type: ignore[union-attr]
         if values.ndim > 1 or detect_column_kind(values) == "bags":
             raise ValueError(
