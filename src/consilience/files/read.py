@@ -15,7 +15,7 @@ from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFi
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.marks import join_groups
 from .identifiers import guess_id_column
-from .images.matching import name_pictures
+from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
 from .images.reading import Pictures, looks_like_images
 from .joining import match_by_position
 from .kinds import (
@@ -144,6 +144,7 @@ def read_files(
         readings,
     )
     id_note = reader.choose_id_column(guess_id)
+    reader.join_folders()
     by_spec = [(spec, reader.read_view(spec)) for spec in specs]
     contents = [content for _, read in by_spec for content in read]
     views = {
@@ -220,6 +221,7 @@ class _ViewReader:
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
         self._view_names = {spec.name for spec in self.specs if spec.name is not None}
+        self._folder_joins: dict[Path, tuple[Path, NamingColumn]] = {}  # folder -> table and column
         self.split_columns: set[str] = set()  # of tables that were split
         self.notes: list[str] = []  # for the user
 
@@ -298,6 +300,57 @@ class _ViewReader:
         names = {path: find_id_column(self.id_column, columns) for path, columns in tables.items()}
         return [tables[path][name] for path, name in names.items() if name is not None]
 
+    def join_folders(self) -> None:
+        """Find the columns that name the pictures of folders, unless ids name as many in the same way."""
+        contents = {spec.path: self.read(spec.path) for spec in self.specs}
+        folders = {path: content for path, content in contents.items() if type(content) is Pictures}
+        tables = {path: content for path, content in contents.items() if type(content) is FileTable}
+        columns = {name.lower() for table in tables.values() for name in table.columns}
+        used: set[str] = set()  # columns that name the pictures of another folder
+        for folder in sorted(folders, key=lambda folder: folder.name.lower() not in columns):
+            names = folders[folder].names.tolist()
+            joins = [
+                (path, naming) for path, table in tables.items() for naming in find_naming_columns(table.columns, names)
+            ]
+            if not joins:
+                continue
+            joins.sort(
+                key=lambda join: (*join[1].rank, join[1].name.lower() != folder.name.lower(), join[1].name in used)
+            )
+            _, naming = joins[0]
+            n_named = max(self._count_named(content, names) for content in contents.values())
+            if naming.n_matched >= max(1, n_named + (not naming.has_suffixes)):
+                used.add(naming.name)
+                self._folder_joins[folder] = self._join_folder(folder, names, joins)
+
+    def _count_named(self, content: FileContent, names: Sequence[str]) -> int:
+        """Count the pictures that the ids of a file name, and one more if these have suffixes."""
+        ids = getattr(content, "ids", None)
+        if type(content) is FileTable:
+            ids = content.columns.get(find_id_column(self.id_column, content.columns) or "")
+        if ids is None or ids.dtype != object:
+            return 0
+        return count_matching_ids(ids.tolist(), names) + have_suffixes(ids.tolist())
+
+    def _join_folder(
+        self, folder: Path, names: Sequence[str], joins: Sequence[tuple[Path, NamingColumn]]
+    ) -> tuple[Path, NamingColumn]:
+        """Join the pictures of a folder to the rows of a table by the first of the columns that name them; note it."""
+        path, naming = joins[0]
+        id_column = find_id_column(self.id_column, self.read(path).columns)  # type: ignore[union-attr]
+        others = [other.name for other_path, other in joins[1:] if other_path == path and other.name != id_column]
+        note = f"The pictures of {folder} are joined by the column {naming.name!r} of {path}"
+        note += f", not by {list_names(others)}." if others else "."
+        n_rows, n_missing = len(naming.pictures), len(naming.pictures) - naming.n_matched
+        if n_missing:
+            note += f" {n_missing:,} of {n_rows:,} rows {'has' if n_missing == 1 else 'have'} no picture there."
+        n_unnamed = len(names) - len({name for name in naming.pictures if name is not None})
+        if n_unnamed:
+            left_out = "is left out: no row names it" if n_unnamed == 1 else "are left out: no row names them"
+            note += f" {n_unnamed:,} of {len(names):,} pictures {left_out}."
+        self.notes.append(note)
+        return path, naming
+
     def _check_usual_ids(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> None:
         """Refuse a usual id that only some of the tables have: it would be taken for a feature of these."""
         for usual in self.usual_ids:
@@ -327,11 +380,21 @@ class _ViewReader:
             case Pictures() as pictures:
                 if spec.columns is not None:
                     raise ValueError(f"{spec.path} is a folder of pictures: leave out ':{','.join(spec.columns)}'")
-                return [interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))]
+                content = interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))
+                return [self._join_pictures(spec.path, content)]
             case table:
                 contents = self._read_table(spec, table)
                 self._view_names |= {content.name for content in contents}
                 return contents
+
+    def _join_pictures(self, folder: Path, content: ViewContent) -> ViewContent:
+        """Give each row of a table the picture of a folder that it names; without such a table nothing changes."""
+        if folder not in self._folder_joins:
+            return content
+        path, naming = self._folder_joins[folder]
+        ids = self._read_ids(path, self.read(path), self.id_column)  # type: ignore[arg-type]
+        pictures = replace(content.data, names=naming.pictures)
+        return replace(content, data=pictures, n_rows=len(pictures), ids=ids)
 
     def _read_table(self, spec: ViewSpec, table: FileTable) -> list[ViewContent]:
         kind = self.kinds.get(spec.view_name)
@@ -341,6 +404,7 @@ class _ViewReader:
             excluded = self._list_class_columns(spec.path) | self._list_described(spec.path)
             id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
             excluded |= {name for name in id_columns if name is not None}
+            excluded |= {naming.name for path, naming in self._folder_joins.values() if path == spec.path}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_apart(spec, names, "--seeds", self._list_class_columns(spec.path, ("--seeds",)))
         if not is_links:
