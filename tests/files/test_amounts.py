@@ -28,6 +28,9 @@ def convert(*cells):
         ("($5.50)", -5.5),
         ("US$ 5", 5.0),
         ("R$ 1.200,50", 1200.5),
+        ("$1.2M", 1_200_000.0),
+        ("< $25k", 25_000.0),
+        ("<0.5 %", 0.5),
         ("€12,50", 12.5),
         ("12,50 €", 12.5),
         ("1.234,56 €", 1234.56),
@@ -44,6 +47,11 @@ def convert(*cells):
         ("1,234,567", 1234567.0),
         ("3,5", 3.5),
         ("0,125", 0.125),
+        ("₹1,23,456.50", 123456.5),
+        ("12,34,567", 1234567.0),
+        ("1 234,50 zł", 1234.5),
+        ("1 234,50 Kč", 1234.5),
+        ("Rs. 1,23,456", 123456.0),
     ],
 )
 def test_amounts_are_converted(text, value):
@@ -54,13 +62,28 @@ def test_amounts_are_converted(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "$", "free", "p12", "12 kg", "1,23,456", "1,2,3", "12.05.2020", "1_000", "--5", "%5", "42", "4.2", " " * 9999],
+    [
+        "",
+        "$",
+        "free",
+        "p12",
+        "12 kg",
+        "1,23,4567",
+        "1,2,3",
+        "12.05.2020",
+        "1_000",
+        "--5",
+        "%5",
+        "42",
+        "4.2",
+        " " * 9999,
+    ],
 )
 def test_other_cells_are_not_amounts(text):
     assert convert(text) is None
 
 
-@pytest.mark.parametrize("text", ["$5k", "$5-$7", "5$6", "5 € each"])
+@pytest.mark.parametrize("text", ["$5 dozen", "$5-$7", "5$6", "5 € each"])
 def test_prices_in_unknown_formats_are_refused(text):
     with pytest.raises(
         ValueError, match=f"column 'price' looks like prices, but {re.escape(repr(text))} cannot be read"

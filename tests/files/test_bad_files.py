@@ -72,8 +72,7 @@ BINARY = {
     "hdf": (b"\x89HDF\r\n\x1a\n" + bytes(100), r"an HDF5 file: let its name end in \.h5ad or \.h5mu"),
     "pdf": (b"%PDF-1.7\n", "a PDF"),
     "png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary"),
-    "utf-16": ("x,y\n1,2\n".encode("utf-16"), "UTF-16 text: save it as UTF-8"),
-    "utf-16 big": (b"\xfe\xff" + "x,y\n1,2\n".encode("utf-16-be"), "UTF-16 text: save it as UTF-8"),
+    "utf-32 with a mark": ("x,y\n1,2\n".encode("utf-32"), "UTF-32 text: save it as UTF-8"),
     "utf-16 without a mark": ("x,y\n1,2\n".encode("utf-16-le"), "binary"),
     "utf-32": ("x,y\n1,2\n".encode("utf-32-be"), "binary"),
     "zeros": (bytes(5000), "binary"),
@@ -105,13 +104,22 @@ def test_zero_byte_is_named_by_its_line(put, ending):
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 @pytest.mark.parametrize("byte", [b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"])
 def test_invalid_utf_8_is_refused(put, ending, byte):
-    with pytest.raises(ValueError, match=rf"x\.{ending} is not UTF-8 near line 1: save it as UTF-8"):
+    with pytest.raises(
+        ValueError, match=rf"x\.{ending} is not UTF-8 near line 1: save it as UTF-8 \(in Excel: CSV UTF-8\)"
+    ):
         read_file(put(f"x.{ending}", byte + b"\n1\n"))
 
 
 def test_invalid_utf_8_is_named_by_its_line(put):
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
         read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
+
+
+@pytest.mark.parametrize("damage", [b"\x00", b"\x00\xd8\x00\xd8"], ids=["odd length", "half a character"])
+def test_damaged_utf_16_is_named_by_its_line(put, damage):
+    whole = b"\xff\xfe" + ("x,y\n" + "1,2\n" * 20).encode("utf-16-le") + damage
+    with pytest.raises(ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save it as"):
+        read_file(put("x.csv", whole))
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz"])

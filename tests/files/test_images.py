@@ -8,8 +8,10 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import consilience as cs
 from consilience.arrays import parallel
 from consilience.files import encode, fit_and_encode, join_contents
 from consilience.files.images.encoder import LightPictureEncoder, PictureModelEncoder, compute_light_features
@@ -645,3 +647,127 @@ def test_folder_of_new_pictures_may_have_another_name(photos, tmp_path):
     assert [row["cluster"] for row in read_labels(tmp_path / "new.csv")] == [
         row["cluster"] for row in read_labels(tmp_path / "run")
     ][:2]
+
+
+# ---- joined by a column of names --------------------------------------------------------------------------------
+
+
+def write_shop(folder, names, column="photo", name="shop.csv", **columns):
+    columns = {
+        "sku": [f"A-{i:03}" for i in range(len(names))],
+        "price": [i % 7 + 0.5 for i in range(len(names))],
+        **columns,
+        column: names,
+    }
+    return write_csv(folder / name, list(columns), zip(*columns.values(), strict=True))
+
+
+def find_folder(reading):
+    return next(content for content in reading.contents if content.kind == "images")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}.png",
+        "{}",
+        "img/2020/{}.png",
+        "img\\{}.PNG",
+        "/home/me/photos/{}.png",
+        "https://shop.example/img/{}.png?size=2",
+        "PHOTOS/{}.Png",
+    ],
+)
+@pytest.mark.parametrize("upper", [False, True])
+def test_folder_is_joined_by_a_column_of_names(read, photos, tmp_path, form, upper):
+    stems = sorted(file.stem for file in photos.iterdir())[::-1]
+    names = [form.format(stem.upper() if upper else stem) for stem in stems]
+    reading = read(write_shop(tmp_path, names), photos)
+    content = find_folder(reading)
+    assert content.ids.tolist() == [f"A-{i:03}" for i in range(len(stems))]
+    assert [path.stem for path in content.data.paths] == stems
+    table = tmp_path / "shop.csv"
+    assert f"The pictures of {photos} are joined by the column 'photo' of {table}." in reading.notes
+    assert not any("left out 'photo'" in note for note in reading.notes)
+    assert [content.name for content in reading.contents] == ["shop", "photos"]
+
+
+def test_rows_may_share_or_lack_a_picture_and_pictures_a_row(read, photos, tmp_path):
+    names = ["sky00.png", "sky00.png", "", "gone.png", "leaf03.png"]
+    reading = read(write_shop(tmp_path, names), photos)
+    pictures = find_folder(reading).data
+    assert pictures.names.tolist() == ["sky00.png", "sky00.png", None, None, "leaf03.png"]
+    (note,) = [note for note in reading.notes if "are joined by" in note]
+    assert note.endswith("2 of 5 rows have no picture there. 34 of 36 pictures are left out: no row names them.")
+    assert len(join_contents(reading.contents)) == 5
+
+
+def test_column_that_names_most_pictures_is_used(read, photos, tmp_path):
+    names = sorted(file.name for file in photos.iterdir())
+    half = [name if i % 2 else "" for i, name in enumerate(names)]
+    reading = read(write_shop(tmp_path, names, small=half), photos)
+    assert find_folder(reading).data.names.tolist() == names
+    assert any("by the column 'photo' of" in note and "not by 'small'" in note for note in reading.notes)
+
+
+def test_each_folder_has_its_column(read, photos, tmp_path):
+    names = sorted(file.name for file in photos.iterdir())
+    back = tmp_path / "back"
+    back.mkdir()
+    for name in names:
+        (back / name).write_bytes((photos / name).read_bytes())
+    reading = read(write_shop(tmp_path, names, "front", back=names[::-1]), photos, back)
+    pictures = {content.name: content.data.names.tolist() for content in reading.contents if content.kind == "images"}
+    assert pictures == {"photos": names, "back": names[::-1]}
+
+
+def test_ids_that_name_the_pictures_count_more(read, photos, tmp_path):
+    stems = sorted(file.stem for file in photos.iterdir())
+    kinds = ["sky00", "rose00", "leaf00"] * 12  # which also name pictures
+    rows = [(stem, i % 7 + 0.5, kind) for i, (stem, kind) in enumerate(zip(stems, kinds, strict=True))]
+    reading = read(write_csv(tmp_path / "t.csv", ["id", "price", "kind"], rows[:30]), photos)
+    content = find_folder(reading)
+    assert content.ids.tolist() == stems  # pictures that no row names are kept
+    assert "kind" in reading.contents[0].columns
+
+
+def test_names_in_other_folders_are_other_pictures(read, photos, tmp_path):
+    nested = tmp_path / "all"
+    for kind in ("cats", "dogs"):
+        (nested / kind).mkdir(parents=True)
+        (nested / kind / "1.png").write_bytes((photos / "sky00.png").read_bytes())
+    (nested / "cats" / "2.png").write_bytes((photos / "sky01.png").read_bytes())
+    names = ["dogs/1.png", "x/cats/1.png", "1.png", "birds/2.png", "2.png"]
+    pictures = find_folder(read(write_shop(tmp_path, names), nested)).data
+    assert pictures.names.tolist() == ["dogs/1.png", "cats/1.png", None, None, "cats/2.png"]
+
+
+def test_table_without_ids_is_joined_by_position(read, photos, tmp_path):
+    rows = [(i % 7 + 0.5, "sky00.png") for i in range(20)]
+    reading = read(write_csv(tmp_path / "t.csv", ["price", "photo"], rows), photos)
+    assert find_folder(reading).ids is None
+    assert len(join_contents(reading.contents)) == 20
+
+
+def test_folder_joined_by_a_column_is_clustered_predicted_and_updated(photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = sorted(file.name for file in photos.iterdir())
+    size = {name: np.random.default_rng(i).normal(5 * "slr".index(name[0])) for i, name in enumerate(names)}
+    write_shop(tmp_path, [f"img/{name}" for name in names], size=[size[name] for name in names])
+    ran = run_successfully("cluster", "shop.csv", photos, "-k", 3, "--no-assess", "--out", "run")
+    assert "photos-color: images (a folder of pictures), 100 columns, present for all" in ran.out
+    rows = read_labels(tmp_path / "run")
+    new = [name for name in names if name.startswith("rose")][:3]
+    write_shop(
+        tmp_path, [*(f"img/{name}" for name in new), ""], name="new.csv", size=[size[name] for name in new] + [0]
+    )
+    run_successfully("predict", "run", "new.csv", photos, "--out", "new-labels.csv")
+    expected = rows[names.index(new[0])]["cluster"]
+    assert get_clusters(read_labels(tmp_path / "new-labels.csv"))[:3] == [int(expected)] * 3
+    ran = run_successfully("update", "run", "shop.csv", photos, "--out", "again")
+    assert "are joined by the column 'photo' of shop.csv." in ran.err
+    assert [row["cluster"] for row in read_labels(tmp_path / "again")] == [row["cluster"] for row in rows]
+    frame = pd.read_csv("shop.csv")
+    result = cs.cluster({"shop": frame, "photos": str(photos)}, n_clusters=3, assess=False)
+    assert result.labels.tolist() == [int(row["cluster"]) for row in rows]
+    assert result.predict({"shop": frame[:4], "photos": photos}).tolist() == result.labels[:4].tolist()

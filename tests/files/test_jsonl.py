@@ -121,3 +121,58 @@ def test_objects_without_counts_are_texts(put):
 
 def test_overflowing_number_is_infinite(put):
     assert column(put, 10**400, -(10**400), 1).tolist() == [np.inf, -np.inf, 1.0]
+
+
+# ---- arrays of objects ------------------------------------------------------------------------------------------
+
+RECORDS = [{"id": "a", "x": 1.5, "words": ["b", "c"]}, {"id": "b", "x": None, "words": []}]
+JSON_FORMS = {
+    "array": json.dumps(RECORDS),
+    "indented array": json.dumps(RECORDS, indent=2),
+    "array within an object": json.dumps({"count": 2, "data": RECORDS, "next": None}),
+    "lists by column": json.dumps({name: [record[name] for record in RECORDS] for name in RECORDS[0]}),
+    "lines": "".join(json.dumps(record) + "\n" for record in RECORDS),
+}
+
+
+@pytest.mark.parametrize("form", JSON_FORMS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_json_file_is_read_like_its_lines(put, form, encoding):
+    expected = read_file(put("t.jsonl", RECORDS)).columns
+    columns = read_file(put("t.json", JSON_FORMS[form].encode(encoding))).columns
+    assert list(columns) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(columns[name], values)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ([], "nothing"),
+        ({}, "nothing"),
+        (7, "a single int"),
+        ([1, 2], "an array with an element that is no object but a int"),
+        ([{"x": 1}, [2]], "an array with an element that is no object but a list"),
+        ({"x": 1}, "an object with the keys 'x'"),
+        ({"p1": {"x": 1}, "p2": {"x": 2}}, "an object with the keys 'p1', 'p2'"),
+        ({"x": [1, 2], "y": [3]}, "an object with the keys 'x', 'y'"),
+        ({"columns": ["x"], "index": [0], "data": [[1]]}, "an object with the keys 'columns', 'index', 'data'"),
+        ({"data": [{"x": 1}], "other": [{"y": 2}]}, "an object with the keys 'data', 'other'"),
+        ({"data": [{"x": 1}, {"x": 2}], "codes": [1, 2]}, "an object with the keys 'data', 'codes'"),
+        (dict.fromkeys("abcdefg", 1), "an object with the keys 'a', 'b', 'c', 'd', 'e', ..."),
+    ],
+)
+def test_json_of_another_form_is_refused(put, content, what):
+    with pytest.raises(ValueError, match=rf"t\.json holds {what}: a table is an array with an object per row"):
+        read_file(put("t.json", json.dumps(content)))
+
+
+def test_broken_json_is_refused(put):
+    with pytest.raises(ValueError, match=r"t\.json is not valid JSON: Expecting"):
+        read_file(put("t.json", '[{"x": 1},'))
+    with pytest.raises(ValueError, match=r"t\.json: line 2 is not valid JSON: Expecting"):
+        read_file(put("t.json", '{"x": 1}\n{"x": \n'))
+    with pytest.raises(ValueError, match=r"t\.json is empty: it must hold an array with an object per row"):
+        read_file(put("t.json", " \n"))
+    with pytest.raises(ValueError, match=r"t\.json is not UTF-8 near line 2: save it as UTF-8"):
+        read_file(put("t.json", b'[\n{"x": "\xe9"}]'))

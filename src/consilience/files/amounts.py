@@ -3,55 +3,33 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from .formats.columns import is_number
+from .formats.marks import CODE, PATTERNS, SIGNS, AmountCell, split_amount, to_number
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
 
-CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
-SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
-UNIT = rf"[A-Z]{{1,2}}\$|[{re.escape(SIGNS)}]|%|{CODE}"  # US$, €, %, CHF
-CELL = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{UNIT})?\s*(?P<second>[-+\u2212])?\s*"
-    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?)\s*(?P<after>{UNIT})?\s*(?P<close>\))?",
-    re.IGNORECASE,
-)
 LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
-THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands with either decimal mark
-PATTERNS = {  # decimal mark -> pattern of numbers
-    ".": re.compile(rf"(\d+|[1-9]\d{{0,2}}([,{THOUSANDS}]\d{{3}})+)?(\.\d*)?"),
-    ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
-}
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
 COMMA_THOUSANDS |= {"US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
-MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
-
-
-class AmountCell(NamedTuple):
-    """A cell that may hold an amount."""
-
-    row: int
-    text: str
-    negative: bool
-    unit: str  # a currency, '%', or '' if there is none
-    digits: str  # with separators
 
 
 def convert_amounts(
-    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False, mark: str = ""
 ) -> Conversion | None:
     """Convert a column such as ``$1,299.00``, ``12,50 €`` or ``7%`` to numbers, with NaN where cells are empty.
 
     Return None if the column holds something else, or plain numbers. With `reading` the cells are read as it says. A
-    column that can be read in two ways is an error, so that the user decides.
+    column that can be read in two ways is an error, so that the user decides. `mark` is the decimal mark that the whole
+    table shows, as in `WrittenNumbers`; it matters for plain numbers, which are amounts if it may be a comma.
     """
     texts = list_texts(values)
-    cells = [cell for row, text in texts.items() if (cell := _split(row, text)) is not None]
+    cells = [cell for row, text in texts.items() if (cell := split_amount(row, text)) is not None]
     if reading is None:
-        if all(not cell.unit and is_number(cell.text) for cell in cells) and not _looks_priced(texts):
+        is_plain = all(not cell.unit and is_number(cell.text) for cell in cells)
+        if is_plain and not _may_have_commas(cells, mark) and not _looks_priced(texts):
             return None
         others = set(texts) - {cell.row for cell in cells}
         if len(others) > (1 - MIN_SHARE) * len(texts):
@@ -74,31 +52,29 @@ def convert_amounts(
         )
     if reading is None:
         unit = max(units)
-        reading = ColumnReading("amount", find_decimal_mark(column, cells, unit, lenient), unit, lenient)
+        mark = find_decimal_mark(column, cells, ColumnReading("amount", unit=unit, lenient=lenient), mark)
+        reading = ColumnReading("amount", mark, unit, lenient)
     cells = [cell for cell in cells if PATTERNS[reading.form].fullmatch(cell.digits)]
     unread = sorted(set(texts) - {cell.row for cell in cells})
     check_unread(column, "amounts", texts, unread, reading.lenient)
     numbers = np.full(len(values), np.nan)
     for cell in cells:
-        numbers[cell.row] = (-1 if cell.negative else 1) * to_number(cell.digits, reading.form)
-    if not cells:
+        numbers[cell.row] = (-1 if cell.negative else 1) * cell.scale * to_number(cell.digits, reading.form)
+    if all(cell.digits.isdecimal() and not cell.unit for cell in cells):
         return Conversion(numbers, "", reading, unread)
-    example = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
+    example = max(cells, key=lambda cell: (is_bound(cell), sum(not letter.isdigit() for letter in cell.digits)))
     return Conversion(numbers, f"{example.text.strip()!r} read as {numbers[example.row]:.15g}", reading, unread)
 
 
-def _split(row: int, text: str) -> AmountCell | None:
-    """Split a cell into sign, unit and digits; None if it is not an amount."""
-    match = CELL.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
-    if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
-        return None
-    if not any(pattern.fullmatch(match["digits"]) for pattern in PATTERNS.values()):
-        return None
-    signs = [match["sign"], match["second"]]
-    if (match["before"] == "%") or all(signs) or (match["open"] and any(signs)):
-        return None
-    negative = bool(match["open"]) or any(sign in ("-", "\u2212") for sign in signs)
-    return AmountCell(row, text, negative, (match["before"] or match["after"] or "").upper(), match["digits"])
+def is_bound(cell: AmountCell) -> bool:
+    """Whether a cell is a bound or an approximate number, such as <0.5, which is read as the number."""
+    return cell.text.strip()[:1] in set("<>≤≥~≈")
+
+
+def _may_have_commas(cells: list[AmountCell], mark: str) -> bool:
+    """Whether plain numbers can be those of a table with decimal commas."""
+    may_group = mark == "," or (mark == "?" and any("." in cell.digits for cell in cells))
+    return may_group and bool(cells) and all("," in cell.marks for cell in cells)
 
 
 def _looks_priced(texts: dict[int, str]) -> bool:
@@ -107,7 +83,7 @@ def _looks_priced(texts: dict[int, str]) -> bool:
     return n_priced > 0 and n_priced >= MIN_SHARE * len(texts)
 
 
-def find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient: bool, kind: str = "amount") -> str:
+def find_decimal_mark(column: str, cells: list[AmountCell], reading: ColumnReading, mark: str) -> str:
     """Return the decimal mark with which all cells can be read; if both marks work, the numbers must be the same."""
     marks = [mark for mark, pattern in PATTERNS.items() if all(pattern.fullmatch(cell.digits) for cell in cells)]
     if not marks:
@@ -117,25 +93,16 @@ def find_decimal_mark(column: str, cells: list[AmountCell], unit: str, lenient: 
         )
     ambiguous = [cell for cell in cells if len({to_number(cell.digits, mark) for mark in marks}) > 1]
     if not ambiguous:
-        return marks[0]
+        return "," if mark == "," in marks else marks[0]
     has_commas_only = all("." not in cell.digits for cell in ambiguous)
-    if unit in COMMA_THOUSANDS and has_commas_only:
+    if reading.unit in COMMA_THOUSANDS and has_commas_only:
         return "."
     first, second = (to_number(ambiguous[0].digits, mark) for mark in marks)
+    is_plain = is_number(ambiguous[0].text)  # with another digit its point can only be a decimal mark
+    example = f" ({second:.15g} or {ambiguous[0].digits}0)" if is_plain else ""
     raise AmbiguousColumnError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
-        f"{second:.15g}: write its numbers with a decimal point and without thousands separators",
-        [ColumnReading(kind, mark, unit, lenient) for mark in marks],
-        ColumnReading(kind, ".", unit, lenient) if has_commas_only else None,
+        f"{second:.15g}: write its numbers with a decimal point and without thousands separators{example}",
+        [replace(reading, form=mark) for mark in marks],
+        replace(reading, form=".") if has_commas_only else None,
     )
-
-
-def matches_mark(digits: str, decimal_mark: str) -> bool:
-    """Whether digits with separators are a number with this decimal mark."""
-    return PATTERNS[decimal_mark].fullmatch(digits) is not None
-
-
-def to_number(digits: str, decimal_mark: str) -> float:
-    """Read digits with separators by their decimal mark."""
-    plain = re.sub(rf"[^\d{re.escape(decimal_mark)}]", "", digits)
-    return float(plain.replace(decimal_mark, "."))

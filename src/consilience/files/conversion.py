@@ -8,7 +8,9 @@ import numpy as np
 
 from .amounts import convert_amounts
 from .dates import convert_dates, hold_compact_dates
+from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import format_cell, has_codes, is_number, to_objects
+from .formats.marks import MarkEvidence
 from .lists import convert_lists
 from .quantities import convert_quantities
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
@@ -65,17 +67,27 @@ CONVERTERS: dict[str, Callable[..., Conversion | None]] = {
 }
 
 
+MARKED_KINDS = ("amount", "quantity")  # whose numbers have a decimal mark
+
+
 def convert_column(
-    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False, mark: str = ""
 ) -> Conversion | None:
-    """Convert a column of texts to numbers, as `reading` says or as its cells suggest; None for any other column."""
+    """Convert a column of texts to numbers, as `reading` says or as its cells suggest; None for any other column.
+
+    `mark` is the decimal mark that the table shows, as in `WrittenNumbers`.
+    """
     if hold_compact_dates(values):  # 20200331 was read as a number
         values = to_objects([None if np.isnan(number) else format_cell(number) for number in values.tolist()])
     if values.dtype != object or {type(cell) for cell in values} - {str, type(None)}:
         return None
     if reading is not None:
         return CONVERTERS[reading.kind](column, values, reading)
-    conversions = (convert(column, values, lenient=lenient) for convert in dict.fromkeys(CONVERTERS.values()))
+    takes_mark = (convert_amounts, convert_quantities)
+    conversions = (
+        convert(column, values, lenient=lenient, **({"mark": mark} if convert in takes_mark else {}))
+        for convert in dict.fromkeys(CONVERTERS.values())
+    )
     return next((conversion for conversion in conversions if conversion is not None), None)
 
 
@@ -84,18 +96,23 @@ def convert_columns(
     readings: Mapping[str, ColumnReading] | None = None,
     *,
     lenient: bool = False,
-    has_decimal_points: bool = False,
+    written: WrittenNumbers = NOTHING_WRITTEN,
 ) -> dict[str, Conversion]:
     """Convert the columns of a table that hold amounts, quantities, dates, times, truth values or lists.
 
-    The other columns decide how a column is read that could be read in two ways: by their orders of day and month, by
-    their decimal marks, or because plain numbers beside it have decimal points.
+    The other columns decide how a column is read that could be read in two ways: by their orders of day and month, and
+    by the decimal mark of the table. `written` says which mark that is, and which numbers were read with it. Numbers
+    of a table with decimal commas are amounts, too, so that those of new rows are read in the same way.
     """
     conversions: dict[str, Conversion] = {}
     ambiguous: dict[str, AmbiguousColumnError] = {}
     for column, values in columns.items():
+        has_commas = values.dtype != object and values.ndim == 1 and written.mark == "," and column in written.columns
+        if has_commas and not hold_compact_dates(values):
+            conversions[column] = Conversion(values, "", ColumnReading("amount", ","))
+            continue
         try:
-            conversion = convert_column(column, values, (readings or {}).get(column), lenient)
+            conversion = convert_column(column, values, (readings or {}).get(column), lenient, written.mark)
         except AmbiguousColumnError as error:
             ambiguous[column] = error
             continue
@@ -104,14 +121,35 @@ def convert_columns(
     forms = {(conversion.reading.kind, conversion.reading.form) for conversion in conversions.values()}
     for column, refusal in ambiguous.items():
         fitting = [reading for reading in refusal.readings if (reading.kind, reading.form) in forms]
-        if not fitting and has_decimal_points and refusal.thousands_reading is not None:
-            fitting = [refusal.thousands_reading]
+        if refusal.readings[0].kind in MARKED_KINDS:
+            fitting = _list_fitting_amounts(refusal, columns, written)
         if len(fitting) != 1:
             raise refusal
         conversion = convert_column(column, columns[column], fitting[0])
         assert conversion is not None
         conversions[column] = conversion
     return {column: conversions[column] for column in columns if column in conversions}
+
+
+def _list_fitting_amounts(
+    refusal: AmbiguousColumnError, columns: Mapping[str, np.ndarray], written: WrittenNumbers
+) -> list[ColumnReading]:
+    """Return the readings of an ambiguous column that fit the table: one, unless the table does not decide.
+
+    Prices with a currency are read like others if there are any, because programs may write prices as people read them,
+    and other numbers with a decimal point. For the same reason points of other numbers do not tell that 1.202 € is not
+    1202.
+    """
+    evidence = MarkEvidence()
+    for column, values in columns.items():
+        if values.dtype == object:
+            evidence.add_texts(column, values)
+    if refusal.readings[0].unit and evidence.priced:
+        return [reading for reading in refusal.readings if reading.form in evidence.priced]
+    mark = written.mark or evidence.conclude((), suggests_comma=False).mark
+    if mark == ".":
+        return [reading for reading in (refusal.thousands_reading,) if reading is not None]
+    return [reading for reading in refusal.readings if reading.form == mark]
 
 
 def describe_unread(origin: str, columns: Mapping[str, np.ndarray], conversions: Mapping[str, Conversion]) -> list[str]:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
+from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import clean_text, format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
 from .readings import ColumnReading
@@ -198,6 +199,7 @@ def interpret_columns(
     forced: str | None,
     readings: Mapping[str, ColumnReading] | None = None,
     folder: Path = Path(),
+    written: WrittenNumbers = NOTHING_WRITTEN,
 ) -> ViewContent:
     """Turn columns of a table into the content of a view.
 
@@ -217,6 +219,8 @@ def interpret_columns(
         How a model has read each column; by default it is detected.
     folder : Path, optional
         Folder that paths of pictures are relative to; by default the working directory.
+    written : WrittenNumbers, optional
+        The columns of numbers whose cells are texts in the table, and its decimal mark.
 
     Returns
     -------
@@ -252,7 +256,7 @@ def interpret_columns(
         column: values for column, values in columns.items() if forced in (None, "numbers") or column in readings
     }
     try:
-        conversions = convert_columns(convertible, readings)
+        conversions = convert_columns(convertible, readings, written=written)
     except ValueError as error:
         raise ValueError(f"view {name!r}: {error}") from error
     notes = describe_unread(origin, columns, conversions)

@@ -21,6 +21,7 @@ from .formats import FileCollection, FileContent, FileMatrix, FileTable
 from .formats.annotated import read_annotated_object
 from .formats.columns import format_cell, has_codes, to_column, to_objects
 from .formats.delimited import parse_cells
+from .formats.marks import interpret_marks
 from .joining import SEPARATOR
 
 INDEX_NAME = "index"  # of the column that an index without a name becomes, as in pandas
@@ -200,7 +201,7 @@ def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_in
     series = list(frame.iter_columns())
     labels = [str(column.name).strip() or f"column {i + 1}" for i, column in enumerate(series)]
     check_unique_labels(name, labels)
-    columns = {}
+    columns: dict[str, np.ndarray] = {}
     index = nw.maybe_get_index(frame)
     id_column = None
     if index is not None and (keep_index or not is_positional(index)):
@@ -215,7 +216,12 @@ def _read_frame(name: str, frame: nw.DataFrame, as_text: frozenset[str], keep_in
         for label, column in zip(labels, series, strict=True)
         if columns[label].dtype != object and not column.dtype.is_numeric() and has_codes(map(str, column.to_list()))
     )
-    return FileTable(columns, id_column, categories, codes)
+    cells = {
+        label: column.to_list() for label, column in zip(labels, series, strict=True) if not column.dtype.is_numeric()
+    }
+    no_numbers = as_text | categories | ({id_column} if id_column is not None else set())
+    columns, written = interpret_marks(columns, cells, no_numbers)
+    return FileTable(columns, id_column, categories, codes, written)
 
 
 def _read_series(series: nw.Series, as_text: bool) -> np.ndarray:
@@ -229,7 +235,12 @@ def _build_table(name: str, columns: dict[str, Any], as_text: frozenset[str]) ->
     lengths = {label: len(values) for label, values in columns.items()}
     if len(set(lengths.values())) != 1 or 0 in lengths.values():
         raise ValueError(f"view {name!r} must have rows, as many in each column, got {lengths}")
-    return FileTable({label: _read_array(values, label in as_text) for label, values in columns.items()})
+    arrays = {label: _read_array(values, label in as_text) for label, values in columns.items()}
+    cells = {
+        label: values for label, values in columns.items() if getattr(values, "dtype", np.dtype(object)).kind in "OUT"
+    }
+    interpreted, written = interpret_marks(arrays, cells, as_text)
+    return FileTable(interpreted, written=written)
 
 
 def _read_array(values: Any, as_text: bool) -> np.ndarray:

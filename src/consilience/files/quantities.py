@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .amounts import AmountCell, find_decimal_mark, matches_mark, to_number
+from .amounts import find_decimal_mark
+from .formats.marks import PATTERNS, AmountCell, to_number
 from .readings import MIN_SHARE, ColumnReading, Conversion, check_unread, list_texts
 
 # The units that can be converted into each other: size and spellings in lower case. Units of time are often written
@@ -73,12 +75,13 @@ class QuantityCell(NamedTuple):
 
 
 def convert_quantities(
-    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
+    column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False, mark: str = ""
 ) -> Conversion | None:
     """Convert numbers with units to numbers in the most frequent unit, with NaN where cells are empty.
 
     Return None if the column holds something else, such as units that cannot be converted into each other. With
-    `reading` the cells are read as it says. A word that all cells have after the number is a unit, too.
+    `reading` the cells are read as it says, and otherwise with the decimal `mark` of the table if they show none. What
+    all cells have after the number is a unit, too.
 
     Examples
     --------
@@ -103,9 +106,11 @@ def convert_quantities(
         if len(unread) > (1 - MIN_SHARE if not lenient or len(words) > 1 else 0.5) * len(texts):
             return None
         amounts = [AmountCell(cell.row, cell.text, False, "", digits) for cell in cells for digits in cell.digits]
-        mark = find_decimal_mark(column, amounts, unit, lenient, "quantity")
-        reading = ColumnReading("quantity", mark, unit, lenient)
-    unread += [cell.row for cell in cells if not all(matches_mark(digits, reading.form) for digits in cell.digits)]
+        reading = ColumnReading("quantity", unit=unit, lenient=lenient)
+        reading = replace(reading, form=find_decimal_mark(column, amounts, reading, mark))
+    unread += [
+        cell.row for cell in cells if not all(PATTERNS[reading.form].fullmatch(digits) for digits in cell.digits)
+    ]
     check_unread(column, "quantities", texts, sorted(unread), reading.lenient)
     numbers = np.full(len(values), np.nan)
     for cell in cells:

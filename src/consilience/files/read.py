@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
+from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import clean_table
+from .formats.marks import join_groups
 from .identifiers import guess_id_column, list_doubled
-from .images.matching import name_pictures
+from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
 from .images.reading import Pictures, looks_like_images
 from .joining import match_by_position
 from .kinds import (
@@ -34,9 +37,9 @@ from .spellings import Spellings, match_spellings, unify_spellings
 from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
+NUMBER_READINGS = ("amount", "number")  # of columns that files of another format contain as numbers
 TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
 LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files that should list links
-PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal mark
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -141,9 +144,10 @@ def read_files(
         kinds or {},
         parse_delimiter(delimiter),
         inputs,
-        readings or {},
+        readings,
     )
     id_note = reader.choose_id_column(guess_id)
+    reader.join_folders()
     by_spec = [(spec, reader.read_view(spec)) for spec in specs]
     contents = [content for _, read in by_spec for content in read]
     views = {
@@ -220,7 +224,7 @@ class _ViewReader:
     kinds: Mapping[str, str]
     delimiter: str | None
     inputs: InputFiles
-    readings: Mapping[str, Mapping[str, ColumnReading]]  # of the columns of a model, by view
+    readings: Mapping[str, Mapping[str, ColumnReading]] | None  # of the columns of a model, by view; None: a fit
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -237,6 +241,7 @@ class _ViewReader:
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
         self._view_names = {spec.name for spec in self.specs if spec.name is not None}
         self._doubled_columns: set[str] = set()  # would identify the rows, but have some ids more than once
+        self._folder_joins: dict[Path, tuple[Path, NamingColumn]] = {}  # folder -> table and column
         self.split_columns: set[str] = set()  # of tables that were split
         self.notes: list[str] = []  # for the user
 
@@ -348,6 +353,57 @@ class _ViewReader:
         names = {path: find_id_column(self.id_column, columns) for path, columns in tables.items()}
         return [tables[path][name] for path, name in names.items() if name is not None]
 
+    def join_folders(self) -> None:
+        """Find the columns that name the pictures of folders, unless ids name as many in the same way."""
+        contents = {spec.path: self.read(spec.path) for spec in self.specs}
+        folders = {path: content for path, content in contents.items() if type(content) is Pictures}
+        tables = {path: content for path, content in contents.items() if type(content) is FileTable}
+        columns = {name.lower() for table in tables.values() for name in table.columns}
+        used: set[str] = set()  # columns that name the pictures of another folder
+        for folder in sorted(folders, key=lambda folder: folder.name.lower() not in columns):
+            names = folders[folder].names.tolist()
+            joins = [
+                (path, naming) for path, table in tables.items() for naming in find_naming_columns(table.columns, names)
+            ]
+            if not joins:
+                continue
+            joins.sort(
+                key=lambda join: (*join[1].rank, join[1].name.lower() != folder.name.lower(), join[1].name in used)
+            )
+            _, naming = joins[0]
+            n_named = max(self._count_named(content, names) for content in contents.values())
+            if naming.n_matched >= max(1, n_named + (not naming.has_suffixes)):
+                used.add(naming.name)
+                self._folder_joins[folder] = self._join_folder(folder, names, joins)
+
+    def _count_named(self, content: FileContent, names: Sequence[str]) -> int:
+        """Count the pictures that the ids of a file name, and one more if these have suffixes."""
+        ids = getattr(content, "ids", None)
+        if type(content) is FileTable:
+            ids = content.columns.get(find_id_column(self.id_column, content.columns) or "")
+        if ids is None or ids.dtype != object:
+            return 0
+        return count_matching_ids(ids.tolist(), names) + have_suffixes(ids.tolist())
+
+    def _join_folder(
+        self, folder: Path, names: Sequence[str], joins: Sequence[tuple[Path, NamingColumn]]
+    ) -> tuple[Path, NamingColumn]:
+        """Join the pictures of a folder to the rows of a table by the first of the columns that name them; note it."""
+        path, naming = joins[0]
+        id_column = find_id_column(self.id_column, self.read(path).columns)  # type: ignore[union-attr]
+        others = [other.name for other_path, other in joins[1:] if other_path == path and other.name != id_column]
+        note = f"The pictures of {folder} are joined by the column {naming.name!r} of {path}"
+        note += f", not by {list_names(others)}." if others else "."
+        n_rows, n_missing = len(naming.pictures), len(naming.pictures) - naming.n_matched
+        if n_missing:
+            note += f" {n_missing:,} of {n_rows:,} rows {'has' if n_missing == 1 else 'have'} no picture there."
+        n_unnamed = len(names) - len({name for name in naming.pictures if name is not None})
+        if n_unnamed:
+            left_out = "is left out: no row names it" if n_unnamed == 1 else "are left out: no row names them"
+            note += f" {n_unnamed:,} of {len(names):,} pictures {left_out}."
+        self.notes.append(note)
+        return path, naming
+
     def _check_usual_ids(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> None:
         """Refuse a usual id that only some of the tables have: it would be taken for a feature of these."""
         for usual in self.usual_ids:
@@ -377,11 +433,21 @@ class _ViewReader:
             case Pictures() as pictures:
                 if spec.columns is not None:
                     raise ValueError(f"{spec.path} is a folder of pictures: leave out ':{','.join(spec.columns)}'")
-                return [interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))]
+                content = interpret_folder(spec.view_name, spec.origin, pictures, self.kinds.get(spec.view_name))
+                return [self._join_pictures(spec.path, content)]
             case table:
                 contents = self._read_table(spec, table)
                 self._view_names |= {content.name for content in contents}
                 return contents
+
+    def _join_pictures(self, folder: Path, content: ViewContent) -> ViewContent:
+        """Give each row of a table the picture of a folder that it names; without such a table nothing changes."""
+        if folder not in self._folder_joins:
+            return content
+        path, naming = self._folder_joins[folder]
+        ids = self._read_ids(path, self.read(path), self.id_column)  # type: ignore[arg-type]
+        pictures = replace(content.data, names=naming.pictures)
+        return replace(content, data=pictures, n_rows=len(pictures), ids=ids)
 
     def _read_table(self, spec: ViewSpec, table: FileTable) -> list[ViewContent]:
         kind = self.kinds.get(spec.view_name)
@@ -392,18 +458,55 @@ class _ViewReader:
             id_columns = (find_id_column(self.id_column, table.columns), table.id_column)
             excluded |= {name for name in id_columns if name is not None}
             excluded |= self._doubled_columns - self.kinds.keys()
+            excluded |= {naming.name for path, naming in self._folder_joins.values() if path == spec.path}
         names = select_columns(spec.path, spec.columns, list(table.columns), excluded)
         self._check_apart(spec, names, "--seeds", self._list_class_columns(spec.path, ("--seeds",)))
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
-        readings = self.readings.get(spec.view_name, {})
-        as_text = names[:2] if is_links else names if kind in TEXT_KINDS else list(readings)
+        readings = self._list_readings(spec, table)
+        as_text = (
+            names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(table.written)]
+        )
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
+        self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         self._note_emptied(spec.path, table, columns)
-        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent)]
+        return [
+            interpret_columns(
+                spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
+            )
+        ]
+
+    def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
+        """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
+        return {
+            name: reading
+            for name, reading in (self.readings or {}).get(spec.view_name, {}).items()
+            if not (
+                reading.kind in NUMBER_READINGS
+                and reading.unit != "%"
+                and name in table.columns
+                and table.columns[name].dtype != object
+                and name not in table.written.columns
+            )
+        }
+
+    def _list_doubtful(self, written: WrittenNumbers) -> list[str]:
+        """List the columns of numbers such as 1.157 that may be 1157; a model knows which they are."""
+        return list(written.grouped) if written.mark == "?" and self.readings is None else []
+
+    def _note_decimal_comma(self, path: Path, written: WrittenNumbers, names: Sequence[str]) -> None:
+        """Note that a file has decimal commas, if numbers with points were read otherwise for that reason."""
+        cell = next((written.grouped[name] for name in names if name in written.grouped), None)
+        if written.mark != "," or cell is None:
+            return
+        column, shown = written.shown
+        note = (
+            f"{path}: decimal comma, as in {shown!r} (column {column!r}): {cell!r} is read as {join_groups([cell])[0]}."
+        )
+        self.notes += [] if note in self.notes else [note]
 
     def _note_emptied(self, path: Path, table: FileTable, columns: Iterable[str]) -> None:
         """Note the words in columns that count as empty cells."""
@@ -429,7 +532,7 @@ class _ViewReader:
             ids,
             {**dict.fromkeys(table.categories, "categories"), **self.kinds},
             lambda names: self.read_columns(spec.path, names, names),
-            spec.path not in self.inputs.objects and self.inputs.locate(spec.path).suffix in PLAIN_TEXT,
+            table.written,
             table.codes,
         )
         contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
@@ -562,6 +665,10 @@ class _ViewReader:
             )
         path = owners[0]
         content = self.read(path)
+        written = getattr(content, "written", NOTHING_WRITTEN)
+        if name in self._list_doubtful(written):
+            convert_columns(self.read_columns(path, [name], [name]), written=written)  # says what the user can do
+        self._note_decimal_comma(path, written, [name])
         values = content.columns[name]  # type: ignore[union-attr]
         if values.ndim > 1 or detect_column_kind(values) == "bags":
             raise ValueError(

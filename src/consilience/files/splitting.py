@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .conversion import convert_columns, describe_unread
+from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import format_cell, is_number
 from .identifiers import CODE, MIN_DISTINCT, has_code_name, has_id_name
 from .images.reading import looks_like_images
@@ -63,7 +64,7 @@ class TableColumns:
     ids: np.ndarray | None
     kinds: Mapping[str, str]  # of columns, as the user has set them
     read_as_text: Callable[[Sequence[str]], Mapping[str, np.ndarray]]
-    is_plain_text: bool = False  # whether the file contains its numbers as text, so that they show its decimal mark
+    written: WrittenNumbers = NOTHING_WRITTEN
     codes: Collection[str] = ()  # columns of numbers whose cells are other texts than the numbers, such as 007
 
 
@@ -74,10 +75,16 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     """
     columns = dict(table.columns)
     forced = {column: kind for column, kind in table.kinds.items() if column in columns}
-    free = {column: values for column, values in columns.items() if forced.get(column) in (None, "numbers")}
-    has_decimal_points = table.is_plain_text and any(map(_has_fractions, free.values()))
+    numbered = {column for names in find_blocks(columns, forced).values() for column in names}
+    coded = [column for column in columns if column in table.codes and column not in forced and column not in numbered]
+    columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
+    free = {
+        column: values
+        for column, values in columns.items()
+        if forced.get(column) in (None, "numbers") and column not in coded
+    }
     try:
-        conversions = convert_columns(free, lenient=True, has_decimal_points=has_decimal_points)
+        conversions = convert_columns(free, lenient=True, written=table.written)
     except ValueError as error:
         raise ValueError(f"{table.path}: {error}. Or leave the column out ({table.path}:-COLUMN)") from error
     columns |= {column: conversion.numbers for column, conversion in conversions.items()}
@@ -86,19 +93,18 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     in_blocks = {column for names in blocks.values() for column in names}
     readings = {column: conversion.reading for column, conversion in conversions.items()}
     measured = {column for column, reading in readings.items() if reading.unit or reading.kind in MEASURED_KINDS}
-    coded = [
-        column for column in table.codes if column in free and column not in conversions and column not in in_blocks
-    ]
-    columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
     roles = {
         column: forced.get(column) or classify_column(column, values, table.path.parent, column in measured)
         for column, values in columns.items()
         if column not in in_blocks
     }
     if is_named and not forced and not _mixes(columns, roles, bool(blocks)):
-        return [interpret_columns(table.name, str(table.path), dict(table.columns), table.ids, None)], []
+        return [
+            interpret_columns(table.name, str(table.path), dict(table.columns), table.ids, None, written=table.written)
+        ], []
     coded = [column for column, role in roles.items() if role == "categories" and columns[column].dtype != object]
-    columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
+    columns |= table.read_as_text(coded) if coded else {}
+    conversions = {column: conversion for column, conversion in conversions.items() if column not in coded}
     groups = _group_columns(table.name, roles, blocks, forced)
     contents: list[ViewContent] = []
     names = set(taken)
@@ -109,14 +115,6 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
         contents.append(_build_view(table, name, kind, {column: columns[column] for column in members}, conversions))
     unused = {column: role for column, role in roles.items() if role not in USED_ROLES}
     return contents, _list_notes(table, contents, conversions, unused)
-
-
-def _has_fractions(values: np.ndarray) -> bool:
-    """Whether a column holds numbers that are not all whole."""
-    if values.dtype == object or values.ndim != 1:
-        return False
-    finite = values[np.isfinite(values)]
-    return not np.array_equal(finite, np.floor(finite))
 
 
 def find_blocks(columns: Mapping[str, np.ndarray], excluded: Collection[str]) -> dict[str, list[str]]:

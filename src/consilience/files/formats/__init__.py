@@ -20,7 +20,7 @@ from .base import (
 from .inputs import InputFiles, parse_path, split_sheet
 
 for _format in (
-    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT, excel.FORMAT),
+    *(delimited.FORMAT, jsonl.FORMAT, jsonl.JSON, parquet.FORMAT, excel.FORMAT),
     *(arrays.NPY, arrays.NPZ, market.MATRIX_MARKET, market.SVMLIGHT, annotated.H5AD, annotated.H5MU),
 ):
     register_format(_format)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,20 @@ class InputFile:
         return self.location.open("rb")
 
 
+@dataclass(frozen=True)
+class WrittenNumbers:
+    """The columns of numbers whose cells are texts in a table, and the decimal mark that the table shows."""
+
+    columns: frozenset[str] = frozenset()
+    mark: str = ""  # '.' or ','; '?' if the table contradicts itself; '' if nothing shows it
+    shown: tuple[str, str] = ("", "")  # a column and a cell that show the mark
+    # Columns -> a number such as 1.157. It has been read as 1157 if the mark is ',', and may be 1157 if it is '?'.
+    grouped: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING_WRITTEN = WrittenNumbers()
+
+
 @dataclass(frozen=True, eq=False)
 class FileTable:
     """Named columns of one length: numbers (NaN if empty), texts (None if empty), bags of terms, or vectors.
@@ -76,6 +90,8 @@ class FileTable:
         The columns that have a categorical type.
     codes : frozenset of str, default=frozenset()
         The columns of numbers whose cells are other texts than the numbers, such as 007.
+    written : WrittenNumbers, optional
+        The columns of numbers whose cells are texts, and their decimal mark; by default there are none.
     emptied : dict of str to dict of str to int, optional
         The words such as NA that stood in cells which are now empty, and how many cells had each, by column.
 
@@ -92,6 +108,7 @@ class FileTable:
     id_column: str | None = None
     categories: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
+    written: WrittenNumbers = NOTHING_WRITTEN
     emptied: dict[str, dict[str, int]] = field(default_factory=dict)
 
 

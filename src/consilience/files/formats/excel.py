@@ -13,6 +13,7 @@ from typing import Any
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import check_unique_columns, has_codes, is_number
 from .delimited import parse_column
+from .marks import interpret_marks
 
 MIN_ALLOWED_BYTES = 2**28  # decompressed size that a workbook of any length may have
 MAX_RATIO = 100  # decompressed size of a larger one per byte of the file; repetitive sheets have 10 to 30
@@ -37,12 +38,15 @@ def read_workbook(path: InputFile, options: TableOptions) -> FileTable:
     Titles above the header, empty rows and empty columns are left out. Formulas have the values that were saved with
     them; errors such as #N/A are empty cells.
     """
-    rows = [[_format_value(value) for value in row] for row in _read_sheet(path)]
-    rows = [row for row in rows if any(row)]
+    values = _read_sheet(path)
+    formatted = [[_format_value(value) for value in row] for row in values]
+    values = [row for row, cells in zip(values, formatted, strict=True) if any(cells)]
+    rows = [cells for cells in formatted if any(cells)]
     if not rows:
         raise ValueError(f"{path} is empty: it must hold a row that names the columns")
     used = [column for column in range(max(map(len, rows))) if any(row[column] for row in rows)]
     rows = [[row[column] for column in used] for row in rows]
+    values = [[row[column] for column in used] for row in values]
     n_named = max(1, HEADER_SHARE * len(used))
     start = next(i for i, row in enumerate(rows) if sum(map(bool, row)) >= n_named or i == len(rows) - 1)
     header, body = rows[start], rows[start + 1 :]
@@ -55,8 +59,10 @@ def read_workbook(path: InputFile, options: TableOptions) -> FileTable:
     check_unique_columns(path, names)
     cells = {name: tuple(row[i] for row in body) for name, i in zip(names, kept, strict=True)}
     columns = {name: parse_column(texts, name in options.as_text) for name, texts in cells.items()}
+    typed = {name: [row[i] for row in values[start + 1 :]] for name, i in zip(names, kept, strict=True)}
+    columns, written = interpret_marks(columns, typed, options.as_text)
     codes = frozenset(name for name, values in columns.items() if values.dtype != object and has_codes(cells[name]))
-    return FileTable(columns, codes=codes)
+    return FileTable(columns, codes=codes, written=written)
 
 
 def _read_sheet(path: InputFile) -> list[list[Any]]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .base import FORMATS, FileContent, InputFile
+from .text import UTF_16_MARKS
 
 STANDARD_INPUT = "/dev/stdin"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -106,6 +107,8 @@ def detect_suffix(start: bytes) -> str:
         except zlib.error:
             unpacked = b""
         return f"{detect_suffix(unpacked)}.gz"
+    if start.startswith(UTF_16_MARKS):
+        start = start.decode("utf-16", "ignore").encode()
     content = start.removeprefix(BYTE_ORDER_MARK).lstrip()
     detected = (suffix for suffix, file_format in FORMATS.items() if file_format.detect and file_format.detect(content))
     return next(detected, ".csv")

@@ -20,14 +20,14 @@ FOREIGN_SIGNATURES = {
     b"PAR1": "a Parquet file: let its name end in .parquet",
     b"\x89HDF": "an HDF5 file: let its name end in .h5ad or .h5mu",
     b"%PDF": "a PDF",
-    b"\xff\xfe": "UTF-16 text: save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
+    b"\xff\xfe\x00\x00": "UTF-32 text: save it as UTF-8",
 }
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the start of Excel's "Unicode text", for example
 
 
 @contextmanager
 def open_text(path: InputFile) -> Iterator[IO[str]]:
-    """Open a file as text, decompressed if its name ends in .gz.
+    """Open a file as text, decompressed if its name ends in .gz: UTF-8, or UTF-16 with a byte order mark.
 
     Parameters
     ----------
@@ -59,18 +59,19 @@ def open_text(path: InputFile) -> Iterator[IO[str]]:
         except READ_ERRORS as error:
             raise ValueError(f"{path} is truncated or damaged: {error}") from error
         _check_text(path, start)
-        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+        encoding = "utf-16" if start.startswith(UTF_16_MARKS) else "utf-8-sig"
+        with io.TextIOWrapper(raw, encoding=encoding, newline="") as text:
             yield text
 
 
 def _check_text(path: InputFile, start: bytes) -> None:
     foreign = next((name for signature, name in FOREIGN_SIGNATURES.items() if start.startswith(signature)), None)
-    if foreign is not None or b"\x00" in start:
+    if foreign is not None or (b"\x00" in start and not start.startswith(UTF_16_MARKS)):
         raise ValueError(f"{path} is not text but {foreign or 'binary'}")
 
 
 def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
-    """Yield the lines; refuse a line that is too long, and name the line of bytes that are not UTF-8.
+    """Yield the lines; refuse a line that is too long, and name the line of bytes that are no text.
 
     Parameters
     ----------
@@ -97,11 +98,8 @@ def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
         number += 1
         try:
             line = text.readline(MAX_LINE_LENGTH)
-        except UnicodeDecodeError as error:  # text is decoded ahead of the line that is read
-            bad_line = number + error.object[: error.start].count(b"\n")
-            raise ValueError(f"{path} is not UTF-8 near line {bad_line}: save it as UTF-8") from error
-        except READ_ERRORS as error:
-            raise ValueError(f"{path} is truncated or damaged near line {number}: {error}") from error
+        except (UnicodeDecodeError, *READ_ERRORS) as error:
+            raise _explain_error(path, number, error) from error
         if not line:
             return
         if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):
@@ -109,3 +107,24 @@ def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
         if "\x00" in line:
             raise ValueError(f"{path} is not text: line {number} holds a zero byte")
         yield line
+
+
+def read_text(path: InputFile, text: IO[str]) -> str:
+    """Return the whole content, whose lines may be of any length."""
+    try:
+        return text.read()
+    except (UnicodeDecodeError, *READ_ERRORS) as error:
+        raise _explain_error(path, 1, error) from error
+
+
+def _explain_error(path: InputFile, number: int, error: Exception) -> ValueError:
+    """Return an error with the line near which a file is damaged; `number` is that of the line to read."""
+    if type(error) is not UnicodeDecodeError:
+        return ValueError(f"{path} is truncated or damaged near line {number}: {error}")
+    number += error.object[: error.start].count(b"\n")  # text is decoded ahead of the line that is read
+    if error.encoding.startswith("utf-16"):
+        return ValueError(f"{path} is UTF-16 text, but truncated or damaged near line {number}: save it as UTF-8")
+    return ValueError(
+        f"{path} is not UTF-8 near line {number}: save it as UTF-8 (in Excel: CSV UTF-8). To convert text of Windows: "
+        "iconv -f WINDOWS-1252 -t UTF-8"
+    )

@@ -1,0 +1,195 @@
+"""The decimal mark is a property of the table: 1.157 is 1157 where other cells have decimal commas."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from consilience.files import InputFiles, ModelViews, parse_view, read_files
+from consilience.files.formats import read_file
+from consilience.files.objects import read_object
+from stage import run_command, run_successfully
+from workbooks import make_xlsx
+
+N = 12
+SIZES = [976, 1157, 2300, 84] * 3  # as they are meant
+GERMAN_SIZES = ["976", "1.157", "2.300", "84"] * 3
+PRICES = ["12,5", "1.234,56", "7,25", "0,5"] * 3
+
+
+def join_lines(columns, mark=";"):
+    header = mark.join(columns)
+    rows = [
+        mark.join(f'"{cell}"' if mark in cell else cell for cell in row) for row in zip(*columns.values(), strict=True)
+    ]
+    return "\n".join([header, *rows, ""])
+
+
+def read_sizes(source, name="size"):
+    return (source if hasattr(source, "columns") else read_file(source)).columns[name].tolist()
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t"])
+@pytest.mark.parametrize("prices", [PRICES, ["12,50 €", "7,25 €"] * 6, ["12,5", "k.A."] + ["3,75"] * 10])
+def test_other_columns_show_decimal_comma(put, mark, prices):
+    assert read_sizes(put("t.csv", join_lines({"price": prices, "size": GERMAN_SIZES}, mark))) == SIZES
+
+
+@pytest.mark.parametrize("prices", [["12.5", "3"] * 6, ["1,234.56", "7.25"] * 6, ["0.125", "7"] * 6, ["$12.50"] * 12])
+def test_other_columns_show_decimal_point(put, prices):
+    assert read_sizes(put("t.csv", join_lines({"price": prices, "size": GERMAN_SIZES}))) == [976, 1.157, 2.3, 84] * 3
+
+
+def test_mark_of_plain_numbers_counts_more_than_that_of_prices(put):
+    columns = {"price": ["12,50 €", "1.234,56 €"] * 6, "weight": ["0.5", "12.25"] * 6, "size": GERMAN_SIZES}
+    assert read_sizes(put("t.csv", join_lines(columns))) == [976, 1.157, 2.3, 84] * 3
+
+
+@pytest.mark.parametrize("row", [0, 4999, 5000, 9999])
+def test_single_cell_anywhere_shows_the_mark(put, row):
+    prices = ["3"] * 10_000
+    prices[row] = "12,5"
+    sizes = ["976"] * 10_000
+    sizes[-1] = "1.157"
+    assert read_sizes(put("t.csv", join_lines({"price": prices, "size": sizes})))[-2:] == [976, 1157]
+
+
+def test_note_says_how_numbers_were_read(put, read):
+    path = put("t.csv", join_lines({"price": PRICES, "size": GERMAN_SIZES, "area": GERMAN_SIZES}))
+    notes = [note for note in read(path).notes if "decimal comma" in note]
+    assert notes == [f"{path}: decimal comma, as in '12,5' (column 'price'): '1.157' is read as 1157."]
+    assert not any("decimal" in note for note in read(f"{path}:-size,-area").notes)
+
+
+def test_selected_columns_follow_the_whole_table(put, content, read):
+    path = put("t.csv", join_lines({"price": PRICES, "size": GERMAN_SIZES}))
+    assert content(f"{path}:size").data[0].ravel().tolist() == SIZES
+    assert any("decimal comma" in note for note in read(f"view={path}:size").notes)
+
+
+def test_few_words_among_numbers_do_not_change_the_mark(put, read):
+    cells = [*GERMAN_SIZES[:-1], "k.A."]
+    (view,) = read(put("t.csv", join_lines({"price": PRICES, "size": cells}))).contents
+    np.testing.assert_array_equal(view.data[0][:, 1], [*SIZES[:-1], np.nan])
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"count": ["3", "4"] * 6},
+        {"a": ["12,5", "7,25"] * 6, "b": ["12.5", "7.25"] * 6},
+        {"fee": ["5 €", "6 €"] * 6},
+    ],
+    ids=["alone", "whole", "contradictory", "prices"],
+)
+@pytest.mark.parametrize("sizes", [GERMAN_SIZES, [*GERMAN_SIZES[:-1], "k.A."]], ids=["plain", "word"])
+def test_numbers_are_refused_if_a_file_with_semicolons_does_not_show_the_mark(put, read, others, sizes):
+    path = put("t.csv", join_lines({"size": sizes, "other": ["6", "5", "4"] * 4, **others}))
+    message = (
+        r"column 'size': '1\.157' in row 2 may be 1\.157 or 1157: write its numbers with a decimal point and without "
+        r"thousands separators \(1157 or 1\.1570\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        read(path)
+    assert {column for view in read(f"{path}:-size").contents for column in view.columns} == {"other", *others}
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_numbers_stay_as_they_are_without_evidence(put, mark):
+    path = put("t.csv", join_lines({"size": GERMAN_SIZES, "count": ["3"] * N}, mark))
+    assert read_sizes(path) == [976, 1.157, 2.3, 84] * 3
+
+
+def test_described_columns_follow_the_table(put, read):
+    columns = {"price": PRICES, "size": GERMAN_SIZES, "x": ["1", "2", "4"] * 4}
+    reading = read(put("t.csv", join_lines(columns)), describe=["size"])
+    assert reading.descriptions[0].values.tolist() == SIZES
+    with pytest.raises(ValueError, match=r"column 'size': '1\.157' in row 2 may be 1\.157 or 1157"):
+        read(put("u.csv", join_lines({"size": GERMAN_SIZES, "x": columns["x"]})), describe=["size"])
+
+
+def test_ids_and_labels_are_texts(put, read):
+    columns = {"id": [f"{i + 1}.{157 + i}" for i in range(N)], "price": PRICES, "size": GERMAN_SIZES}
+    reading = read(put("t.csv", join_lines(columns)), labels="size")
+    assert reading.contents[0].ids.tolist() == columns["id"]
+    assert reading.contents[0].columns == ("price",)
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f", "'", "\u2019"])
+def test_thousands_may_be_separated_by_blanks_and_apostrophes(put, read, blank):
+    columns = {"price": [f"1{blank}157,5", "7,25"] * 6, "size": [f"1{blank}157", "976"] * 6}
+    (view,) = read(put("t.csv", join_lines(columns))).contents
+    assert view.data[0][:2].tolist() == [[1157.5, 1157], [7.25, 976]]
+
+
+def test_texts_in_a_frame_follow_the_same_rule():
+    frame = pd.DataFrame({"price": PRICES, "size": GERMAN_SIZES, "real": [1.157, 2.3, 0.5] * 4})
+    table = read_object("data", frame)
+    assert read_sizes(table) == SIZES
+    assert read_sizes(table, "real") == [1.157, 2.3, 0.5] * 4
+    assert read_sizes(read_object("data", frame[["size", "real"]])) == [976, 1.157, 2.3, 84] * 3
+    assert read_sizes(read_object("data", cs.Table({"price": PRICES, "size": GERMAN_SIZES}))) == SIZES
+
+
+def test_texts_in_a_workbook_follow_the_same_rule(put):
+    rows = [["price", "size", "real"], *zip(PRICES, GERMAN_SIZES, [1.157, 2.3, 0.5] * 4, strict=True)]
+    table = read_file(put("t.xlsx", make_xlsx({"a": rows})))
+    assert read_sizes(table) == SIZES
+    assert read_sizes(table, "real") == [1.157, 2.3, 0.5] * 4
+
+
+def read_as_in_the_fit(fit, *views):
+    model = ModelViews.from_contents(fit.contents)
+    with InputFiles() as inputs:
+        specs = [spec for view in views for spec in model.find_views(parse_view(str(view)), inputs)]
+        return read_files(specs, kinds=model.kinds, readings=model.readings, inputs=inputs)
+
+
+def test_new_rows_are_read_with_the_mark_of_the_fit(put, read, tmp_path):
+    fit = read(put("t.csv", join_lines({"price": PRICES, "size": GERMAN_SIZES, "count": ["84", "12", "9"] * 4})))
+    new = {"price": ["1.234"], "size": ["1.157"], "count": ["2.300"]}  # no cell of which shows the mark
+    expected = [[1234, 1157, 2300]]
+    assert read_as_in_the_fit(fit, put("new.csv", join_lines(new))).contents[0].data[0].tolist() == expected
+    assert read_as_in_the_fit(fit, put("new.tsv", join_lines(new, "\t"))).contents[0].data[0].tolist() == expected
+    pd.DataFrame({"price": [1.234], "size": [1157], "count": [1.157]}).to_parquet(tmp_path / "new.parquet")
+    (view,) = read_as_in_the_fit(fit, tmp_path / "new.parquet").contents
+    assert view.data[0].tolist() == [[1.234, 1157, 1.157]]
+
+
+def test_new_rows_of_a_fit_with_decimal_points_are_not_refused(put, read):
+    fit = read(put("t.csv", join_lines({"price": ["12.5", "3.25"] * 6, "size": GERMAN_SIZES})))
+    (view,) = read_as_in_the_fit(fit, put("new.csv", join_lines({"price": ["1.234"], "size": ["1.157"]}))).contents
+    assert view.data[0].tolist() == [[1.234, 1.157]]
+
+
+def test_categories_among_numbers_keep_their_texts_for_new_rows(put, read):
+    columns = {"shop_id": ["1", "2", "3"] * 10, "price": ["12,5", "3,75"] * 15}
+    fit = read(put("t.csv", join_lines(columns)))
+    (view,) = read_as_in_the_fit(fit, put("new.csv", join_lines({"shop_id": ["2"], "price": ["4,5"]}))).contents
+    assert view.data["shop_id"].tolist() == ["2"]
+
+
+def test_command_and_call_agree(put, tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 30)
+    sizes = (800 + 900 * group + rng.integers(0, 90, 60)).tolist()
+    prices = (10 + 5 * group + rng.normal(size=60)).round(2)
+    german = {
+        "size": [f"{size:,}".replace(",", ".") for size in sizes],
+        "price": [f"{p:.2f}".replace(".", ",") for p in prices],
+    }
+    path = put("t.csv", join_lines(german))
+    options = ["-k", 2, "--no-assess", "--out"]
+    ran = run_successfully("cluster", path, *options, tmp_path / "run")
+    assert "decimal comma, as in" in ran.err
+    result = cs.cluster(pd.DataFrame({"size": sizes, "price": prices}), n_clusters=2, assess=False)
+    assert cs.load_run(tmp_path / "run").labels.tolist() == result.labels.tolist()
+    assert cs.cluster(path, n_clusters=2, assess=False).labels.tolist() == result.labels.tolist()
+    ran = run_command(
+        "cluster",
+        put("u.csv", join_lines({"size": german["size"], "count": ["1", "2"] * 30})),
+        *options,
+        tmp_path / "other",
+    )
+    assert "write its numbers with a decimal point and without thousands separators" in ran.err

@@ -1,0 +1,151 @@
+"""A table has the same contents in every format and spelling: views, kinds, values and ids."""
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience.files import InputFiles, parse_view, read_files
+from consilience.pipeline.memory import collect_memory
+from workbooks import make_xlsx
+
+N = 40
+WORDS = ["oak", "wool", "Stahl", "glass", "Füße", "„paper“"]
+TABLE = {
+    "id": [f"{i:03}" for i in range(N)],
+    "size": [i % 9 + 0.25 if i != 7 else None for i in range(N)],
+    "count": [i * 37 % 11 for i in range(N)],
+    "brand": [["Acme", "Nörd", "Volt"][i % 3] for i in range(N)],
+    "added": [f"2023-0{1 + i % 9}-1{i % 10}" for i in range(N)],
+    "sold": [f"{1 + i % 3},{i % 10}0 €" for i in range(N)],
+    "story": [f'made of {WORDS[i % 6]} and of "{WORDS[i % 5]}"; as {WORDS[i % 4]}, or so' for i in range(N)],
+    "empty": [None] * N,
+}
+RECORDS = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+
+
+def write_lines(mark=",", end="\n", before="", after="", trailing=False):
+    buffer = io.StringIO(newline="")
+    buffer.write(before)
+    writer = csv.writer(buffer, delimiter=mark, lineterminator=(mark if trailing else "") + end)
+    writer.writerows([TABLE, *zip(*TABLE.values(), strict=True)])
+    return buffer.getvalue() + after
+
+
+def write_parquet():
+    buffer = io.BytesIO()
+    pd.DataFrame(TABLE).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+FILES = {
+    "tab.tsv": write_lines("\t"),
+    "tab.txt": write_lines("\t"),
+    "semicolon.csv": write_lines(";"),
+    "pipe.csv": write_lines("|"),
+    "crlf.csv": write_lines(end="\r\n"),
+    "cr.csv": write_lines(end="\r"),
+    "bom.csv": "\ufeff" + write_lines(end="\r\n"),
+    "blank lines.csv": write_lines(before="\n\n", after="\n\n\n"),
+    "trailing.csv": write_lines(trailing=True),
+    "trailing but in the header.csv": write_lines(";", trailing=True).replace(";\n", "\n", 1),
+    "stated.csv": write_lines(";", "\r\n", before="sep=;\r\n"),
+    "stated, quoted.csv": write_lines(";", "\r\n", before='"sep=;"\r\n'),
+    "stated tab.csv": "\ufeff" + write_lines("\t", before="SEP=\t\r\n"),
+    "stated in a row.csv": write_lines(";", before="sep=;;;;;;;;\n"),
+    "unicode.txt": write_lines("\t", "\r\n").encode("utf-16"),
+    "unicode.csv": ("\ufeff" + write_lines(";", before="sep=;\n")).encode("utf-16-be"),
+    "unicode, packed.tsv.gz": gzip.compress(write_lines("\t").encode("utf-16"), mtime=0),
+    "packed.csv.gz": gzip.compress(write_lines().encode(), mtime=0),
+    "lines.jsonl": "\r\n".join(json.dumps(record) for record in RECORDS),
+    "lines.json": "\n".join(json.dumps(record) for record in RECORDS),
+    "unicode.jsonl": "\n".join(json.dumps(record, ensure_ascii=False) for record in RECORDS).encode("utf-16"),
+    "array.json": json.dumps(RECORDS),
+    "array, indented.json": json.dumps(RECORDS, indent=1, ensure_ascii=False),
+    "columns.json": json.dumps(TABLE),
+    "within.json.gz": gzip.compress(json.dumps({"data": RECORDS}).encode(), mtime=0),
+    "sheet.xlsx": make_xlsx({"a": [list(TABLE), *(list(record.values()) for record in RECORDS)]}),
+    "columns.parquet": write_parquet(),
+}
+
+
+def simplify(values):
+    if isinstance(values, dict):
+        return {name: simplify(column) for name, column in values.items()}
+    if isinstance(values, tuple):
+        return [simplify(part) for part in values]
+    return [None if value != value else value for value in np.ravel(values).tolist()]
+
+
+def describe(reading):
+    """Return everything that a view holds, by name; the view of numbers is called after the file."""
+    return [
+        (content.kind, content.columns, content.ids.tolist(), simplify(content.data), dict(content.readings))
+        for content in reading.contents
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plain") / "plain.csv"
+    path.write_text(write_lines(), encoding="utf-8")
+    return read_contents(str(path))
+
+
+def read_contents(data):
+    memory = collect_memory(data, None, None, None, None)
+    if memory is None:
+        with InputFiles() as inputs:
+            return describe(read_files([parse_view(data)], inputs=inputs))
+    with InputFiles(memory.objects) as inputs:
+        return describe(read_files(memory.specs, inputs=inputs))
+
+
+def test_expected_contents_are_those_of_the_table(expected):
+    assert [(kind, columns) for kind, columns, *_ in expected] == [
+        ("categories", ("size", "count", "brand", "added", "sold")),
+        ("text", ("story",)),
+    ]
+    numbers, story = expected
+    assert numbers[2] == story[2] == TABLE["id"]
+    assert numbers[3]["size"] == TABLE["size"]
+    assert numbers[3]["sold"] == [float(cell[:-2].replace(",", ".")) for cell in TABLE["sold"]]
+    assert story[3] == TABLE["story"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file_has_the_contents_of_the_table(put, expected, name):
+    if name.endswith(("xlsx", "parquet")):
+        pytest.importorskip({"xlsx": "python_calamine", "quet": "pyarrow"}[name[-4:]], reason="not installed")
+    assert read_contents(str(put(name, FILES[name]))) == expected
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_frame_has_the_contents_of_the_table(expected, index):
+    frame = pd.DataFrame(TABLE)
+    assert read_contents(frame.set_index("id") if index else frame) == expected
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_stated_delimiter_counts_more_than_that_of_the_header(put, read, mark):
+    (content,) = read(put("t.csv", f"sep={mark}\na:b|c|d|e{mark}x\n" + f"1{mark}2.5\n3{mark}4\n" * 4)).contents
+    assert content.columns == ("a:b|c|d|e", "x")
+
+
+def test_lines_are_counted_from_the_start_of_the_file(put, read):
+    with pytest.raises(ValueError, match=r"t\.csv: line 5 has 3 cells, but the header has 2"):
+        read(put("t.csv", "sep=;\n\nx;y\n1;2\n1;2;3\n"))
+
+
+def test_rows_that_end_with_a_delimiter_must_all_do_so_empty(put, read):
+    with pytest.raises(ValueError, match=r"t\.csv: line 3 has 3 cells, but the header has 2"):
+        read(put("t.csv", "x,y\n1,2,\n3,4,5\n"))
+
+
+def test_stated_delimiter_alone_is_an_empty_file(put, read):
+    with pytest.raises(ValueError, match=r"t\.csv is empty: it must start with a line that names the columns"):
+        read(put("t.csv", "sep=;\n"))
