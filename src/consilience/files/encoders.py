@@ -12,6 +12,8 @@ from sklearn.preprocessing import normalize
 from .._saving import save_as
 from .amounts import convert_amounts
 from .formats.columns import is_number
+from .languages import detect_languages, fold_case, list_languages, list_stop_words
+from .stop_words import FUNCTION_WORDS
 
 
 def find_nonzero_rows(values: Any) -> np.ndarray:
@@ -246,16 +248,17 @@ def _count_terms(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:
 
 
 ANALYZERS: dict[str, dict[str, Any]] = {
-    "text": {"analyzer": "word"},
-    "names": {"analyzer": "char_wb", "ngram_range": (3, 3)},
+    "text": {"preprocessor": fold_case, "analyzer": "word"},
+    "names": {"preprocessor": fold_case, "analyzer": "char_wb", "ngram_range": (3, 3)},
 }
 MAX_TERMS = 50_000
 MAX_SHARE = 0.5  # of the texts; words in more of them, such as "the", do not tell texts apart
-ENGLISH_SHARE = 0.2  # of English stop words among all words, above which a text is taken for English
+ENGLISH_SHARE = 0.2  # of English stop words among all words, above which texts are taken for English
+MAX_LANGUAGE_TEXTS = 5000  # in which languages are detected
 MIN_TEXTS = 20  # number of texts from which words must be in at least two of them and not in too many
 
 
-@save_as("encoder-text")
+@save_as("encoder-text", version=2)
 class TextEncoder:
     """Bags of words, or of three letters each, by scikit-learn's CountVectorizer.
 
@@ -268,19 +271,25 @@ class TextEncoder:
     """
 
     present = staticmethod(find_nonzero_rows)
+    languages: list[str]  # whose stop words are left out
 
     def __init__(self, kind: str, rare: bool) -> None:
         self.kind = kind
         self.weighting = TermWeighting(rare)
 
+    @property
+    def note(self) -> str:
+        """Say which stop words are left out, unless they are English ones alone."""
+        return "" if self.languages in ([], ["English"]) else f"without stop words of {', '.join(self.languages)}"
+
     def fit(self, texts: np.ndarray) -> TextEncoder:
-        """Learn the terms: those in at least two texts and in at most half of them, without English stop words."""
+        """Learn the terms: those in at least two texts and in at most half of them, without stop words."""
         present = [text for text in texts if text is not None]
         limits: dict[str, Any] = {"min_df": 2, "max_df": MAX_SHARE} if len(present) >= MIN_TEXTS else {}
-        words = [word for text in present[:1000] for word in text.lower().split()]
-        n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
-        if self.kind == "text" and n_stop_words > ENGLISH_SHARE * len(words):
-            limits["stop_words"] = "english"
+        self.languages = _choose_stop_languages(present) if self.kind == "text" else []
+        if self.languages:
+            split = CountVectorizer().build_tokenizer()  # into what is compared with stop words
+            limits["stop_words"] = sorted({part for word in list_stop_words(self.languages) for part in split(word)})
         counter = CountVectorizer(max_features=MAX_TERMS, **ANALYZERS[self.kind], **limits)
         try:
             counts = counter.fit_transform(present)
@@ -297,6 +306,21 @@ class TextEncoder:
         counter = CountVectorizer(vocabulary=list(self.features), **ANALYZERS[self.kind])
         counts = sp.csr_array(counter.transform(["" if text is None else text for text in texts]), dtype=np.float64)
         return self.weighting.transform(counts)
+
+
+def _choose_stop_languages(texts: list[str]) -> list[str]:
+    """List the languages whose stop words are left out of texts: those that are not negligible.
+
+    If there is no other language than English, its share of all words decides, also if single texts are too short to
+    tell.
+    """
+    sample = texts[:: max(1, -(-len(texts) // MAX_LANGUAGE_TEXTS))]
+    languages = [name for name in list_languages(detect_languages(sample)) if name in FUNCTION_WORDS]
+    if languages not in ([], ["English"]):
+        return languages
+    words = [word for text in texts[:1000] for word in text.lower().split()]
+    n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
+    return ["English"] if n_stop_words > ENGLISH_SHARE * len(words) else []
 
 
 @save_as("encoder-links")
