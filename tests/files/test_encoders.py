@@ -247,7 +247,7 @@ def test_names_have_no_language():
 
 @pytest.mark.parametrize("kind", ["text", "names"])
 def test_composed_and_decomposed_accents_are_the_same_letters(kind):
-    texts = to_objects(*write_reviews("French"), "İSTANBUL istanbul")
+    texts = to_objects("le café de la gare", "CAFÉ NOIR", "crème brûlée", "İSTANBUL istanbul")
     decomposed = to_objects(*(unicodedata.normalize("NFD", text) for text in texts))
     encoder = TextEncoder(kind, rare=True).fit(texts)
     assert TextEncoder(kind, rare=True).fit(decomposed).features.tolist() == encoder.features.tolist()

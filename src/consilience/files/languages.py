@@ -40,9 +40,9 @@ TOTAL_CHARACTERS = 20_000_000  # that are read from all texts
 LEAST_CHARACTERS, MOST_CHARACTERS = 200, 2000  # that are read from a text
 
 POSITIONS = {word: i for i, word in enumerate(sorted(frozenset().union(*FUNCTION_WORDS.values())))}
-IS_FUNCTION_WORD = np.array(  # (words, languages)
-    [[word in words for words in FUNCTION_WORDS.values()] for word in POSITIONS], dtype=np.float32
-)
+IS_FUNCTION_WORD = np.zeros((len(POSITIONS), len(FUNCTION_WORDS)), dtype=np.float32)  # of each language
+for _column, _words in enumerate(FUNCTION_WORDS.values()):
+    IS_FUNCTION_WORD[[POSITIONS[word] for word in _words], _column] = 1
 # letters and digits, and what \w lacks: accents, vowel signs of Arabic and Hindi, and joiners within words
 WORD = re.compile(r"[\w\u0300-\u036f\u064b-\u0652\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c\u200d]+")
 HAN, KANA, HANGUL = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "ぁ-ゖァ-ヺー", "\uac00-\ud7a3"
