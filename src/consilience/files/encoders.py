@@ -285,21 +285,31 @@ class TextEncoder:
     def fit(self, texts: np.ndarray) -> TextEncoder:
         """Learn the terms: those in at least two texts and in at most half of them, without stop words."""
         present = [text for text in texts if text is not None]
-        limits: dict[str, Any] = {"min_df": 2, "max_df": MAX_SHARE} if len(present) >= MIN_TEXTS else {}
         self.languages = _choose_stop_languages(present) if self.kind == "text" else []
+        try:
+            self._learn_terms(present)
+        except ValueError:
+            if not self.note:
+                raise
+            self.languages = []  # the texts have nothing but stop words, such as short answers
+            self._learn_terms(present)
+        return self
+
+    def _learn_terms(self, texts: list[str]) -> None:
+        """Learn the terms without the stop words of `languages`, and how rare they are."""
+        limits: dict[str, Any] = {"min_df": 2, "max_df": MAX_SHARE} if len(texts) >= MIN_TEXTS else {}
         if self.languages:
             split = CountVectorizer().build_tokenizer()  # into what is compared with stop words
             limits["stop_words"] = sorted({part for word in list_stop_words(self.languages) for part in split(word)})
         counter = CountVectorizer(max_features=MAX_TERMS, **ANALYZERS[self.kind], **limits)
         try:
-            counts = counter.fit_transform(present)
+            counts = counter.fit_transform(texts)
         except ValueError as error:
             raise ValueError(
                 "no word is in two of the texts, or all are in more than half of them: give another kind (--kind)"
             ) from error
         self.features = np.array(counter.get_feature_names_out(), dtype=object)
         self.weighting.fit(counts)
-        return self
 
     def transform(self, texts: np.ndarray) -> sp.csr_array:
         """Encode one row per text, empty if the text is missing."""
