@@ -296,6 +296,44 @@ def test_written_forms_are_kept():
     assert names == ["NASA rocket", "Windows", "iPhone"]
 
 
+FRENCH = "le {0} est très bien, n'est-ce pas, et nous avons {1} pour la vie"
+GERMAN = "das {0} ist gut und es war {1} für uns"
+ENGLISH = "the {0} was long and we had {1} for us"
+
+
+def write_texts(pattern, words, n):
+    rng = np.random.default_rng(0)
+    return [pattern.format(*rng.choice(words.split(), 2, replace=False)) for _ in range(n)]
+
+
+def name_texts(*groups):
+    labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    texts = [text for group in groups for text in group]
+    return name_clusters(labels, cs.Views({"v": np.zeros((len(labels), 1))}), {"t": texts})
+
+
+@pytest.mark.parametrize("n", [4, 60], ids=["few", "many"])
+def test_function_words_of_the_language_of_a_cluster_do_not_name_it(n):
+    english, french = write_texts(ENGLISH, "bed bath room", 100), write_texts(FRENCH, "lit bain pain", n)
+    terms = set(", ".join(name_texts(english, french)).replace(", ", " ").split())
+    assert {"bed", "bath", "room"} & terms
+    assert {"lit", "bain", "pain", "bien", "vie"} & terms
+    assert not {"le", "est", "très", "est-ce", "pas", "et", "nous", "avons", "pour", "la"} & terms
+
+
+def test_words_that_are_function_words_in_another_language_name_clusters():
+    """German "war" means "was"."""
+    war, bed = write_texts(ENGLISH, "war army", 40), write_texts(ENGLISH, "bed bath room", 40)
+    names = name_texts(war, bed, write_texts(GERMAN, "Bett Bad Tuch", 40))
+    assert "war" in split_words(names)[0]
+    assert not {"war", "und", "ist"} & split_words(names)[2]
+
+
+def test_function_words_name_clusters_that_nothing_else_marks():
+    english, french = write_texts(ENGLISH, "bed bath room", 40), ["où est-ce que tu es, et pour qui ?"] * 40
+    assert split_words(name_texts(english, french))[1] <= {"où", "est-ce", "que", "tu", "es", "et", "pour", "qui"}
+
+
 def test_function_words_of_other_languages_are_left_out():
     """Words that are almost as frequent in other clusters are no terms, though the difference is significant."""
     rng = np.random.default_rng(0)

@@ -171,6 +171,14 @@ def test_words_describe_views_without_column_names():
     assert profiles["x"] == profile(views, labels)["x"]
 
 
+def test_function_words_do_not_describe_clusters():
+    texts = ["le lit est bon et nous l'avons aimé", "the bed is good and we liked it"] * 20
+    views = cs.Views({"text": np.random.default_rng(0).normal(size=(40, 3))})
+    french, english = profile(views, [0, 1] * 20, texts={"text": texts})["text"]
+    assert {mark.feature for mark in french} == {"lit", "bon", "aimé"}
+    assert {mark.feature for mark in english} == {"bed", "good", "liked"}
+
+
 def test_names_of_columns_are_kept_beside_texts():
     frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 5})
     views = cs.Views({"x": frame})

@@ -26,7 +26,7 @@ def find_literally(texts):
 @given(st.lists(st.lists(st.sampled_from(["cat", "dog", "the", "a", "sea", "of", "."]), max_size=8), max_size=12))
 def test_words_and_phrases_are_those_of_a_literal_search(tokens):
     texts = [" ".join(row) for row in tokens]
-    has, terms = find_words(texts)
+    has, terms, _ = find_words(texts)
     assert has.shape == (len(texts), len(terms))
     assert set(np.unique(has.data)) <= {1.0}
     assert [set(terms[has[[i]].indices]) for i in range(len(texts))] == find_literally(texts)
@@ -34,10 +34,12 @@ def test_words_and_phrases_are_those_of_a_literal_search(tokens):
 
 def test_beginning_of_each_text_is_read(monkeypatch):
     monkeypatch.setattr("consilience.explain.words.MOST_TOKENS", 5)
-    _, terms = find_words(["one1 alpha beta gamma delta epsilon zeta"])
+    _, terms, _ = find_words(["one1 alpha beta gamma delta epsilon zeta"])
     assert terms.tolist() == ["one1", "alpha", "beta", "gamma", "delta"]
 
 
 def test_addresses_and_codes_are_no_words():
-    _, terms = find_words([f"see https://a.example/b?c=d or me@example.org, pixel_17, x7, 1945 and {'q' * 60} knife"])
+    _, terms, _ = find_words(
+        [f"see https://a.example/b?c=d or me@example.org, pixel_17, x7, 1945 and {'q' * 60} knife"]
+    )
     assert terms.tolist() == ["knife"]

@@ -1,5 +1,7 @@
 """Encoders match scikit-learn or their formulas, and encode new entities as in the fit."""
 
+import unicodedata
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -197,6 +199,68 @@ def test_unknown_words_are_ignored():
 def test_texts_without_words_are_refused(texts):
     with pytest.raises(ValueError, match="no word is in two of the texts, or all are in more than half of them"):
         TextEncoder("text", rare=False).fit(texts)
+
+
+TOPICS = {
+    "English": ("The {0} was very good, but we did not like the {1}.", "room bed towels pool menu wine cheese soup"),
+    "French": ("Le {0} était très bien, mais nous n'avons pas aimé le {1}.", "lit salle bain drap vin plat pain sel"),
+    "German": ("Das {0} war sehr gut, aber das {1} hat uns nicht gefallen.", "Bett Bad Tuch Kissen Wein Brot Salz"),
+    "Hindi": ("यह {0} बहुत अच्छा था लेकिन {1} नहीं।", "कमरा बाग सड़क नमक"),
+}
+
+
+def write_reviews(language, n=40):
+    pattern, words = TOPICS[language]
+    return [pattern.format(*RNG.choice(words.split(), 2, replace=False)) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("languages", "left_out"),
+    [
+        (["French"], "était très mais nous pas le"),
+        (["German", "French"], "das war sehr aber uns nicht était très mais nous pas le"),
+        (["English", "German"], "the was very but we not das war sehr aber uns nicht"),
+        (["Hindi", "English"], "the was very but we not"),
+    ],
+)
+def test_stop_words_of_all_languages_are_left_out(languages, left_out):
+    texts = to_objects(*(text for language in languages for text in write_reviews(language)), None)
+    encoder = TextEncoder("text", rare=False).fit(texts)
+    assert set(encoder.languages) == set(languages)
+    assert not set(left_out.split()) & set(encoder.features)
+    assert {TOPICS[name][1].split()[1].lower() for name in languages if name != "Hindi"} <= set(encoder.features)
+    assert all(name in encoder.note for name in languages)
+
+
+def test_english_texts_with_quotations_lose_english_stop_words_only():
+    texts = to_objects(*write_reviews("English", 95), *write_reviews("German", 4))
+    encoder = TextEncoder("text", rare=False).fit(texts)
+    counter, wanted = count_terms(texts, stop_words="english")
+    assert encoder.features.tolist() == counter.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(encoder.transform(texts).toarray(), wanted)
+    assert (encoder.languages, encoder.note) == (["English"], "")
+
+
+def test_stop_words_are_kept_if_there_are_no_other_words():
+    texts = to_objects(*["oui, je ne suis pas moi", "et pour qui est-ce donc", "non, nous ne sommes pas ici"] * 10)
+    encoder = TextEncoder("text", rare=False).fit(texts)
+    assert {"oui", "pour", "nous"} <= set(encoder.features)
+    assert (encoder.languages, encoder.note) == ([], "")
+
+
+def test_names_have_no_language():
+    encoder = TextEncoder("names", rare=False).fit(to_objects(*write_reviews("French", 10)))
+    assert encoder.languages == []
+    assert "le " in encoder.features
+
+
+@pytest.mark.parametrize("kind", ["text", "names"])
+def test_composed_and_decomposed_accents_are_the_same_letters(kind):
+    texts = to_objects("le café de la gare", "CAFÉ NOIR", "crème brûlée", "İSTANBUL istanbul")
+    decomposed = to_objects(*(unicodedata.normalize("NFD", text) for text in texts))
+    encoder = TextEncoder(kind, rare=True).fit(texts)
+    assert TextEncoder(kind, rare=True).fit(decomposed).features.tolist() == encoder.features.tolist()
+    np.testing.assert_array_equal(encoder.transform(decomposed).toarray(), encoder.transform(texts).toarray())
 
 
 BAGS = to_objects({"b": 2.0, "a": 1.0}, None, {}, {"c": 0.5})

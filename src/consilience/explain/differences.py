@@ -308,7 +308,8 @@ def _measure_terms(labels: np.ndarray, column: OriginalColumn, n_clusters: int) 
 
 def _find_terms(texts: Sequence[str]) -> tuple[sp.csr_array, list[str]]:
     """Return which text has which word or phrase, without words that hardly occur outside a phrase, and the terms."""
-    has, names = find_words(texts)
+    has, names, is_function = find_words(texts)
+    has, names = has[:, ~is_function], names[~is_function]
     n_texts = np.asarray(has.sum(axis=0)).ravel()
     is_kept = n_texts >= min(MIN_TEXTS, len(texts))
     position = {name: i for i, name in enumerate(names.tolist())}

@@ -44,6 +44,7 @@ class EntityTerms(NamedTuple):
     min_share: float  # of the entities of a cluster that must have a term which names it
     is_level: np.ndarray  # whether a term is a high or low number
     is_text: bool = False  # whether terms are words and phrases of texts
+    is_function: bool = False  # whether terms are function words, for clusters that nothing else marks
 
 
 class TermCounts(NamedTuple):
@@ -89,12 +90,20 @@ class ClusterTerms:
         return ClusterTerms(sources, member @ self.sizes, member @ self.n_counted)
 
     def rank(self, cluster: int) -> list[Term]:
-        """Return the terms that mark a cluster, the best first; phrases where they mark it better."""
+        """Return the terms that mark a cluster, the best first; phrases where they mark it better.
+
+        Function words are returned only if no other term marks the cluster.
+        """
+        return self._rank(cluster, False) or self._rank(cluster, True)
+
+    def _rank(self, cluster: int, is_function: bool) -> list[Term]:
+        """Return the function words, or the other terms, that mark a cluster, the best first."""
         best: dict[str, Term] = {}
         for source in self.sources:
-            for term in self._score(source, cluster):
-                if term.stem not in best or term.score > best[term.stem].score:
-                    best[term.stem] = term
+            if source.terms.is_function == is_function:
+                for term in self._score(source, cluster):
+                    if term.stem not in best or term.score > best[term.stem].score:
+                        best[term.stem] = term
         return _drop_repeated(_replace_parts(best))
 
     def _score(self, source: TermCounts, cluster: int) -> Iterator[Term]:
@@ -164,8 +173,11 @@ def _collect_terms(
     for strings in texts.values():
         if id(strings) not in seen:  # views may share their texts
             seen.add(id(strings))
-            has, names = find_words([strings[row] for row in rows.tolist()])
-            yield EntityTerms(has, names, SOME, np.zeros(len(names), dtype=bool), is_text=True)
+            has, names, is_function = find_words([strings[row] for row in rows.tolist()])
+            for kind in np.unique(is_function).tolist():
+                chosen = np.flatnonzero(is_function == kind)
+                is_level = np.zeros(len(chosen), dtype=bool)
+                yield EntityTerms(sp.csr_array(has[:, chosen]), names[chosen], SOME, is_level, True, kind)
     for name in views.names:
         columns = _find_readable(views.feature_names(name))
         if len(columns) and not (name in texts and sp.issparse(views[name])):

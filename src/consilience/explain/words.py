@@ -13,6 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from ..files.languages import IS_FUNCTION_WORD, POSITIONS, fold_case, list_languages, recognize_languages
+from ..files.stop_words import FUNCTION_WORDS
+
 LIGHT_WORDS = (
     "use used uses using having does did doing done just like really know think want say says said writes wrote thanks "
     "make makes made making get gets getting got way thing things don didn doesn isn wasn aren couldn wouldn shouldn "
@@ -55,11 +58,13 @@ EMOJI_START = re.compile(rf"[\U0001f1e6-\U0001f1ff]|{EMOJI}")
 UNSPACED = re.compile(rf"[{HAN}ぁ-ヺ]|{EMOJI_START.pattern}")
 
 
-def find_words(texts: Sequence[Any]) -> tuple[sp.csr_array, np.ndarray]:
+def find_words(texts: Sequence[Any]) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
     """Find which text has which words and phrases of two words.
 
     Tags of HTML and addresses are no words. Scripts without blanks have terms of one to four characters. The beginning
-    of each text is read: 100 to 1000 words, fewer the more texts there are.
+    of each text is read: 100 to 1000 words, fewer the more texts there are. English stop words are left out; function
+    words of other languages that are recognized in the texts are terms of their own, beside the same letters in texts
+    of other languages, and are no part of phrases.
 
     Parameters
     ----------
@@ -72,6 +77,8 @@ def find_words(texts: Sequence[Any]) -> tuple[sp.csr_array, np.ndarray]:
         1 where a text has a term.
     terms : ndarray of str
         Words and phrases as most texts write them.
+    is_function : ndarray of bool
+        Which terms are function words.
     """
     row, form, forms = _number_tokens(texts)
     lowered = [written.lower() for written in forms]
@@ -81,16 +88,20 @@ def find_words(texts: Sequence[Any]) -> tuple[sp.csr_array, np.ndarray]:
     is_part = is_term & np.array([not UNSPACED.search(word) for word in numbers], dtype=bool)  # of phrases
     names = _choose_forms(form, np.array(forms, dtype=object), word_of_form, len(numbers))
     word = word_of_form[form]
-    is_pair = (row[1:] == row[:-1]) & is_part[word[1:]] & is_part[word[:-1]] & (word[1:] != word[:-1])
+    is_function = _mark_function_words(row, word, list(numbers), len(texts))
+    is_part_here = is_part[word] & ~is_function
+    is_pair = (row[1:] == row[:-1]) & is_part_here[1:] & is_part_here[:-1] & (word[1:] != word[:-1])
     start = np.flatnonzero(is_pair)
-    has_words = _mark_cells(row[is_term[word]], (np.cumsum(is_term) - 1)[word[is_term[word]]], len(texts))
+    has_words, words = _mark_used(row, word, is_term[word] & ~is_function, len(texts))
+    has_functions, functions = _mark_used(row, word, is_term[word] & is_function, len(texts))
     phrases, phrase = np.unique(word[start] * len(numbers) + word[start + 1], return_inverse=True)
-    has_phrases = _mark_cells(row[start], phrase, len(texts))
+    has_phrases = _mark_cells(row[start], phrase, (len(texts), len(phrases)))
     is_frequent = np.asarray(has_phrases.sum(axis=0)).ravel() >= MIN_PHRASE
     first, second = np.divmod(phrases[is_frequent], max(len(numbers), 1))
-    has = sp.hstack([has_words, has_phrases[:, is_frequent]], format="csr")
+    has = sp.hstack([has_words, has_phrases[:, is_frequent], has_functions], format="csr")
     joined = [f"{a} {b}" for a, b in zip(names[first], names[second], strict=True)]
-    return sp.csr_array(has), np.array([*names[is_term], *joined], dtype=object)
+    terms = np.array([*names[words], *joined, *names[functions]], dtype=object)
+    return sp.csr_array(has), terms, np.arange(len(terms)) >= len(terms) - len(functions)
 
 
 def split_text(text: str, n_tokens: int) -> list[str]:
@@ -102,7 +113,7 @@ def split_text(text: str, n_tokens: int) -> list[str]:
     ['Steel', 'knives', ',', 'x-ray', '&', '猫', 'だ']
     """
     n_characters = LETTERS * n_tokens
-    text = text[: MARKUP * n_characters]
+    text = unicodedata.normalize("NFC", text[: MARKUP * n_characters])
     if any(sign in text for sign in ("<", "&", "@", "://", "www.")):
         text = html.unescape(TAGS.sub(" ", text))
     text = text[:n_characters]
@@ -131,6 +142,31 @@ def _number_tokens(texts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, list[s
     return np.repeat(np.arange(len(texts)), n_read), np.array(numbers, dtype=np.intp), list(forms)
 
 
+def _mark_function_words(row: np.ndarray, word: np.ndarray, words: Sequence[str], n_texts: int) -> np.ndarray:
+    """Mark the tokens that are function words of the language of their text, unless this is English.
+
+    In a text of unknown language they are those of any language that is not negligible in the texts. A word with
+    hyphens, such as French "est-ce", is a function word if its parts are.
+    """
+    parts = [[POSITIONS.get(part, -1) for part in fold_case(name).split("-")] for name in words]
+    is_listed = np.array([min(numbers) >= 0 for numbers in parts], dtype=bool)
+    first = np.array([numbers[0] for numbers in parts], dtype=np.intp)
+    is_word = np.array([name[0].isalnum() for name in words], dtype=bool)[word]
+    n_words = np.asarray(_mark_cells(row[is_word], word[is_word], (n_texts, len(words))).sum(axis=1)).ravel()
+    listed = is_listed[word]
+    languages = recognize_languages(_mark_cells(row[listed], first[word[listed]], (n_texts, len(POSITIONS))), n_words)
+    names = list(FUNCTION_WORDS)
+    lists = IS_FUNCTION_WORD.astype(bool)
+    lists[:, names.index("English")] = False  # whose stop words are left out of the terms of any text
+    frequent = [names.index(name) for name in list_languages(languages)]
+    lists = np.column_stack([lists, lists[:, frequent].any(axis=1)])
+    is_function = np.zeros((len(words), lists.shape[1]), dtype=bool)  # in a text of each language, or of an unknown one
+    for i in np.flatnonzero(is_listed).tolist():
+        is_function[i] = lists[parts[i]].all(axis=0)
+    language = np.array([names.index(name) if name else len(names) for name in languages], dtype=np.intp)
+    return is_function[word, language[row]]
+
+
 def _is_term(word: str) -> bool:
     """Whether a token in lower case can name a cluster: no stop word, number, code or single letter."""
     if len(word) == 1:
@@ -150,8 +186,14 @@ def _choose_forms(form: np.ndarray, forms: np.ndarray, word_of_form: np.ndarray,
     return chosen
 
 
-def _mark_cells(rows: np.ndarray, columns: np.ndarray, n_rows: int) -> sp.csr_array:
+def _mark_used(row: np.ndarray, word: np.ndarray, is_used: np.ndarray, n_texts: int) -> tuple[sp.csr_array, np.ndarray]:
+    """Return which text has which of the words that are used anywhere, and the numbers of these words."""
+    numbers, column = np.unique(word[is_used], return_inverse=True)
+    return _mark_cells(row[is_used], column, (n_texts, len(numbers))), numbers
+
+
+def _mark_cells(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
     """Return a matrix with 1 in the listed cells."""
-    has = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_rows, int(columns.max(initial=-1)) + 1))
+    has = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
     has.data[:] = 1.0
     return has

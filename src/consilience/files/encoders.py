@@ -13,6 +13,8 @@ from sklearn.preprocessing import normalize
 from .._saving import save_as
 from .amounts import convert_amounts
 from .formats.columns import is_number
+from .languages import detect_languages, fold_case, list_languages, list_stop_words
+from .stop_words import FUNCTION_WORDS
 
 
 def find_nonzero_rows(values: Any) -> np.ndarray:
@@ -263,17 +265,18 @@ def _count_terms(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:
 
 
 ANALYZERS: dict[str, dict[str, Any]] = {
-    "text": {"analyzer": "word"},
-    "names": {"analyzer": "char_wb", "ngram_range": (3, 3)},
+    "text": {"preprocessor": fold_case, "analyzer": "word"},
+    "names": {"preprocessor": fold_case, "analyzer": "char_wb", "ngram_range": (3, 3)},
 }
 MAX_TERMS = 50_000
 MAX_SHARE = 0.5  # of the texts; words in more of them, such as "the", do not tell texts apart
-ENGLISH_SHARE = 0.2  # of English stop words among all words, above which a text is taken for English
+ENGLISH_SHARE = 0.2  # of English stop words among all words, above which texts are taken for English
+MAX_LANGUAGE_TEXTS = 5000  # in which languages are detected
 MIN_TEXTS = 20  # number of texts from which words must be in at least two of them and not in too many
 MAX_EMPTIED = 0.05  # share of the texts that may have no other words than those in too many texts
 
 
-@save_as("encoder-text")
+@save_as("encoder-text", version=2)
 class TextEncoder:
     """Bags of words, or of three letters each, by scikit-learn's CountVectorizer.
 
@@ -286,25 +289,42 @@ class TextEncoder:
     """
 
     present = staticmethod(find_nonzero_rows)
+    languages: list[str]  # whose stop words are left out
 
     def __init__(self, kind: str, rare: bool) -> None:
         self.kind = kind
         self.weighting = TermWeighting(rare)
 
+    @property
+    def note(self) -> str:
+        """Say which stop words are left out, unless they are English ones alone."""
+        return "" if self.languages in ([], ["English"]) else f"without stop words of {', '.join(self.languages)}"
+
     def fit(self, texts: np.ndarray) -> TextEncoder:
-        """Learn the terms: those in at least two texts, and words in at most half of them, without English stop words.
+        """Learn the terms: those in at least two texts, and words in at most half of them, without stop words.
 
         Words in more texts count as well if many texts have no others: a text that most rows share is a group's mark.
         """
         present = [text for text in texts if text is not None]
-        limits: dict[str, Any] = {"min_df": 2} if len(present) >= MIN_TEXTS else {}
-        words = [word for text in present[:1000] for word in text.lower().split()]
-        n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
-        if self.kind == "text" and n_stop_words > ENGLISH_SHARE * len(words):
-            limits["stop_words"] = "english"
+        self.languages = _choose_stop_languages(present) if self.kind == "text" else []
+        try:
+            self._learn_terms(present)
+        except ValueError:
+            if not self.note:
+                raise
+            self.languages = []  # the texts have nothing but stop words, such as short answers
+            self._learn_terms(present)
+        return self
+
+    def _learn_terms(self, texts: list[str]) -> None:
+        """Learn the terms without the stop words of `languages`, and how rare they are."""
+        limits: dict[str, Any] = {"min_df": 2} if len(texts) >= MIN_TEXTS else {}
+        if self.languages:
+            split = CountVectorizer().build_tokenizer()  # into what is compared with stop words
+            limits["stop_words"] = sorted({part for word in list_stop_words(self.languages) for part in split(word)})
         counter = CountVectorizer(**ANALYZERS[self.kind], **limits)
         try:
-            counts = sp.csr_array(counter.fit_transform(present))
+            counts = sp.csr_array(counter.fit_transform(texts))
             chosen = self._choose_terms(counts)
             self.features = np.array(counter.get_feature_names_out(), dtype=object)[chosen]
         except ValueError as error:
@@ -312,7 +332,6 @@ class TextEncoder:
                 "no word is in two of the texts, or all are in more than half of them: give another kind (--kind)"
             ) from error
         self.weighting.fit(counts[:, chosen])
-        return self
 
     def _choose_terms(self, counts: sp.csr_array) -> np.ndarray:
         """Return the positions of the terms to use, at most `MAX_TERMS` of them."""
@@ -338,6 +357,21 @@ class TextEncoder:
         counter = CountVectorizer(vocabulary=list(self.features), **ANALYZERS[self.kind])
         counts = sp.csr_array(counter.transform(["" if text is None else text for text in texts]), dtype=np.float64)
         return self.weighting.transform(counts)
+
+
+def _choose_stop_languages(texts: list[str]) -> list[str]:
+    """List the languages whose stop words are left out of texts: those that are not negligible.
+
+    If there is no other language than English, its share of all words decides, also if single texts are too short to
+    tell.
+    """
+    sample = texts[:: max(1, -(-len(texts) // MAX_LANGUAGE_TEXTS))]
+    languages = [name for name in list_languages(detect_languages(sample)) if name in FUNCTION_WORDS]
+    if languages not in ([], ["English"]):
+        return languages
+    words = [word for text in texts[:1000] for word in text.lower().split()]
+    n_stop_words = sum(word in ENGLISH_STOP_WORDS for word in words)
+    return ["English"] if n_stop_words > ENGLISH_SHARE * len(words) else []
 
 
 @save_as("encoder-links")

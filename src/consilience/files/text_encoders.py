@@ -74,6 +74,11 @@ class LSAEncoder:
     def __init__(self, kind: str) -> None:
         self.words = TextEncoder(kind, rare=True)
 
+    @property
+    def note(self) -> str:
+        """Say which stop words are left out."""
+        return self.words.note
+
     def fit(self, texts: np.ndarray) -> LSAEncoder:
         """Learn the words and their leading components."""
         weights = self.words.fit(texts).transform(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,13 @@ from ..files import (
 )
 from ..files.descriptions import parse_descriptions
 from ..files.formats import parse_path, split_sheet
+from ..files.languages import detect_languages
 from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
 from .descriptions import read_descriptions
 from .encodings import EncodingChoices, select_encodings
+from .languages import describe_languages
 from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
 from .memory import MemoryInputs
@@ -64,6 +67,16 @@ class LoadedData:
     @property
     def views(self) -> Views:
         return self.prepared.views
+
+    @cached_property
+    def languages(self) -> dict[str, np.ndarray]:
+        """The language of the text of each entity in `views`, by view of text; see `detect_languages`."""
+        texts = self.prepared.texts
+        return {
+            content.name: detect_languages(texts[content.name])
+            for content in self.reading.contents
+            if content.kind == "text"
+        }
 
     @property
     def constraints(self) -> Constraints | dict[str, Constraints] | None:
@@ -239,9 +252,13 @@ def load_data(
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
     descriptions = [column.select(prepared.kept) for column in descriptions]
-    return LoadedData(
+    data = LoadedData(
         reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration, descriptions
     )
+    for name, languages in data.languages.items():
+        if (languages_note := describe_languages(name, languages)) is not None:
+            log.note(languages_note)
+    return data
 
 
 def check_all_views(reading: InputData, template: Mapping[str, Any]) -> None:

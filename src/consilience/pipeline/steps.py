@@ -10,6 +10,7 @@ import numpy as np
 from ..data import Table
 from ..explain.namer import run_namer
 from .fitting import describe_selection, fit_model
+from .languages import describe_following
 from .loading import check_outliers, check_seeds, check_small_groups, describe_data, load_data
 from .log import RunLog
 from .mapping import find_weak_mappings
@@ -57,6 +58,9 @@ def run_pipeline(
     labels = np.asarray(fitted.estimator.labels_)
     for note in find_weak_mappings(data.prepared.entities, len(np.unique(labels[labels >= 0]))):
         log.note(note)
+    for name, languages in data.languages.items() if fitted.has_clusters else ():
+        if (following := describe_following(name, languages, labels)) is not None:
+            log.note(following)
     assessment = assess_fit(data, fitted, options, log) if fitted.has_clusters else None
     run = PipelineRun(options, data, fitted, assessment, None, log.notes, {})
     with log.step("explaining the clusters", "explained the clusters"):
