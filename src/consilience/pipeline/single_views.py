@@ -82,13 +82,8 @@ def _list_alternatives(
     for content, names in group_by_content(prepared).items():
         positions = [views.names.index(name) for name in names]
         entities = np.flatnonzero(views.present[:, positions].any(axis=1))
+        # the columns of similarities stay: methods choose those of the entities by the places of the rows
         alone = views[entities][names]
-        if any(kinds[name] == "similarities" for name in names):
-            blocks = {
-                name: views[name][entities][:, entities] if kinds[name] == "similarities" else alone[name]
-                for name in names
-            }
-            alone = alone.replace_blocks(blocks)
         yield f"{content} alone", alone, {name: kinds[name] for name in names}, entities
 
 
