@@ -60,6 +60,8 @@ def main(
     if getattr(options, "config", None) is not None:
         try:
             options = parser.parse_args([arguments[0], *read_config(Path(options.config)), *arguments[1:]])
+            if not getattr(options, "view", ["of another program"]):
+                raise ValueError(f"{options.config} (--config) names no files as view: add them after the command")
         except (ValueError, OSError) as error:
             return _report_error(_describe_error(error, ""), USAGE, options.debug)
     options.command_line = f"{parser.prog} {shlex.join(arguments)}"

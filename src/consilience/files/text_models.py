@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .formats import read_document
+
 SEMANTIC = "semantic"  # name of the encoding by the vectors that the package wordllama contains
 SEMANTIC_PACKAGES = ("wordllama", "tokenizers", "safetensors")
 STATIC_BATCH, NETWORK_BATCH = 10_000, 64  # number of texts that are encoded at a time
@@ -226,10 +228,7 @@ def _read_pooling(path: Path) -> bool:
 
 def _read_settings(path: Path, default: Any) -> Any:
     """Read a JSON file of a model, which must hold what `default` is; the default if there is no file."""
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else default
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    settings = read_document(path, json.loads) if path.is_file() else default
     if type(settings) is not type(default):
         raise ValueError(f"{path} is damaged: it holds no {type(default).__name__}")
     return settings
