@@ -15,6 +15,7 @@ from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..files import EncodedData
 from ..metrics import adjusted_rand_score, evaluate
+from ..metrics.classes import number_classes
 from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
 from .log import RunLog
@@ -110,5 +111,5 @@ def score_labels(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     has_class = classes != ""
     if not has_class.any():
         return dict.fromkeys(SCORES, np.nan)
-    scores = evaluate(classes[has_class].astype(str), labels[has_class])
+    scores = evaluate(number_classes(classes[has_class])[1], labels[has_class])
     return {name: float(scores[name][0]) for name in SCORES}
