@@ -125,6 +125,9 @@ def _describe_error(error: Exception, outcome: str) -> str:
             return str(error) or "memory ran out: use fewer entities, or another --method"
         case OSError(errno=errno.ENOSPC):
             return f"the disk is full: {outcome}"
+        case OSError(errno=errno.EFBIG):
+            file = error.filename or "a file"
+            return f"{file} grows beyond the largest size that is allowed (ulimit -f): {outcome}"
         case OSError() if error.strerror:
             return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         case FileExistsError():
