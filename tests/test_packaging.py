@@ -1,5 +1,6 @@
 """Declarations of the package: dependencies, extras, and the contents of the wheel and the sdist."""
 
+import ast
 import os
 import re
 import subprocess
@@ -354,6 +355,35 @@ def test_messages_name_the_extra_that_has_the_package():
     assert len(messages) > 8
     for package, extra in messages - {("{missing}", "semantic"), ("{package}", "mudata")}:
         assert canonicalize_name(package) in {canonicalize_name(Requirement(line).name) for line in EXTRAS[extra]}
+
+
+# distributions of modules that are called otherwise
+DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn", "distributed": "dask"}
+# modules of no extra: CuPy has a distribution per version of CUDA, triton comes with torch, and the last needs torch
+NOT_DECLARED = {"cupyx", "triton", "sentence_transformers"}
+
+
+def list_imported_modules(folder):
+    """Return the modules outside of the standard library that the source imports, also within functions."""
+    imported = set()
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Import():
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                case ast.ImportFrom(level=0):
+                    imported.add(node.module.partition(".")[0])
+    return imported - set(sys.stdlib_module_names)
+
+
+def test_every_imported_module_is_of_a_declared_dependency():
+    lines = [*PROJECT["dependencies"], *(line for extra in set(EXTRAS) - FOR_DEVELOPMENT for line in EXTRAS[extra])]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    imported = list_imported_modules(ROOT / "src")
+    assert {"numpy", "sklearn", "requests", *NOT_DECLARED} <= imported
+    assert {
+        name for name in imported - NOT_DECLARED if canonicalize_name(DISTRIBUTIONS.get(name, name)) not in declared
+    } == set()
 
 
 def test_oldest_versions_cover_all_dependencies():

@@ -264,6 +264,22 @@ def test_links_are_encoded_as_the_user_says(encoding, names, tmp_path):
     assert predicted == clusters
 
 
+@pytest.mark.parametrize("method", ["consilience", "kernel-addition"])
+def test_graph_that_some_entities_lack_is_compared_alone(method, tmp_path):
+    views = write_papers(tmp_path)
+    with (tmp_path / "papers.csv").open("r+") as file:
+        header, *lines = file.readlines()
+        lines[5:5] = [f"q{i},{'xyz'[i % 3]}1 {'xyz'[i % 3]}2 {'xyz'[i % 3]}3\n" for i in range(6)]  # without citations
+        file.seek(0)
+        file.writelines([header, *lines])
+    options = ("--encode", "cites=graph", "-k", 3, "--method", method, "--no-assess")
+    ran = run_successfully("cluster", *views, *options, "--out", tmp_path / "out")
+    assert "Not compared with" not in ran.err
+    (row,) = [row for row in read_summary(tmp_path / "out")["comparison"] if row["method"] == "cites alone"]
+    assert row["entities"] == 60
+    assert row["same_as_all"] > 0.9
+
+
 def test_graph_of_links_is_refused_by_methods_without_similarities(tmp_path):
     views = write_papers(tmp_path)
     ran = run_command(

@@ -2,6 +2,7 @@
 
 import pytest
 
+import consilience as cs
 from consilience.registry import list_estimators
 from stage import (
     assert_refused,
@@ -98,15 +99,24 @@ def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
     assert all(labels[0] != labels[i] for i in range(1, 6))
 
 
-def test_weights_decide_between_contradicting_constraints(ab, tmp_path):
-    for heavy in ("must", "cannot"):
-        rows = [("e00", "e59", kind, 1e6 if kind == heavy else 1e-6) for kind in ("must", "cannot")]
-        file = write_csv(tmp_path / f"{heavy}.csv", [*USUAL, "weight"], rows)
-        out = tmp_path / f"{heavy}-out"
-        ran = run_successfully("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", out)
-        labels = by_id(out)
-        assert (labels["e00"] == labels["e59"]) == (heavy == "must")
-        assert "contradict" in ran.err
+def test_pair_that_must_and_cannot_be_together_is_refused(ab, tmp_path):
+    rows = [("e00", "e01", "ML"), ("e02", "e03", "must"), ("e05", "e04", "must"), ("e03", "e02", "cannot-link")]
+    file = write_csv(tmp_path / "links.csv", USUAL, [*rows, ("e04", "e05", "cannot")])
+    ran = run_command("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert_refused(ran, "says of 'e02' and 'e03' both 'must' in row 2 and 'cannot-link' in row 4 (2 such pairs)")
+    views = cs.datasets.make_gaussian_views(30, random_state=0)[0]
+    with pytest.raises(ValueError, match="constraints has a must-link and a cannot-link of '3' and '4': leave one of"):
+        cs.cluster(views, 2, constraints=cs.Constraints([(3, 4)], [(4, 3)]), assess=False)
+
+
+@pytest.mark.parametrize("method", ["consilience", "constrained"])
+def test_chain_that_contradicts_a_cannot_link_is_named(method, ab, tmp_path):
+    rows = [("e00", "e01", "must"), ("e01", "e02", "must"), ("e02", "e03", "must"), ("e00", "e03", "cannot")]
+    file = write_csv(tmp_path / "links.csv", USUAL, [*rows, ("e01", "e03", "must")])
+    options = ("-k", 3, "--method", method, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
+    ran = run_successfully("cluster", *ab, *options)
+    chain = "as (e00, e03), which must-links tie together (e00 = e01 = e03): "
+    assert f"cannot-links contradict must-links (1 such), {chain}" in ran.err
 
 
 def test_empty_weight_is_1(ab, tmp_path):

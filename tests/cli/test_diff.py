@@ -79,6 +79,8 @@ def test_ids_that_look_like_formulas_are_matched(tmp_path):
         ("id,cluster\ne00,zero\n", ("labels.csv is damaged",)),
         ("id,cluster\ne00,1000000000000\n", ("labels.csv is damaged", "clusters are numbered from 1000000000000")),
         (f"id,cluster\ne00,{10**30}\n", ("labels.csv is damaged",)),
+        (f"id,cluster\n{'x' * 200_000},0\n", ("labels.csv is damaged", "field larger than field limit")),
+        ("cluster,id\n0\n", ("cannot be compared", "no entity in common")),
         ("id,cluster\n", ("has no rows",)),
         ("a,b\n1,2\n", ("has no rows with the columns id and cluster",)),
     ],

@@ -733,3 +733,13 @@ def test_unknown_ids_may_be_dropped():
         assert result == Constraints([(1, 2)], [(0, 1)])
     with pytest.raises(ValueError, match=r"unknown must be 'error' or 'drop', got 'skip'"):
         Constraints(unknown="skip")
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path):
+    (tmp_path / "long.csv").write_text(f"first,second,type\n{'x' * 200_000},b,must\n")
+    (tmp_path / "bytes.csv").write_bytes(b"first,second,type\n\xff,b,must\n")
+    for name, reason in {"long": "field larger than field limit", "bytes": "can't decode byte 0xff"}.items():
+        with pytest.raises(ValueError, match=rf"{name}\.csv cannot be read as a CSV file of constraints: .*{reason}"):
+            Constraints.from_table(tmp_path / f"{name}.csv")
+    with pytest.raises(ValueError, match=r"/dev/zero is a device, which may never end: give a CSV file"):
+        Constraints.from_table("/dev/zero")

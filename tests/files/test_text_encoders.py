@@ -414,7 +414,7 @@ def test_damaged_files_are_refused(tmp_path):
 def test_damaged_settings_are_refused(tmp_path):
     write_onnx(tmp_path)
     (tmp_path / "sentence_bert_config.json").write_text("{")
-    assert_refused(tmp_path, "sentence_bert_config.json is damaged")
+    assert_refused(tmp_path, "sentence_bert_config.json cannot be read")
     (tmp_path / "sentence_bert_config.json").write_text("[]")
     assert_refused(tmp_path, "sentence_bert_config.json is damaged: it holds no dict")
 

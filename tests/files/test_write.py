@@ -1,7 +1,10 @@
 """Files and folders appear completely or not at all."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -372,3 +375,24 @@ def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path,
     with pytest.raises(PermissionError, match="not allowed"):
         replace_first()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(NAMES, "old")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files")
+def test_file_that_grows_too_large_is_named(tmp_path):
+    code = """
+import resource, sys
+from pathlib import Path
+from consilience.files import stage_file, stage_folder
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+for stage, write in (
+    (lambda path: stage_folder(path, ()), lambda new: [(new / str(n)).write_bytes(bytes(n)) for n in (9, 2000)]),
+    (stage_file, lambda new: new.write_bytes(bytes(2000))),
+):
+    try:
+        with stage(Path(sys.argv[1]) / "out") as new:
+            write(new)
+    except OSError as error:
+        print(error.filename)
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [str(tmp_path / "out" / "2000"), str(tmp_path / "out")]

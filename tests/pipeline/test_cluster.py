@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -321,6 +322,38 @@ def test_large_table_of_all_columns_is_not_compared(products, monkeypatch):
     assert any(note.startswith("Not compared with views side by side: sparse and dense") for note in result.notes)
     assert "views side by side" not in [row["method"] for row in result.summary["comparison"].rows()]
     assert "description alone" in [row["method"] for row in result.summary["comparison"].rows()]
+
+
+LONG_TEXT = "x" * 1_000_000
+
+
+@pytest.mark.parametrize("place", ["category", "class", "column"])
+def test_one_long_text_takes_little_memory(place, result, tmp_path):
+    result.report.save(tmp_path / "first.html")  # imports what the next one needs, which is slow when it is traced
+    columns = {
+        "size": [i % 3 + i / 1000 for i in range(150)],
+        "color": [["red", "green", "blue"][i % 3] for i in range(150)],
+        "kind": ["abc"[i % 3] for i in range(150)],
+        **{f"number{j}": [(i * 7 + j) % 11 + i / 100 for i in range(150)] for j in range(150 * (place == "column"))},
+    }
+    if place == "column":
+        columns[LONG_TEXT] = columns.pop("size")
+    else:
+        columns[{"category": "color", "class": "kind"}[place]][4] = LONG_TEXT
+    tracemalloc.start()
+    try:
+        long = cs.cluster(pd.DataFrame(columns), 3, labels="kind", method="k-means", assess=False)
+        long.report.save(tmp_path / "report.html")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 150 * len(LONG_TEXT)  # an array of strings of that length takes four times as much
+
+
+def test_names_of_views_can_be_longer_than_those_of_files():
+    views, _ = cs.datasets.make_gaussian_views(30, random_state=0)
+    blocks = {name * 1000: block for name, block in views.items()}
+    assert cs.cluster(blocks, 2, method="k-means", assess=False).views.names == tuple(blocks)
 
 
 def test_steps_and_notes_are_logged(caplog):

@@ -1,12 +1,13 @@
 """The settings of a run as a file."""
 
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from consilience.pipeline.config import FLAGS, read_config, write_config
-from stage import read_labels, run_successfully
+from stage import assert_refused, read_labels, run_command, run_successfully
 
 pytestmark = pytest.mark.quick
 
@@ -38,12 +39,30 @@ def test_written_settings_are_read(tmp_path):
         ("zzz = 1", f"unknown setting 'zzz': choose from {', '.join(FLAGS)}"),
         ("view = [1]", "view must be a text, a number or a list of texts, got \\[1\\]"),
         ("seed = true", "seed must be a text, a number or a list of texts, got True"),
-        ("view = ", "cannot be read"),
+        ("view = ", r"run\.toml \(--config\) cannot be read"),
+        pytest.param(f"k = {'1' * 5000}", r"\(--config\) cannot be read: .*4300 digits", id="long number"),
+        pytest.param(f"view = {'[' * 100_000}", "cannot be read: .* nested ", id="nested"),
+        pytest.param(f"view = {'{a=' * 50}1{'}' * 50}", r"a text, a number or a list of texts, got \{'a'", id="tables"),
     ],
 )
 def test_wrong_settings_are_refused(content, message, tmp_path):
     (tmp_path / "run.toml").write_text(content)
     with pytest.raises(ValueError, match=message):
+        read_config(tmp_path / "run.toml")
+
+
+def test_settings_without_files_are_refused(tmp_path):
+    (tmp_path / "run.toml").write_text("k = 3\n")
+    ran = run_command("cluster", "--config", tmp_path / "run.toml", "--out", tmp_path / "out")
+    assert_refused(ran, "run.toml (--config) names no files as view: add them after the command", code=2)
+
+
+def test_endless_and_huge_files_of_settings_are_not_read(tmp_path):
+    with pytest.raises(ValueError, match=r"/dev/zero is a device or a socket, which may never end.* \(--config\)"):
+        read_config(Path("/dev/zero"))
+    with (tmp_path / "run.toml").open("wb") as file:
+        file.truncate(2**40)  # takes no place on the disk
+    with pytest.raises(ValueError, match=r"\(--config\) cannot be read: it has 1,099,511,627,776 bytes, and at most"):
         read_config(tmp_path / "run.toml")
 
 

@@ -114,6 +114,7 @@ def test_results_are_renamed_without_fitting(cluster, products, tmp_path):
         ('{"0": 3}', "json", r"cluster '0': the name of a cluster must be a string, got int"),
         ('["a"]', "json", r"must have an object such as .*, got \['a'\]"),
         ('{"0": "a"', "json", r"cannot be read: "),
+        pytest.param('{"0": ' + "[" * 100_000, "json", "cannot be read: its values are nested too deeply", id="nested"),
     ],
 )
 def test_unusable_files_of_names_are_refused_before_the_fit(content, suffix, message, tmp_path):

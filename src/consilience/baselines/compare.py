@@ -19,6 +19,7 @@ from ..data import Table, Views
 from ..methods.common.input_checks import holds_views
 from ..methods.common.validation import RANDOM_STATE, Interval, validate_params
 from ..metrics import adjusted_rand_score, evaluate
+from ..metrics.classes import number_classes
 from .wrappers import average_known
 
 SAMPLE_SHARE = 0.8  # share of the entities in the samples that measure stability
@@ -166,7 +167,7 @@ def _compare_one(
     scores = {}
     if classes is not None:
         has_class = _has_class(classes)
-        table = evaluate(classes[has_class].astype(str), labels[has_class])
+        table = evaluate(number_classes(classes[has_class])[1], labels[has_class])
         scores = {score: column[0] for score, column in table.items()}
     last_step = model.steps[-1][1] if hasattr(model, "steps") else model
     agreement = getattr(last_step, "agreement_", np.ones((1, 1)))

@@ -60,6 +60,8 @@ def main(
     if getattr(options, "config", None) is not None:
         try:
             options = parser.parse_args([arguments[0], *read_config(Path(options.config)), *arguments[1:]])
+            if not getattr(options, "view", ["of another program"]):
+                raise ValueError(f"{options.config} (--config) names no files as view: add them after the command")
         except (ValueError, OSError) as error:
             return _report_error(_describe_error(error, ""), USAGE, options.debug)
     options.command_line = f"{parser.prog} {shlex.join(arguments)}"
@@ -123,6 +125,9 @@ def _describe_error(error: Exception, outcome: str) -> str:
             return str(error) or "memory ran out: use fewer entities, or another --method"
         case OSError(errno=errno.ENOSPC):
             return f"the disk is full: {outcome}"
+        case OSError(errno=errno.EFBIG):
+            file = error.filename or "a file"
+            return f"{file} grows beyond the largest size that is allowed (ulimit -f): {outcome}"
         case OSError() if error.strerror:
             return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         case FileExistsError():

@@ -514,8 +514,13 @@ def _format_pair(names: np.ndarray) -> str:
 def _read_columns(table: Any) -> dict[str, list[Any]]:
     """Columns by name, from a frame, a mapping, or a CSV file."""
     if isinstance(table, str | Path):
-        with open(table, newline="", encoding="utf-8-sig") as file:  # with the byte order mark of spreadsheets
-            rows = list(csv.DictReader(file))
+        if Path(table).is_char_device():
+            raise ValueError(f"{table} is a device, which may never end: give a CSV file")
+        try:
+            with open(table, newline="", encoding="utf-8-sig") as file:  # with the byte order mark of spreadsheets
+                rows = list(csv.DictReader(file))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{table} cannot be read as a CSV file of constraints: {error}") from error
         names = rows[0] if rows else {"first": 0, "second": 0, "type": 0}
         columns = {str(name): [row[name] for row in rows] for name in names}
         named = [name for name in ("first", "second") if name in columns]

@@ -56,7 +56,7 @@ def encode_group(kind: str, view: str, labels: list[Any], columns: Mapping[Any, 
         )
         raise ValueError(f"view {view!r} {problem}; the columns are {', '.join(map(repr, columns))}")
     values, features = ENCODERS_BY_KIND[kind](view, {str(label): list_cells(columns[label]) for label in labels})
-    return ViewInput(values, columns=np.asarray(features, dtype=str))
+    return ViewInput(values, columns=np.asarray(features, dtype=object))
 
 
 def _encode_texts(view: str, columns: Cells, **options: Any) -> tuple[Any, Any]:

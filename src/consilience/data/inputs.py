@@ -78,7 +78,7 @@ def is_frame(data: Any) -> bool:
 
 
 def _column_names(frame: Any) -> np.ndarray:
-    return np.asarray([str(label) for label in frame.columns], dtype=str)
+    return np.asarray([str(label) for label in frame.columns], dtype=object)
 
 
 def _coerce_sparse(name: str, data: Any) -> sp.csr_array:

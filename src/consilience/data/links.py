@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from .._saving import save_as
 from ..arrays import available_memory
@@ -88,6 +88,22 @@ def label_components(pairs: np.ndarray, n: int) -> np.ndarray:
     """Connected component of each of n nodes in the graph whose edges are the pairs: (n,)."""
     graph = sp.coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(graph, directed=False)[1]
+
+
+def trace_path(pairs: np.ndarray, start: int, end: int) -> list[int]:
+    """Return the numbers on a shortest path along pairs, none if there is no path."""
+    ends, numbers = compact_pairs(pairs)
+    if not {start, end} <= set(ends.tolist()):
+        return []
+    first, place = np.searchsorted(ends, [start, end]).tolist()
+    graph = sp.csr_array((np.ones(len(pairs), bool), (numbers[:, 0], numbers[:, 1])), shape=(len(ends), len(ends)))
+    previous = breadth_first_order(graph, first, directed=False)[1]
+    path = [place]
+    while path[-1] != first:
+        if previous[path[-1]] < 0:
+            return []
+        path.append(int(previous[path[-1]]))
+    return ends[path[::-1]].tolist()
 
 
 def list_partners(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

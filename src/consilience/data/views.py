@@ -273,7 +273,7 @@ class Views:
         labels = list(files[0].types)
         blocks = {}
         for name, group in name_blocks(groups):
-            columns = np.array(labels, dtype=str)[_column_positions(name, group, labels, len(labels))]
+            columns = np.array(labels, dtype=object)[_column_positions(name, group, labels, len(labels))]
             reader = open_parquet(name, files, columns.tolist())
             blocks[name] = ViewInput(Source.over(reader, name), columns=columns)
         return cls.from_inputs(blocks)

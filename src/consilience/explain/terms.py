@@ -225,7 +225,7 @@ def _list_marked(values: np.ndarray, features: np.ndarray, weights: np.ndarray) 
     high = np.fmax.reduce(numbers, axis=0, initial=-np.inf)
     mean = weights @ np.where(is_present, numbers, 0.0) / n_present
     deviation = np.sqrt(weights @ np.where(is_present, (numbers - mean) ** 2, 0.0) / n_present)
-    is_category = np.char.find(features.astype(str), "=") > 0
+    is_category = np.array([str(feature).find("=") > 0 for feature in features], dtype=bool)
     has_two = ((numbers == low) | (numbers == high) | ~is_present).all(axis=0) & (low < high)
     is_count = ~has_two & (low == 0) & (2 * (weights @ (numbers == 0)) >= n_present)
     is_number = ~has_two & ~is_count

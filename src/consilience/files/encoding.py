@@ -329,7 +329,7 @@ def _join_views(
     blocks: dict[str, ViewInput] = {}
     for name, view in encoded.items():
         features = encodings[name].encoder.features
-        blocks[name] = ViewInput(view.values, columns=None if features is None else np.array(features, dtype=str))
+        blocks[name] = ViewInput(view.values, columns=None if features is None else np.array(features, dtype=object))
     present = np.stack([view.present for view in encoded.values()], axis=1)
     kept = np.asarray(present.any(axis=1))
     if not kept.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,7 +50,7 @@ class ModelViews:
             return [replace(spec, name=spec.view_name)]
         views = [view for view in self.kinds if spec.view_name in (view, self.sources.get(view))]
         if not is_table(spec.path, inputs):
-            kinds = ("images",) if spec.path.is_dir() else MATRIX_KINDS
+            kinds = ("images",) if os.path.isdir(spec.path) else MATRIX_KINDS
             alike = [view for view, kind in self.kinds.items() if kind in kinds and not self.columns.get(view)]
             if not views and spec.name is None and len(alike) == 1:
                 views = alike

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -339,7 +340,7 @@ class _ViewReader:
         for spec in self.specs:
             if spec.selects_columns and spec.path in tables:
                 taken |= set(select_columns(spec.path, spec.columns, list(tables[spec.path]), set()))
-        if not any(spec.path.is_dir() for spec in self.specs):  # whose pictures a column of names may identify
+        if not any(os.path.isdir(spec.path) for spec in self.specs):  # whose pictures a column of names may identify
             taken |= {
                 name
                 for path, columns in tables.items()

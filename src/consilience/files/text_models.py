@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .formats import read_document
+from .networks import open_network, run_network
+
 SEMANTIC = "semantic"  # name of the encoding by the vectors that the package wordllama contains
 SEMANTIC_PACKAGES = ("wordllama", "tokenizers", "safetensors")
 STATIC_BATCH, NETWORK_BATCH = 10_000, 64  # number of texts that are encoded at a time
@@ -148,10 +151,6 @@ def _open_static(tokenizer_path: Path, weights_path: Path, vectors: np.ndarray) 
 
 def _open_onnx(path: Path) -> TextModel:
     """Run an ONNX model on word pieces; vectors of pieces are averaged, unless the first is to stand for the text."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(f"{path}: ONNX models need onnxruntime: pip install 'consilience[onnx]'") from error
     folder = path.parent if (path.parent / "tokenizer.json").is_file() else path.parent.parent
     tokenizer_path, pooling_path = folder / "tokenizer.json", folder / "1_Pooling" / "config.json"
     if not tokenizer_path.is_file():
@@ -161,10 +160,7 @@ def _open_onnx(path: Path) -> TextModel:
     if limit or tokenizer.truncation is None:
         tokenizer.enable_truncation(int(limit or MAX_TOKENS))
     uses_first = _read_pooling(pooling_path)
-    try:
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a class per kind of failure, without a common one
-        raise ValueError(f"{path} is not an ONNX model that can be run: {error}") from error
+    session = open_network(path)
     inputs = [node.name for node in session.get_inputs()]
     if "input_ids" not in inputs or not set(inputs) <= set(NETWORK_INPUTS):
         raise ValueError(
@@ -182,10 +178,8 @@ def _open_onnx(path: Path) -> TextModel:
             pieces = encoding.ids, encoding.attention_mask, encoding.type_ids
             parts[:, row, : len(encoding.ids)] = pieces
         arguments = dict(zip(NETWORK_INPUTS, parts, strict=True))
-        try:
-            (vectors,) = session.run([output], {name: arguments[name] for name in inputs})
-        except Exception as error:  # as above
-            raise ValueError(f"{path} fails on texts of up to {n_tokens} pieces: {error}") from error
+        feeds = {name: arguments[name] for name in inputs}
+        vectors = run_network(path, session, output, feeds, f"texts of up to {n_tokens} pieces")
         if vectors.ndim == 3 and len(vectors) == len(texts):
             mask = arguments["attention_mask"].astype(np.float32)[:, :, None]
             averages = (vectors * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
@@ -226,10 +220,7 @@ def _read_pooling(path: Path) -> bool:
 
 def _read_settings(path: Path, default: Any) -> Any:
     """Read a JSON file of a model, which must hold what `default` is; the default if there is no file."""
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else default
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    settings = read_document(path, json.loads) if path.is_file() else default
     if type(settings) is not type(default):
         raise ValueError(f"{path} is damaged: it holds no {type(default).__name__}")
     return settings

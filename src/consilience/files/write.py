@@ -12,6 +12,7 @@ from pathlib import Path
 from .deferral import SignalDeferral
 from .staging import EXAMPLE, PLACING, Staging, find_staging, is_in_staging, is_locked, remove_leftovers, remove_marks
 
+CANNOT_GROW = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)  # a limit on the file, the disk or the user's share is reached
 OVERWRITE_REMEDY = "choose another name, or pass overwrite=True"  # the command line names its option instead
 
 
@@ -23,8 +24,9 @@ def stage_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterato
     with _open_staging(final, final.parent) as (staging, deferral):
         temporary = staging.new / final.name
         deferral.lift()
-        yield temporary
-        _flush_to_disk([temporary])
+        with _name_unwritten_file(staging.new, final.parent):
+            yield temporary
+            _flush_to_disk([temporary])
         deferral.hold()
         _take_place(temporary, final, overwrite)
 
@@ -46,8 +48,9 @@ def stage_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
     try:
         with _open_staging(final, final if existed else final.parent) as (staging, deferral):
             deferral.lift()
-            yield staging.new
-            _flush_to_disk([file for file in staging.new.rglob("*") if file.is_file()])
+            with _name_unwritten_file(staging.new, final):
+                yield staging.new
+                _flush_to_disk([file for file in staging.new.rglob("*") if file.is_file()])
             deferral.hold()
             if existed or not _rename_to_new(staging.new, final):
                 _replace_files(staging, final, names, overwrite)
@@ -102,6 +105,21 @@ def _open_staging(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDe
     except KeyboardInterrupt as stop:
         if published and not is_in_staging(final):
             stop.add_note(f"the results are in {final}")
+        raise
+
+
+@contextmanager
+def _name_unwritten_file(new: Path, final: Path) -> Iterator[None]:
+    """Name the file by its final path if it cannot be written to the end, which the system reports without a name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in CANNOT_GROW:
+            files = [path for path in new.rglob("*") if path.is_file() and not is_in_staging(path.relative_to(new))]
+            last = max(files, key=lambda path: path.stat().st_mtime_ns, default=new)
+            named = Path(new if error.filename is None else error.filename)
+            place = named if named != new and named.is_relative_to(new) else last
+            error.filename = str(final / place.relative_to(new))
         raise
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,28 @@ def evaluate(y: Any, labels: Any) -> Table:
             }
         )
     return Table.from_rows(rows)
+
+
+def number_classes(classes: Iterable[Any]) -> tuple[list[str], np.ndarray]:
+    """Return the names of classes in their order, and the position of each entity's class among them.
+
+    Scores are computed from the positions: an array of strings reserves the length of the longest for every entity, so
+    that a single long text would fill the memory.
+
+    Parameters
+    ----------
+    classes : iterable of object
+        The class of each entity.
+
+    Examples
+    --------
+    >>> number_classes(["red", "blue", "red"])
+    (['blue', 'red'], array([1, 0, 1]))
+    """
+    texts = [str(value) for value in classes]
+    names = sorted(set(texts))
+    position = {name: i for i, name in enumerate(names)}
+    return names, np.array([position[text] for text in texts], dtype=np.intp)
 
 
 def average_entropy(y: Any, labels: Any, base: float = 2) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -66,12 +67,9 @@ def _write_value(value: Any) -> str:
 
 def read_config(path: Path) -> list[str]:
     """Read settings as arguments of the command line, whose parser checks the values."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {path} (--config)") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} (--config) cannot be read: {error}") from error
+    from ..files.formats import read_document  # loads numpy, which commands without --config load later
+
+    content = read_document(path, tomllib.loads, "--config")
     arguments: list[str] = []
     for name, value in content.items():
         if name not in FLAGS:
@@ -92,4 +90,5 @@ def _list_arguments(path: Path, name: str, value: Any) -> Sequence[str]:
             return [part for item in value for part in _list_arguments(path, name, item)]
         case str() | int() | float() if type(value) is not bool:
             return [f"{flag}={value}"] if flag.startswith("--") else [flag, str(value)]
-    raise ValueError(f"{path} (--config): {name} must be a text, a number or a list of texts, got {value!r}")
+    shown = reprlib.repr(value)
+    raise ValueError(f"{path} (--config): {name} must be a text, a number or a list of texts, got {shown}")

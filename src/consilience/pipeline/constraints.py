@@ -76,7 +76,7 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
     if "weight" in table:
         table["weight"] = [1.0 if weight is None else weight for weight in table["weight"]]
     position = np.cumsum(prepared.kept) - 1  # of the entities among those that are kept
-    rows_by_view: dict[str | None, list[dict[str, Any]]] = {}
+    rows_by_view: dict[str | None, list[dict[str, Any]]] = {}  # with the number of the row in the file
     for row, (view, *cells) in enumerate(zip(views, *table.values(), strict=True), 1):
         link = dict(zip(table, cells, strict=True))
         ends = [_find_entities(path, row, link[end], view, prepared) for end in COLUMNS[:2]]
@@ -84,8 +84,10 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
             None if view is None else _find_view_with(path, row, view, [position[list(end)] for end in ends], prepared)
         )
         pairs = [(first, second) for first in ends[0] for second in ends[1]]
-        rows_by_view.setdefault(name, []).extend({**link, "first": a, "second": b} for a, b in pairs)
+        rows_by_view.setdefault(name, []).extend({**link, "first": a, "second": b, "row": row} for a, b in pairs)
     links = {name: _build(path, rows, table, prepared) for name, rows in rows_by_view.items()}
+    for name, rows in rows_by_view.items():
+        _refuse_pairs_of_both(path, rows, links[name], position, prepared)
     joint = reduce(or_, links.values())
     by_view = {name: links.get(name, Constraints()) for name in prepared.views.names} if None not in links else {}
     return FileConstraints(path, joint, by_view, len(views))
@@ -106,7 +108,34 @@ def number_constraints(constraints: Constraints, prepared: EncodedData) -> FileC
         if not prepared.kept[pairs].all():
             raise ValueError("--constraints names an entity that has no data in any view: leave out its constraints")
         joint = constraints.renumbered(np.cumsum(prepared.kept) - 1)
+    both = _find_pairs_of_both(joint)
+    if both:
+        names = " and ".join(repr(str(prepared.names[place])) for place in both[0])
+        raise ValueError(f"--constraints has a must-link and a cannot-link of {names}: leave one of them out")
     return FileConstraints(Path("constraints"), joint, {}, constraints.size)
+
+
+def _find_pairs_of_both(links: Constraints) -> list[tuple[int, int]]:
+    """Find the pairs, by position, that must and cannot be in one cluster."""
+    must, cannot = (set(map(tuple, part.pairs.tolist())) for part in (links.must, links.cannot))
+    return sorted(must & cannot)
+
+
+def _refuse_pairs_of_both(
+    path: Path, rows: list[dict[str, Any]], links: Constraints, position: np.ndarray, prepared: EncodedData
+) -> None:
+    """Refuse a pair that one row says must, and another says cannot, be in one cluster."""
+    both = _find_pairs_of_both(links)
+    if not both:
+        return
+    ends = [tuple(sorted((int(position[row["first"]]), int(position[row["second"]])))) for row in rows]
+    numbers = {str(row["type"]).strip(): row["row"] for row, pair in zip(rows, ends, strict=True) if pair == both[0]}
+    kinds = " and ".join(f"{kind!r} in row {number}" for kind, number in numbers.items())
+    names = " and ".join(repr(str(prepared.names[place])) for place in both[0])
+    raise ValueError(
+        f"{path} (--constraints) says of {names} both {kinds} ({len(both)} such pair{'s' * (len(both) != 1)}): delete "
+        "one of the rows"
+    )
 
 
 def _build(path: Path, rows: list[dict[str, Any]], columns: Mapping[str, Any], prepared: EncodedData) -> Constraints:

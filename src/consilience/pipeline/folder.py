@@ -15,6 +15,7 @@ from ..assessment import Assessment
 from ..data import Table
 from ..files import check_complete, parse_view, stage_folder
 from ..files.descriptions import parse_descriptions
+from ..files.formats import read_document
 from ..files.spec import is_same_file
 from ..persist import load, save
 from .changes import Changes, RunUpdate, compare_labels
@@ -84,10 +85,7 @@ def read_summary(path: Path) -> dict[str, Any]:
     """Read the summary.json of a run."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path}: give a folder that `consilience cluster --out` has written")
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    facts = read_document(path, json.loads)
     try:
         is_valid = type(facts["inputs"]["view"]) is type(facts.get("notes", [])) is list
     except (TypeError, KeyError):
@@ -103,19 +101,19 @@ def read_labels(folder: Path) -> tuple[list[str], np.ndarray, list[str]]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path}: give a folder that `consilience cluster` has written")
     check_complete(folder)
-    with path.open(newline="", encoding="utf-8") as file:
-        table = csv.DictReader(file)
-        rows = list(table) if {"id", "cluster"} <= set(table.fieldnames or ()) else None
     try:
+        with path.open(newline="", encoding="utf-8") as file:
+            table = csv.DictReader(file)
+            rows = list(table) if {"id", "cluster"} <= set(table.fieldnames or ()) else None
         labels = np.array([int(row["cluster"]) for row in rows or ()], dtype=np.int64)
         check_numbers(labels)
-    except (OverflowError, TypeError, ValueError) as error:
+    except (csv.Error, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     if not rows:
         raise ValueError(f"{path} has no rows with the columns id and cluster: it is not written by consilience")
     names = {int(label): remove_guard(row.get("name") or "") for label, row in zip(labels, rows, strict=True)}
     return (
-        [remove_guard(row["id"]) for row in rows],
+        [remove_guard(row["id"] or "") for row in rows],
         labels,
         [names.get(number, "") for number in range(int(labels.max()) + 1)],
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..explain.namer import check_name
 from ..files import InputFiles, ViewContent, read_table
-from ..files.formats import parse_path, split_sheet
+from ..files.formats import parse_path, read_document, split_sheet
 from ..files.spec import split_columns
 
 EXPECTED = "columns 'cluster' (a number or a present name) and 'name' (the new name)"
@@ -59,14 +60,9 @@ def read_names(names: str | Mapping[Any, Any] | None) -> dict[str, str]:
 
 def _read_object(path: Path) -> list[tuple[str, Any]]:
     """Read the entries of a JSON object."""
-    with InputFiles() as inputs:
-        file = inputs.locate(path)
-        try:
-            content = json.loads(file.location.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{path} (--names) cannot be read: {error}") from error
+    content = read_document(path, json.loads, "--names")
     if type(content) is not dict:
-        raise ValueError(f'{path} (--names) must have an object such as {{"0": "knives"}}, got {str(content)[:40]}')
+        raise ValueError(f'{path} (--names) must have an object such as {{"0": "knives"}}, got {reprlib.repr(content)}')
     return list(content.items())
 
 

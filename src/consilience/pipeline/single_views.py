@@ -15,6 +15,7 @@ from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..files import EncodedData
 from ..metrics import adjusted_rand_score, evaluate
+from ..metrics.classes import number_classes
 from ..registry import DIRECTION_KINDS, EstimatorDeclaration, join_kinds
 from .loading import LoadedData
 from .log import RunLog
@@ -82,13 +83,8 @@ def _list_alternatives(
     for content, names in group_by_content(prepared).items():
         positions = [views.names.index(name) for name in names]
         entities = np.flatnonzero(views.present[:, positions].any(axis=1))
+        # the columns of similarities stay: methods choose those of the entities by the places of the rows
         alone = views[entities][names]
-        if any(kinds[name] == "similarities" for name in names):
-            blocks = {
-                name: views[name][entities][:, entities] if kinds[name] == "similarities" else alone[name]
-                for name in names
-            }
-            alone = alone.replace_blocks(blocks)
         yield f"{content} alone", alone, {name: kinds[name] for name in names}, entities
 
 
@@ -115,5 +111,5 @@ def score_labels(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     has_class = classes != ""
     if not has_class.any():
         return dict.fromkeys(SCORES, np.nan)
-    scores = evaluate(classes[has_class].astype(str), labels[has_class])
+    scores = evaluate(number_classes(classes[has_class])[1], labels[has_class])
     return {name: float(scores[name][0]) for name in SCORES}

@@ -12,6 +12,7 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
+from ..metrics.classes import number_classes
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
 from .constraints import describe_satisfied
@@ -135,7 +136,7 @@ def compute_matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
     has_class = classes != ""
     if not has_class.any():
         return float("nan")
-    table = contingency_matrix(classes[has_class].astype(str), labels[has_class])
+    table = contingency_matrix(number_classes(classes[has_class])[1], labels[has_class])
     return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / has_class.sum())
 
 

@@ -54,7 +54,11 @@ def write_workbook(path: Path, tables: SheetTables) -> list[str]:
     except xlsxwriter.exceptions.FileCreateError as error:  # contains an OSError, such as a full temporary folder
         for sheet in book.worksheets():
             sheet.row_data_fh.close()  # XlsxWriter leaves its temporary files open
+        error.args[0].filename = str(path)
         raise error.args[0] from error
+    except OSError as error:  # of a temporary file
+        error.filename = str(path)
+        raise
     path.write_bytes(content.getbuffer())
     return notes
 

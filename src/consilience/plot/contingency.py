@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
+from ..metrics.classes import number_classes
 from ._docs import share_docs
 from ._figure import Axes, draw_heatmap, escape_name, get_axes, heatmap_size, label_cells
 from ._model import check_names, get_fitted_attribute
@@ -98,11 +99,11 @@ class ContingencyDisplay:
             raise ValueError(f"classes have shape {y.shape}, clusters {labels.shape}: give one of each per entity")
         if not len(y):
             raise ValueError("there are no entities to count: give at least one")
-        y = y.astype(str) if y.dtype == object else y  # objects such as None cannot be sorted, but their names can
+        classes, y = number_classes(y.tolist()) if y.dtype.kind in "OU" else np.unique(y, return_inverse=True)
         clusters = np.unique(labels).tolist()
         named = check_names(names, clusters[-1] + 1)
         columns = clusters if named is None else [named[c] if c >= 0 else "none" for c in clusters]
-        return cls(contingency_matrix(y, labels), np.unique(y).tolist(), columns).plot(ax)
+        return cls(contingency_matrix(y, labels), list(classes), columns).plot(ax)
 
     @classmethod
     def from_estimator(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..explain import OriginalColumn
+from ..metrics.classes import number_classes
 from .facts import ReportFacts
 from .markup import Html, clean_text, format_integer, tag, truncate
 from .pack import measure_packed, pack_numbers
@@ -192,7 +193,7 @@ def _explain_variance(values: np.ndarray, kind: str, labels: np.ndarray) -> floa
     """Return the share of the variance of ranks, or of indicators of categories, that the clusters explain."""
     if kind == "category":
         is_filled = np.array([value is not None for value in values], dtype=bool)
-        _, codes = np.unique(values[is_filled].astype(str), return_inverse=True)
+        codes = number_classes(values[is_filled])[1]
         indicators = (codes[:, None] == np.arange(min(codes.max(initial=-1) + 1, 50))).astype(np.float64)
     else:
         is_filled = np.isfinite(values)

@@ -14,6 +14,7 @@ from ..data.links import label_components
 from ..explain import Difference, find_differences, profile
 from ..explain.names import choose_names
 from ..explain.terms import count_terms
+from ..metrics.classes import number_classes
 from ..pipeline.changes import join_words
 from ..pipeline.log import count_noun
 from ..report.markup import format_number
@@ -130,7 +131,7 @@ def score_groups(opened: OpenedRun, clustering: Clustering) -> dict[str, float] 
     is_scored = (classes != "") & (clustering.labels >= 0)
     if not is_scored.any():
         return None
-    nmi = normalized_mutual_info_score(classes[is_scored].astype(str), clustering.labels[is_scored])
+    nmi = normalized_mutual_info_score(number_classes(classes[is_scored])[1], clustering.labels[is_scored])
     return {"nmi": round(float(nmi), 4)}
 
 

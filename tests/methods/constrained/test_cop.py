@@ -167,8 +167,8 @@ def test_refuses_contradictions():
     X = np.random.default_rng(0).standard_normal((6, 2))
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
     message = (
-        r"cannot-link \(0, 2\) contradicts must-links, which tie these entities together \(1 such\): leave it or one "
-        "of the must-links out, or use PCKMeans, which may violate constraints"
+        r"cannot-link \(0, 2\) contradicts must-links, which tie these entities together \(0 = 1 = 2\) \(1 such\): "
+        "leave it or one of the must-links out, or use PCKMeans, which may violate constraints"
     )
     with pytest.raises(cs.InfeasibleConstraintsError, match=message) as raised:
         cs.COPKMeans(3).fit(X, constraints=constraints)

@@ -893,7 +893,7 @@ def test_warns_of_conflict_across_views():
     with pytest.warns(
         UserWarning,
         match=rf"cannot-links contradict must-links \(1 such\), as \({first}, {other}\), which must-links tie "
-        r"together: they count as they are, and nothing is inferred from them",
+        rf"together \({first} = {other}\): each counts with its weight, .* and nothing is inferred from these",
     ):
         model = fit_model(views, constraints)
     assert model.constraints_["b"].cannot_link.tolist()[0] == [first, other]

@@ -342,14 +342,15 @@ def test_warns_of_contradictions(estimator):
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
     message = (
-        r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together: they count as "
-        r"they are, and nothing is inferred from them. See Constraints.conflicts"
+        r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together \(0 = 1 = 2\): "
+        r"each counts with its weight, clusters break some of them, and nothing is inferred from these cannot-links\."
+        r" See Constraints\.conflicts"
     )
     with pytest.warns(UserWarning, match=message):
         model = estimator(3, random_state=0).fit(X, constraints=constraints)
     assert model.n_violations_ >= 1
     names = [f"entity {i}" for i in range(90)]
-    with pytest.warns(UserWarning, match=r"as \(entity 0, entity 2\), which must-links tie together"):
+    with pytest.warns(UserWarning, match=r"tie together \(entity 0 = entity 1 = entity 2\)"):
         estimator(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
 
 

@@ -17,7 +17,7 @@ from .base import (
     TableOptions,
     register_format,
 )
-from .inputs import InputFiles, parse_path, split_sheet
+from .inputs import InputFiles, parse_path, read_document, split_sheet
 
 for _format in (
     *(delimited.FORMAT, jsonl.FORMAT, jsonl.JSON, parquet.FORMAT, excel.FORMAT),
@@ -88,6 +88,7 @@ __all__ = [
     "TableOptions",
     "is_table",
     "parse_path",
+    "read_document",
     "read_file",
     "read_input",
     "read_path",

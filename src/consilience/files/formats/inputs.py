@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from .base import FORMATS, FileContent, InputFile
 from .text import UTF_16_MARKS
@@ -17,6 +18,7 @@ from .text import UTF_16_MARKS
 STANDARD_INPUT = "/dev/stdin"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SNIFFED = 65536  # bytes at the start of a pipe from which its format is detected
+MAX_DOCUMENT = 2**26  # bytes of a file that is read and parsed as a whole
 
 
 class InputFiles:
@@ -126,3 +128,31 @@ def split_sheet(path: Path) -> tuple[Path, str | None]:
 def parse_path(text: str) -> Path:
     """Path that an argument names; - is standard input, as for other commands."""
     return Path(STANDARD_INPUT if text == "-" else text)
+
+
+def read_document(path: Path, parse: Callable[[str], Any], option: str = "") -> Any:
+    """Read a file of settings or facts as a whole, and parse its text.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file, of at most `MAX_DOCUMENT` bytes.
+    parse : callable
+        Turns the text into values, such as `json.loads`; any ValueError is an error in the file.
+    option : str, optional
+        The option that names the file, for messages.
+    """
+    role = f" ({option})" if option else ""
+    with InputFiles() as inputs:
+        try:
+            location = inputs.locate(path).location
+        except (FileNotFoundError, IsADirectoryError, ValueError) as error:
+            raise type(error)(f"{error}{role}") from None
+        try:
+            if location.stat().st_size > MAX_DOCUMENT:
+                raise ValueError(f"it has {location.stat().st_size:,} bytes, and at most {MAX_DOCUMENT:,} are read")
+            return parse(location.read_text(encoding="utf-8"))
+        except RecursionError:
+            raise ValueError(f"{path}{role} cannot be read: its values are nested too deeply") from None
+        except ValueError as error:
+            raise ValueError(f"{path}{role} cannot be read: {error}") from error

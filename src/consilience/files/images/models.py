@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..networks import open_network, run_network
 from .reading import import_pillow
 
 if TYPE_CHECKING:
@@ -39,14 +40,7 @@ def open_image_model(path: Path) -> ImageModel:
             f"{path} is not an .onnx file: export the model with torch.onnx.export. Checkpoints of PyTorch name no "
             "network, and may run code"
         )
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(f"{path}: ONNX models need onnxruntime: pip install 'consilience[onnx]'") from error
-    try:
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a class per kind of failure, without a common one
-        raise ValueError(f"{path} is not an ONNX model that can be run: {error}") from error
+    session = open_network(path)
     inputs = session.get_inputs()
     shape = inputs[0].shape if len(inputs) == 1 else []
     is_channels_last = len(shape) == 4 and shape[3] == 3
@@ -84,10 +78,8 @@ def crop_picture(image: Image, width: int, height: int) -> Image:
 
 def _run(session: Any, name: str, pictures: np.ndarray, path: Path) -> np.ndarray:
     """Return the first output of the model: maps are averaged over places, tokens over their sequence."""
-    try:
-        output = session.run([session.get_outputs()[0].name], {name: pictures})[0]
-    except Exception as error:  # onnxruntime has a class per kind of failure, without a common one
-        raise ValueError(f"{path} fails on pictures of shape {pictures.shape[1:]}: {error}") from error
+    first = session.get_outputs()[0].name
+    output = run_network(path, session, first, {name: pictures}, f"pictures of shape {pictures.shape[1:]}")
     if output.ndim < 2 or len(output) != len(pictures):
         raise ValueError(f"{path} returns an array of shape {output.shape} for {len(pictures)} pictures")
     if output.ndim == 3:

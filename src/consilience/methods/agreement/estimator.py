@@ -67,6 +67,8 @@ from .warm import Knowledge, WarmRefinement
 
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
+# what becomes of constraints that contradict each other
+OUTWEIGHED = "of a pair with both the heavier counts, and otherwise clusters break as little weight as they can"
 DIFFERENT = 0.5  # normalized mutual information below which two partitions count as different
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
 LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
@@ -257,7 +259,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         ids = get_entity_ids(X, views)
         links = resolve_constraints(check_constraints(constraints), views, ids, None)
         if len(links.conflicts):
-            warn_of_conflicts(links.conflicts, ids)
+            warn_of_conflicts(links.conflicts, links.must.pairs, ids, OUTWEIGHED)
             links = drop_outweighed(links)
         rng = make_generator(self.random_state)
         sample = self._sample(views, any(precomputed.values()), init, rng)

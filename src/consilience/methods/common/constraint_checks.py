@@ -12,7 +12,11 @@ from ..._numbers import is_integer
 from ..._warnings import find_stack_level
 from ...data import Constraints, Views
 from ...data.inputs import coerce_view, is_frame
+from ...data.links import trace_path
 from .input_checks import show_id
+
+MAX_SHOWN = 8  # entities of a chain in a message
+SOFT = "each counts with its weight, clusters break some of them, and nothing is inferred from these cannot-links"
 
 
 def check_constraints(constraints: Any, name: str = "constraints") -> Constraints:
@@ -110,13 +114,21 @@ def convert_rows(constraints: Constraints, views: Views, view: str | None) -> Co
     return constraints.renumbered(entity)
 
 
-def warn_of_conflicts(conflicts: np.ndarray, ids: np.ndarray | None) -> None:
-    """Warn about cannot-links that contradict must-links."""
+def warn_of_conflicts(conflicts: np.ndarray, must: np.ndarray, ids: np.ndarray | None, effect: str) -> None:
+    """Warn about cannot-links that contradict must-links; `effect` says what the method does with them."""
     if len(conflicts):
         first, second = conflicts[0] if ids is None else ids[conflicts[0]]
         warnings.warn(
             f"cannot-links contradict must-links ({len(conflicts)} such), as ({first}, {second}), which must-links tie "
-            "together: they count as they are, and nothing is inferred from them. See Constraints.conflicts",
+            f"together{show_chain(conflicts[0], must, ids)}: {effect}. See Constraints.conflicts",
             UserWarning,
             stacklevel=find_stack_level(),
         )
+
+
+def show_chain(pair: np.ndarray, must: np.ndarray, ids: np.ndarray | None) -> str:
+    """Return the shortest chain of must-links between two entities, for messages; nothing if only a mapping has one."""
+    chain = trace_path(must, *pair.tolist())
+    names = [str(entity if ids is None else ids[entity]) for entity in chain]
+    shown = names if len(names) <= MAX_SHOWN else [*names[: MAX_SHOWN - 2], "...", names[-1]]
+    return f" ({' = '.join(shown)})" if chain else ""

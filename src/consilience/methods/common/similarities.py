@@ -71,10 +71,17 @@ def find_precomputed_columns(
         if comparing[name].columns_are_entities:
             columns[name] = views.rows[views.present[:, v], v]
             n_rows, n_columns = views[name].shape
-            if columns[name].max() >= n_columns or not (isinstance(source, Views) or n_rows == n_columns):
+            if not (isinstance(source, Views) or n_rows == n_columns):
                 raise ValueError(
                     f"view {name!r}: {needed}, {len(views)} x {len(views)}, got shape {views[name].shape}: give one "
                     "(K[rows][:, rows] of a larger one, or rows of cs.Views that hold it), or compare features"
+                )
+            last = int(columns[name].max())
+            if last >= n_columns:
+                raise ValueError(
+                    f"view {name!r}: {needed}, with a column for each row that it had before entities were selected. "
+                    f"A row that was at position {last} has no column: there are {n_columns}. Select rows of cs.Views "
+                    "that hold the whole matrix, or compare features"
                 )
     return columns
 

@@ -13,6 +13,7 @@ from ...arrays import Seed
 from ...data import Constraints
 from ...data.links import label_components, list_partners
 from ...rows import ViewRows
+from ..common.constraint_checks import show_chain
 from ..common.docs import share_docs
 from .pairwise import PATIENCE, InfeasibleConstraintsError, LinkedView, Penalties
 from .pck import PCKMeans
@@ -122,9 +123,9 @@ class COPKMeans(PCKMeans):
         conflicts = links.conflicts
         if len(conflicts):
             raise InfeasibleConstraintsError(
-                f"cannot-link {show_pair(conflicts[0], ids)} contradicts must-links, which tie these entities together "
-                f"({len(conflicts)} such): leave it or one of the must-links out, or use PCKMeans, which may violate "
-                "constraints",
+                f"cannot-link {show_pair(conflicts[0], ids)} contradicts must-links, which tie these entities together"
+                f"{show_chain(conflicts[0], links.must.pairs, ids)} ({len(conflicts)} such): leave it or one of the "
+                "must-links out, or use PCKMeans, which may violate constraints",
                 conflicts,
             )
         return HardLinkedView(rows, links.must, links.cannot, False, ids)

@@ -21,7 +21,7 @@ from ..._warnings import find_stack_level
 from ...arrays import Seed, is_sparse, make_generator, take_rows, to_host, use_threads
 from ...data import Constraints, Table, Views
 from ...data.inputs import resolve_per_view
-from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
+from ..common.constraint_checks import SOFT, get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
 from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
@@ -346,7 +346,8 @@ class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self._store(views, mapped, finished)
         if finished.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        warn_of_conflicts(mapped.find_conflicts(view_links, common), ids)
+        conflicts = mapped.find_conflicts(view_links, common)
+        warn_of_conflicts(conflicts, self.input_constraints_.must.pairs, ids, SOFT)
         self._warn(mapped, finished.state)
         return self
 

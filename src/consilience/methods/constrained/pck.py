@@ -27,7 +27,7 @@ from ...arrays import (
 from ...data import Constraints, Table, Views
 from ...divergences import SquaredEuclidean
 from ...rows import ViewRows
-from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
+from ..common.constraint_checks import SOFT, check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
 from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
@@ -226,7 +226,7 @@ class PCKMeans(ConstrainedKMeansMixin, BaseEstimator):
         self._metric = state.metric
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        warn_of_conflicts(links.conflicts, ids)
+        warn_of_conflicts(links.conflicts, links.must.pairs, ids, SOFT)
         warn_if_not_converged(self)
         warn_about_empty_clusters(self.labels_, self.n_clusters, EMPTY_REMEDY)
         warn_of_inexact_farthest(state)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ...metrics import evaluate
+from ...metrics.classes import number_classes
 from ..charts import build_table, shade_cell
 from ..facts import ReportFacts
 from ..markup import Html, format_count, format_integer, join_html, mark_user_text, tag
@@ -26,10 +29,11 @@ def build_classes(facts: ReportFacts) -> Section | None:
     is_known = np.array([value is not None for value in facts.classes], dtype=bool)
     is_counted = is_known & (facts.labels >= 0)
     if is_counted.any():
-        class_names = [facts.name_class(value) for value in facts.classes[is_counted]]
-        names, classes = np.unique(class_names, return_inverse=True)
+        names, classes = number_classes(facts.name_class(value) for value in facts.classes[is_counted])
         order = _order_classes(facts, names)
-        body = _compare_with_clusters(facts, names[order], np.argsort(order)[classes], facts.labels[is_counted])
+        body = _compare_with_clusters(
+            facts, [names[i] for i in order], np.argsort(order)[classes], facts.labels[is_counted]
+        )
     else:
         missing = "is in a group and has a known class" if is_known.any() else "has a known class"
         body = tag("p", f"No entity {missing}.")
@@ -45,19 +49,19 @@ def build_classes(facts: ReportFacts) -> Section | None:
     return Section.build("classes", "Known classes", "Comparison with the known classes", body, notes)
 
 
-def _order_classes(facts: ReportFacts, names: np.ndarray) -> np.ndarray:
+def _order_classes(facts: ReportFacts, names: Sequence[str]) -> np.ndarray:
     """Order classes as the user named them, then numbers by value, then the others by name."""
     positions = {str(name): i for i, name in reversed(list(enumerate(facts.class_names or ())))}
 
     def key(i: int) -> tuple[int, float, str]:
-        name = str(names[i])
+        name = names[i]
         number = float(name) if name.lstrip("-").replace(".", "", 1).isdecimal() else np.inf
         return positions.get(name, len(positions)), number, name
 
     return np.array(sorted(range(len(names)), key=key))
 
 
-def _compare_with_clusters(facts: ReportFacts, names: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> Html:
+def _compare_with_clusters(facts: ReportFacts, names: Sequence[str], classes: np.ndarray, labels: np.ndarray) -> Html:
     clusters, columns = np.unique(labels, return_inverse=True)
     counts = np.zeros((len(names), len(clusters)), dtype=np.int64)
     np.add.at(counts, (classes, columns), 1)
@@ -86,7 +90,7 @@ def _tabulate_scores(classes: np.ndarray, labels: np.ndarray) -> Html:
     return build_table("Scores (↑ higher is better, ↓ lower is better)", head, [row], "scores")
 
 
-def _tabulate_counts(facts: ReportFacts, names: np.ndarray, clusters: np.ndarray, counts: np.ndarray) -> Html:
+def _tabulate_counts(facts: ReportFacts, names: Sequence[str], clusters: np.ndarray, counts: np.ndarray) -> Html:
     sizes = np.maximum(counts.sum(axis=1), 1)
     shown = counts[:MAX_SHOWN, :MAX_SHOWN]
     rows = [
