@@ -28,7 +28,7 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     facts = read_summary(folder / SUMMARY)
     read_names(options.names)  # refuses a bad file before the data is read
     saved = open_model(folder)
-    run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
+    run = restore_run(facts, saved, RunOptions.parse(vars(options)), terminal)
     check_inputs_stay([out], replace(run.options, names=options.names), folder / SUMMARY, folder / MODEL)
     if options.names is not None:
         run = run.rename(options.names)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
-from .._numbers import is_integer, is_real
+from .._numbers import is_integer, is_real, is_truth_value
 from ..data import Constraints
 from ..explain.namer import Namer
 from .log import RunLog
@@ -130,15 +130,15 @@ def cluster(
             view=list_files(data),
             id=id_column,
             mapping=[str(path) for path in mappings],
-            kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
-            encode=encode or {},
-            labels=labels if type(labels) is str else None,
-            seeds=seeds if type(seeds) is str else None,
+            kind={str(name): str(kind) for name, kind in (kinds or {}).items()},
+            encode={str(name): way if callable(way) else str(way) for name, way in (encode or {}).items()},
+            labels=str(labels) if is_path(labels) else None,
+            seeds=str(seeds) if is_path(seeds) else None,
             constraints=str(constraints) if is_path(constraints) else None,
             describe=list_described(describe) or (),
-            method=method,
-            settings=options or {},
-            k=_write_n_clusters(n_clusters),
+            method=str(method),
+            settings={str(name): value for name, value in (options or {}).items()},
+            k=_check_n_clusters(n_clusters),
             seed=random_state,
             outliers=outliers,
             assess=assess,
@@ -151,11 +151,13 @@ def cluster(
         return Result(run_pipeline(run_options, log, memory), data)
 
 
-def _write_n_clusters(n_clusters: int | str) -> str:
-    text = str(n_clusters)
-    if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
-        raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
-    return text
+def _check_n_clusters(n_clusters: Any) -> Any:
+    """Return the number of clusters, 'auto' or 'small-groups', as Python's own types."""
+    if is_integer(n_clusters, least=1) and not is_truth_value(n_clusters):
+        return int(n_clusters)
+    if isinstance(n_clusters, str) and n_clusters in ("auto", "small-groups"):
+        return str(n_clusters)
+    raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
 
 
 def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: Any) -> None:

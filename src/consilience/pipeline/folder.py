@@ -23,7 +23,7 @@ from .fitting import FittedRun, reduce_views
 from .loading import compute_digest, load_data
 from .log import RunLog
 from .memory import MemoryInputs
-from .options import RunOptions
+from .options import RunOptions, parse_texts
 from .outputs import note_guarded, remove_guard, write_json, write_label_table
 from .run import PipelineRun
 from .saved_model import check_numbers, check_saved
@@ -152,8 +152,8 @@ def restore_run(
     Options that are not set are those of the run; further columns may be described.
     """
     inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
-    recorded = {name: value for name, value in inputs.items() if value is not None}
-    unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
+    recorded = parse_texts({name: value for name, value in inputs.items() if value is not None})
+    unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [], {})}
     check_described(options.describe, options.view or recorded["view"], saved["columns"])
     unset["describe"] = list(dict.fromkeys([*recorded.get("describe", []), *options.describe]))
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))

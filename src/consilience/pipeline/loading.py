@@ -90,27 +90,13 @@ class LoadedData:
         return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.choices.encode).views
 
 
-def parse_pairs(option: str, form: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Parse the values of an option that is given once per view, such as NAME=KIND; a mapping stays as it is."""
-    if isinstance(texts, Mapping):
-        return dict(texts)
-    pairs: dict[str, Any] = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not (name and separator and value):
-            raise ValueError(f"{option} needs the form {form}, got {text!r}")
-        if pairs.setdefault(name, value) != value:
-            raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
-    return pairs
-
-
 def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Path) -> None:
     """Refuse to write over the input files, even with --force."""
     inputs = [parse_view(text).path for text in options.view or ()]
     inputs += map(Path, options.mapping or ())
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
-    inputs += [parse_path(options.names)] if type(options.names) is str else []
+    inputs += [parse_path(options.names)] if isinstance(options.names, str) else []
     inputs += [spec.path for spec in parse_descriptions(options.describe or ()) if spec.path is not None]
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
@@ -179,8 +165,7 @@ def load_data(
     Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind. With a
     `template`, the content of a model file, the files are read as the views of that model.
     """
-    kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
-    encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
+    encode = options.encode
     with InputFiles({} if memory is None else memory.objects) as inputs:
         with log.step("reading the files", "read the files"):
             if template is not None:
@@ -191,7 +176,7 @@ def load_data(
                 reading = read_files(
                     [parse_view(text) for text in options.view] if memory is None else memory.specs,
                     **collect_reading_options(options),
-                    kinds=kinds,
+                    kinds=options.kind,
                     inputs=inputs,
                 )
         if memory is not None:
@@ -212,7 +197,7 @@ def load_data(
             descriptions, description_notes = read_descriptions(reading.descriptions, entities)
             _check_before_encoding(reading, entities, options, inputs)
             rare = not settings.declaration.takes_raw_counts
-            choices = EncodingChoices(encode)
+            choices = EncodingChoices(dict(encode))
             if chooses_encodings and method == DEFAULT_METHOD:
                 choices = _choose_encodings(reading.contents, entities, encode, rare, options, log)
             prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=choices.encode)
@@ -233,8 +218,8 @@ def load_data(
         for note in file_constraints.list_notes(declaration):
             log.note(note)
     if seeds is not None:
-        if options.k.isdecimal():
-            seeds.check_n_clusters(int(options.k))
+        if isinstance(options.k, int):
+            seeds.check_n_clusters(options.k)
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
@@ -277,7 +262,7 @@ def _choose_encodings(
     """
     if options.k == SMALL_GROUPS:
         return EncodingChoices(dict(encode))
-    n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
+    n_clusters = options.k if isinstance(options.k, int) and options.k > 1 else None
     choices = select_encodings(
         contents, entities, rare=rare, encode=encode, n_clusters=n_clusters, random_state=options.seed
     )
@@ -313,7 +298,7 @@ def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog
 
 def _check_before_encoding(reading: InputData, entities: Entities, options: RunOptions, inputs: InputFiles) -> None:
     """Refuse a number of clusters, classes or constraints that cannot be used, before the long work."""
-    if options.k.isdecimal() and int(options.k) > len(entities):
+    if isinstance(options.k, int) and options.k > len(entities):
         raise ValueError(f"-k {options.k} is more than the number of entities, {len(entities):,}: give a smaller one")
     for sources in (reading.known_classes, reading.seed_classes):
         if sources:

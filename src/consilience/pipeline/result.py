@@ -23,10 +23,9 @@ from .figure import DISPLAYS, draw_run
 from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
 from .frame import build_frame
 from .level import Level
-from .loading import parse_pairs
 from .log import RunLog, count_noun
 from .memory import collect_memory, is_path, list_described, list_files
-from .options import RunOptions
+from .options import RunOptions, parse_pairs
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
 from .sheets import build_tables
@@ -143,7 +142,7 @@ class Result:
             names: dict[str, Any] = {
                 name: str(value) for name, value in self._knowledge.items() if is_path(value)
             }  # columns and files
-            encode = parse_pairs("--encode", "NAME=ENCODING", self.summary["inputs"].get("encode") or ())
+            encode = parse_pairs("encode", self.summary["inputs"].get("encode") or ())
             names["describe"] = list_described(self._knowledge.get("describe")) or ()
             options = RunOptions.select({"view": views, "encode": encode | dict(self._encode), **names})
             return restore_run(self.summary, self._saved, options, RunLog(), memory)

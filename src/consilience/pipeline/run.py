@@ -166,7 +166,7 @@ class PipelineRun:
             if number not in matched and name.casefold() in map(str.casefold, matched.values()):
                 raise ValueError(f"--names: {name!r} is already the name of cluster {number}: rename it, too")
         renamed = replace(self, saved_names=self.cluster_names, given_names=matched)
-        inputs = {**self.facts["inputs"], "names": names if type(names) is str else None}
+        inputs = {**self.facts["inputs"], "names": names if isinstance(names, str) else None}
         given_names = {**self.facts.get("given_names", {}), **{str(number): name for number, name in matched.items()}}
         return replace(
             renamed, facts={**self.facts, "names": renamed.cluster_names, "given_names": given_names, "inputs": inputs}

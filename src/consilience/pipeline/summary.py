@@ -12,6 +12,7 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
+from ..files.spec import join_pair
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
 from .constraints import describe_satisfied
@@ -108,10 +109,11 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "inputs": {name: getattr(options, name) for name in INPUTS}
         | {
             "settings": list_settings(options.settings),
+            "kind": [join_pair(name, kind) for name, kind in options.kind.items()],
             "encode": [
-                f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
+                join_pair(name, encoding) for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
-            "names": options.names if type(options.names) is str else None,
+            "names": options.names if isinstance(options.names, str) else None,
         },
     }
 

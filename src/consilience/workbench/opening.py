@@ -113,7 +113,7 @@ def load_for_default(result: Result) -> LoadedData:
         return run.data
     views = result.summary["inputs"]["view"] if result._data is None else list_files(result._data)
     memory = collect_memory(result._data, **result._knowledge, files=views)
-    options = replace(run.options, method=DEFAULT_METHOD, settings=(), seeds=None, constraints=None, outliers=None)
+    options = replace(run.options, method=DEFAULT_METHOD, settings={}, seeds=None, constraints=None, outliers=None)
     template = None if run.update is None else result._saved
     data = load_data(options, RunLog(), memory, chooses_encodings=False, template=template)
     return replace(data, classes=run.data.classes, descriptions=run.data.descriptions)
