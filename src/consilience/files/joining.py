@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import save_as
 from ..data.align import align_rows
 from .kinds import ViewContent
 from .mapping import IdMapping, list_content_ids
@@ -17,6 +18,7 @@ from .mapping import IdMapping, list_content_ids
 SEPARATOR = " / "  # between the ids of an entity in its name
 
 
+@save_as("entities")
 @dataclass(frozen=True, eq=False)
 class Entities:
     """The entities that the files describe, and the row of each in the content of each view."""

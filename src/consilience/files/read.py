@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._saving import save_as
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .identifiers import guess_id_column
@@ -37,6 +38,7 @@ PLAIN_TEXT = (".csv", ".tsv", ".txt")  # files whose numbers show their decimal 
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
+@save_as("known-classes")
 @dataclass(frozen=True, eq=False)
 class KnownClasses:
     """Classes that are known beforehand, by id, or in the order of the rows."""
@@ -48,6 +50,7 @@ class KnownClasses:
     views: tuple[str, ...] = ()  # in the same file, whose ids these are
 
 
+@save_as("source-table")
 @dataclass(frozen=True, eq=False)
 class SourceTable:
     """The columns of a table as they were read, without the ids of its rows; codes such as 007 are texts."""
@@ -56,6 +59,7 @@ class SourceTable:
     columns: dict[str, np.ndarray]
 
 
+@save_as("input-data")
 @dataclass(frozen=True, eq=False)
 class InputData:
     """Everything that was read."""

@@ -59,6 +59,7 @@ class LoadedData:
     method: str
     reason: str  # why this method was chosen
     declaration: EstimatorDeclaration  # of the method, with the options that the user set
+    is_from_memory: bool  # whether not all of it comes from files, so that it cannot be read again
     descriptions: list[OriginalColumn] = field(default_factory=list)  # of the entities in `views`
 
     @property
@@ -223,9 +224,18 @@ def load_data(
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
-    descriptions = [column.select(prepared.kept) for column in descriptions]
     return LoadedData(
-        reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration, descriptions
+        reading,
+        prepared,
+        choices,
+        classes,
+        file_constraints,
+        seeds,
+        method,
+        reason,
+        declaration,
+        is_from_memory=memory is not None,
+        descriptions=[column.select(prepared.kept) for column in descriptions],
     )
 
 

@@ -20,7 +20,7 @@ from ..files.annotate import annotate_mudata
 from ..report import Report
 from .changes import Changes, RunUpdate, compare_labels
 from .figure import DISPLAYS, draw_run
-from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
+from .folder import LABELS, SUMMARY, open_model, read_summary, refuse_without_data, restore_run, write_run
 from .frame import build_frame
 from .level import Level
 from .log import RunLog, count_noun
@@ -30,6 +30,7 @@ from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
 from .sheets import build_tables
 from .steps import run_pipeline
+from .stored_data import DATA
 from .update import PreviousRun
 from .wording import put_in_python_terms, raise_in_python_terms
 from .workbook import write_workbook
@@ -120,32 +121,35 @@ class Result:
     def _run(self) -> PipelineRun:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
+            assert self._folder is not None, "a result without a run comes from a folder"
+            knowledge = {name: value for name, value in self._knowledge.items() if value is not None}
+            encode = {**parse_pairs("encode", self.summary["inputs"].get("encode") or ()), **self._encode}
+            if self._data is None and not knowledge and (self._folder / DATA).exists():
+                options = RunOptions(encode=encode)
+                return restore_run(self._folder, self.summary, self._saved, options, RunLog())
             views = self.summary["inputs"]["view"] if self._data is None else list_files(self._data)
             if self._data is None and not views:
-                raise ValueError(
-                    f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
-                    "cs.load_run(folder, data)"
-                )
-            has_seeds = self._knowledge.get("seeds") is not None or self.summary["inputs"].get("seeds") is not None
-            if self.summary.get("seeds") is not None and not has_seeds:
-                raise ValueError(
-                    f"{self._folder} was made with seeds in memory, which it does not contain: give them again, "
-                    "cs.load_run(folder, data, seeds=seeds)"
-                )
-            lacking = [name for name in self.summary.get("functions", []) if name not in self._encode]
-            if lacking:
-                raise ValueError(
-                    f"a Python function has encoded {lacking[0]!r}, which {self._folder} does not contain: give it "
-                    f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
-                )
-            memory = collect_memory(self._data, **self._knowledge, files=views)
-            names: dict[str, Any] = {
-                name: str(value) for name, value in self._knowledge.items() if is_path(value)
-            }  # columns and files
-            encode = parse_pairs("encode", self.summary["inputs"].get("encode") or ())
-            names["describe"] = list_described(self._knowledge.get("describe")) or ()
-            options = RunOptions.select({"view": views, "encode": encode | dict(self._encode), **names})
-            return restore_run(self.summary, self._saved, options, RunLog(), memory)
+                refuse_without_data(self._folder)
+            self._check_knowledge(knowledge)
+            memory = collect_memory(self._data, **knowledge, files=views)
+            names: dict[str, Any] = {name: str(value) for name, value in knowledge.items() if is_path(value)}
+            names["describe"] = list_described(knowledge.get("describe")) or ()
+            options = RunOptions.select({"view": views, "encode": encode, **names})
+            return restore_run(self._folder, self.summary, self._saved, options, RunLog(), memory)
+
+    def _check_knowledge(self, knowledge: Mapping[str, Any]) -> None:
+        """Refuse to read the data of a run again without the seeds and the functions that were in memory."""
+        has_seeds = "seeds" in knowledge or self.summary["inputs"].get("seeds") is not None
+        if self.summary.get("seeds") is not None and not has_seeds:
+            raise ValueError(
+                f"{self._folder} was made with seeds in memory: give them again, cs.load_run(folder, data, seeds=seeds)"
+            )
+        lacking = [name for name in self.summary.get("functions", []) if name not in self._encode]
+        if lacking:
+            raise ValueError(
+                f"a Python function has encoded {lacking[0]!r}, which {self._folder} does not contain: give it "
+                f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
+            )
 
     @property
     def labels(self) -> np.ndarray:
@@ -236,7 +240,7 @@ class Result:
         with raise_in_python_terms():
             return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
 
-    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False, include_data: bool = True) -> Path:
         """Write labels, sheets, summary, model, report and settings to a folder, completely or not at all.
 
         Parameters
@@ -245,6 +249,10 @@ class Result:
             The folder, which `consilience.load_run` and ``consilience predict`` read.
         overwrite : bool, default=False
             Whether to replace the files of an earlier run.
+        include_data : bool, default=True
+            Whether to write data that was in memory to ``data.zip`` in the folder, so that the folder alone is enough
+            for everything that the result shows. Without it, `consilience.load_run` needs the data again for
+            `views`, `report`, `frame`, `plot` and `save`.
 
         Returns
         -------
@@ -253,7 +261,7 @@ class Result:
         """
         out = Path(folder)
         with raise_in_python_terms():
-            write_run(self._run, out, RunLog(), overwrite=overwrite)
+            write_run(self._run, out, RunLog(), overwrite=overwrite, include_data=include_data)
         return out
 
     def rename(self, names: Mapping[Any, str] | str | os.PathLike[str]) -> Result:
@@ -611,14 +619,15 @@ def load_run(
     folder : path
         A folder that `Result.save` or ``consilience cluster`` has written.
     data : as for `consilience.cluster`, optional
-        The data of the run. Without it, `Result.views`, `Result.report` and `Result.frame` read the files of the run
-        again; a run from data in memory needs it. The data must not have changed.
+        The data of the run, which must not have changed. The folder of a run from memory contains it, unless it was
+        saved with ``include_data=False``. Of a run from files, `Result.views`, `Result.report` and `Result.frame` read
+        the files again.
     labels, seeds, constraints, describe : as for `consilience.cluster`, optional
-        Those of the run, if they were in memory. A run with seeds needs them for `Result.views`, `Result.report` and
-        `Result.frame`; without the others, the report does not show them. Further columns may be described, if they
-        were not used to find the clusters.
+        Other classes for scores, or further columns to describe, if they were not used to find the clusters; a run from
+        memory then needs its data, too, and the seeds and constraints that it had.
     encode : mapping of view name to callable, optional
-        The functions that have encoded views of the run, which no file contains.
+        The functions that have encoded views of the run, which no file contains; `Result.predict` and `Result.update`
+        need them.
 
     Returns
     -------

@@ -64,6 +64,7 @@ class PipelineRun:
     given_names: dict[int, str] = field(default_factory=dict)  # by the user, by cluster
     previous_names: Sequence[str | None] = ()  # of clusters that an earlier run has found, by cluster
     update: RunUpdate | None = None  # if the run continues an earlier one
+    saved_layout: np.ndarray | None = None  # of a run that is restored from its folder alone
 
     @property
     def labels(self) -> np.ndarray:
@@ -96,6 +97,8 @@ class PipelineRun:
     @cached_property
     def layout(self) -> np.ndarray:
         """Position of each entity on the map of all views."""
+        if self.saved_layout is not None:
+            return self.saved_layout
         return joint_map(self.joint_embedding, random_state=self.options.seed)
 
     @cached_property
