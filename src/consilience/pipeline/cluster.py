@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
+from .._describe import describe_value
 from .._numbers import is_integer, is_real, is_truth_value
 from ..data import Constraints
 from ..explain.namer import Namer
 from .log import RunLog
-from .memory import collect_memory, is_path, list_described, list_files
+from .memory import collect_memory, is_path, list_described, list_files, name_views
 from .options import RunOptions
 from .result import Result
 from .steps import run_pipeline
@@ -54,11 +55,12 @@ def cluster(
 
     Parameters
     ----------
-    data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these
+    data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these, or list of views
         A DataFrame of pandas, polars or another library that narwhals reads; a Series or list of strings; a numpy or
         sparse matrix; `Views`; single-cell data; or the path of a file or of a folder of images. In a mapping, a path
-        may name columns: ``{"text": "papers.csv:title,abstract"}``. Frames with an index that names the rows are
-        joined by it, and other data by the position of rows.
+        may name columns: ``{"text": "papers.csv:title,abstract"}``. In a list of matrices and frames the views are
+        called ``view0``, ``view1``, ... Frames with an index that names the rows are joined by it, and other data by
+        the position of rows.
     n_clusters : int, 'auto' or 'small-groups', default='auto'
         Number of clusters. ``'auto'`` chooses the number with the most support; ``'small-groups'`` finds duplicates
         and other groups of a few entities.
@@ -121,6 +123,7 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
+    data = name_views(data)
     new_names: Any = str(names) if is_path(names) else names
     named = None if is_path(names) else names
     _check_arguments(outliers, random_state, namer, kinds=kinds, encode=encode, options=options, names=named)
@@ -157,17 +160,22 @@ def _check_n_clusters(n_clusters: Any) -> Any:
         return int(n_clusters)
     if isinstance(n_clusters, str) and n_clusters in ("auto", "small-groups"):
         return str(n_clusters)
-    raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
+    raise ValueError(
+        f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {describe_value(n_clusters)}"
+    )
 
 
 def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: Any) -> None:
     """Refuse values of a wrong type, before the data is read."""
     for name, value in mappings.items():
         if value is not None and not hasattr(value, "items"):
-            raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {value!r}")
-    if outliers not in (None, "auto") and not (is_real(outliers) and 0 < outliers < 0.5):
-        raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {outliers!r}")
+            raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {describe_value(value)}")
+    is_share = is_real(outliers) and 0 < outliers < 0.5
+    if outliers is not None and not is_share and not (isinstance(outliers, str) and outliers == "auto"):
+        raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {describe_value(outliers)}")
     if namer is not None and not callable(namer):
-        raise TypeError(f"namer must be a function of a ClusterDescription that returns a name, got {namer!r}")
+        raise TypeError(
+            f"namer must be a function of a ClusterDescription that returns a name, got {describe_value(namer)}"
+        )
     if not is_integer(random_state, least=0):
-        raise ValueError(f"random_state must be an integer of 0 or more, got {random_state!r}")
+        raise ValueError(f"random_state must be an integer of 0 or more, got {describe_value(random_state)}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data import Constraints, Table
 from ..data.frames import list_cells, open_frame
+from ..data.views import name_blocks
 from ..files import DescriptionColumn, KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent, FileTable
 from ..files.formats.columns import to_objects
@@ -109,6 +110,24 @@ def list_files(data: Any) -> list[str]:
 def is_path(value: Any) -> bool:
     """Whether a value is the path of a file or a folder."""
     return isinstance(value, str) or hasattr(value, "__fspath__")
+
+
+def name_views(data: Any) -> Any:
+    """Return a list of views as a mapping, with the names that `Views` gives them; other data stays as it is.
+
+    A list is one of views if it has a matrix or a frame, which no list of rows has: its rows have one dimension.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(name_views([np.zeros((4, 2)), ["a", "b", "c", "d"]])), name_views([[1, 2], [3, 4]])
+    (['view0', 'view1'], [[1, 2], [3, 4]])
+    """
+    if isinstance(data, list | tuple):
+        blocks = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in data]
+        if any(len(getattr(block, "shape", ())) > 1 for block in blocks):
+            return dict(name_blocks(data))
+    return data
 
 
 def is_mapping(data: Any) -> bool:

@@ -24,7 +24,7 @@ from .folder import LABELS, SUMMARY, open_model, read_summary, refuse_without_da
 from .frame import build_frame
 from .level import Level
 from .log import RunLog, count_noun
-from .memory import collect_memory, is_path, list_described, list_files
+from .memory import collect_memory, is_path, list_described, list_files, name_views
 from .options import RunOptions, parse_pairs
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
@@ -98,7 +98,12 @@ class Result:
         | None = None,  # labels, seeds, constraints and descriptions of a run that is loaded
         encode: Mapping[str, Callable[..., Any]] | None = None,  # functions of a run that is loaded
     ) -> None:
-        self._data, self._folder, self._knowledge, self._encode = data, folder, knowledge or {}, encode or {}
+        self._data, self._folder, self._knowledge, self._encode = (
+            name_views(data),
+            folder,
+            knowledge or {},
+            encode or {},
+        )
         if run is not None:
             self._run = run
             self._saved, self.summary = run.collect_saved(), run.facts
@@ -233,10 +238,12 @@ class Result:
         DataFrame or Table
             The data with columns added. ``fits`` says whether an entity is like those of the fit.
         """
+        data = name_views(data)
         prediction = self._predict(data)
         return build_frame(data, prediction.reading, prediction.prepared, prediction.columns)
 
     def _predict(self, data: Any) -> Prediction:
+        data = name_views(data)
         with raise_in_python_terms():
             return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
 
@@ -427,6 +434,7 @@ class Result:
         >>> bool((result.update(june).labels == result.labels[10:]).all())
         True
         """
+        data = name_views(data)
         with raise_in_python_terms():
             previous = PreviousRun(
                 "the earlier result" if self._folder is None else str(self._folder), self._saved, self.summary
