@@ -276,7 +276,11 @@ BAD = {
     "a sparse vector": (sp.coo_array(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)", COLUMN)),
     "a pandas column": (pd.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
     "a polars column": (pl.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
-    "a vector of another library": (array_api_strict.asarray(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)", COLUMN)),
+    "a vector of another library": (
+        array_api_strict.asarray(X[0]),
+        ValueError,
+        TWO_DIMENSIONS.format(r"\(3,\)", COLUMN),
+    ),
     "ragged rows": ([[1, 2], [3]], ValueError, r"view 'v' is not a rectangle of numbers: its rows differ in length"),
 }
 

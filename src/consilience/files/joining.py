@@ -53,6 +53,10 @@ class Entities:
             raise ValueError(f"{entity_id!r} means different entities in the views {views}")
         return next(iter(matches.values()), ())
 
+    def list_unknown(self, ids: Iterable[str], views: Sequence[str] = ()) -> list[str]:
+        """List the ids that no entity has in the views, or, without views, in any of them."""
+        return [entity_id for entity_id in ids if not any(self.find(entity_id, view) for view in views or (None,))]
+
     @cached_property
     def _positions(self) -> dict[str | None, dict[str, tuple[int, ...]]]:
         """The positions of entities by their names (None), and by their ids in each view if there are mappings."""

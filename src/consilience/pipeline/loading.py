@@ -29,11 +29,12 @@ from ..files import (
     read_files,
 )
 from ..files.descriptions import parse_descriptions
+from ..files.encoding import format_classes
 from ..files.formats import parse_path, split_sheet
 from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
-from .descriptions import read_descriptions
+from .descriptions import describe_unmatched, read_descriptions
 from .encodings import EncodingChoices, select_encodings
 from .log import RunLog, UsageError, count_noun
 from .mapping import describe_mapping
@@ -212,7 +213,15 @@ def load_data(
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
+            n_labeled = int((classes != "").sum())
+            if n_labeled < len(classes):
+                log.note(
+                    f"Only {n_labeled:,} of {len(classes):,} items have a class in --labels: the others are not scored."
+                )
         seeds = read_seeds(reading, prepared)
+        for source in (*reading.known_classes, *reading.seed_classes):
+            for note in _list_unmatched(source, prepared.entities):
+                log.note(note)
         file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
@@ -288,6 +297,15 @@ def _find_constraints(
     if memory is not None and memory.constraints is not None:
         return number_constraints(memory.constraints, prepared)
     return None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
+
+
+def _list_unmatched(source: KnownClasses, entities: Entities) -> list[str]:
+    """Note the ids with a class that no entity has."""
+    if source.ids is None or entities.ids is None:
+        return []
+    has_class = format_classes(source) != ""
+    unknown = entities.list_unknown(source.ids[has_class].tolist(), source.views)
+    return describe_unmatched(f"{source.origin} ({source.option})", unknown)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:

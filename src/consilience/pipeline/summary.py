@@ -91,6 +91,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "seeds": None if data.seeds is None else data.seeds.describe(labels),
         "descriptions": summarize_descriptions(labels, data.descriptions),
         "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
+        "scored": None if data.classes is None else int((data.classes[placed] != "").sum()),
         "view_errors": None
         if data.classes is None
         else {
@@ -173,7 +174,8 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
         lines += ["", "What describes the clusters, and was not used to find them"]
         lines += [f"  {row['column']}: {row['sentence']}" for row in facts["descriptions"]]
     if facts["scores"] is not None:
-        among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
+        is_partial = facts["scored"] < facts["entities"]
+        among = f" (scored on {facts['scored']:,} of {facts['entities']:,} items)" if is_partial else ""
         lines.append(
             f"Against the known labels{among}: " + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in SCORES)
         )
