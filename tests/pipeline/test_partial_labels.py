@@ -21,9 +21,9 @@ def table():
 def files(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     table.drop(columns="cls").to_csv(folder / "data.csv", index=False)
-    some = table[::3].assign(age=np.arange(N_LABELED))[["id", "cls", "age"]]
+    labeled = table[::3].assign(age=np.arange(N_LABELED))[["id", "cls", "age"]]
     unknown = pd.DataFrame({"id": ["Z1", "Z2"], "cls": [0, 1], "age": [3, 4]})
-    pd.concat([some, unknown]).to_csv(folder / "some.csv", index=False)
+    pd.concat([labeled, unknown]).to_csv(folder / "some.csv", index=False)
     return folder
 
 

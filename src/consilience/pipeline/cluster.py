@@ -23,6 +23,7 @@ EXAMPLES = {
     "options": "'n_init': 5",
     "names": "0: 'knives'",
 }  # of arguments
+TEXTS = {"id_column": "sku", "method": "co-em", "title": "Products"}  # of arguments that are strings
 
 
 def cluster(
@@ -126,12 +127,16 @@ def cluster(
     data = name_views(data)
     new_names: Any = str(names) if is_path(names) else names
     named = None if is_path(names) else names
-    _check_arguments(outliers, random_state, namer, kinds=kinds, encode=encode, options=options, names=named)
+    _check_mappings(kinds=kinds, encode=encode, options=options, names=named)
+    _check_strings(id_column=id_column, method=method, title=title)
+    _check_values(outliers, random_state, namer, assess)
     mappings: Any = [mapping] if is_path(mapping) else mapping
+    if not isinstance(mappings, list | tuple) or not all(map(is_path, mappings)):
+        raise TypeError(f"mapping must be the path of a table, or a list of paths, got {describe_value(mapping)}")
     with raise_in_python_terms():
         run_options = RunOptions(
             view=list_files(data),
-            id=id_column,
+            id=None if id_column is None else str(id_column),
             mapping=[str(path) for path in mappings],
             kind={str(name): str(kind) for name, kind in (kinds or {}).items()},
             encode={str(name): way if callable(way) else str(way) for name, way in (encode or {}).items()},
@@ -144,8 +149,8 @@ def cluster(
             k=_check_n_clusters(n_clusters),
             seed=random_state,
             outliers=outliers,
-            assess=assess,
-            title=title,
+            assess=bool(assess),
+            title=None if title is None else str(title),
             names=new_names,
             namer=namer,
         )
@@ -165,11 +170,22 @@ def _check_n_clusters(n_clusters: Any) -> Any:
     )
 
 
-def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: Any) -> None:
-    """Refuse values of a wrong type, before the data is read."""
+def _check_mappings(**mappings: Any) -> None:
+    """Refuse arguments that are no mappings, before the data is read."""
     for name, value in mappings.items():
-        if value is not None and not hasattr(value, "items"):
+        if value is not None and not isinstance(value, Mapping):
             raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {describe_value(value)}")
+
+
+def _check_strings(**texts: Any) -> None:
+    """Refuse arguments that are no strings."""
+    for name, value in texts.items():
+        if not isinstance(value, str) and (value is not None or name == "method"):
+            raise TypeError(f"{name} must be a string, such as {TEXTS[name]!r}, got {describe_value(value)}")
+
+
+def _check_values(outliers: Any, random_state: Any, namer: Any, assess: Any) -> None:
+    """Refuse values that no setting has."""
     is_share = is_real(outliers) and 0 < outliers < 0.5
     if outliers is not None and not is_share and not (isinstance(outliers, str) and outliers == "auto"):
         raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {describe_value(outliers)}")
@@ -177,5 +193,7 @@ def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: A
         raise TypeError(
             f"namer must be a function of a ClusterDescription that returns a name, got {describe_value(namer)}"
         )
+    if not is_truth_value(assess):
+        raise TypeError(f"assess must be True or False, got {describe_value(assess)}")
     if not is_integer(random_state, least=0):
         raise ValueError(f"random_state must be an integer of 0 or more, got {describe_value(random_state)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._numbers import is_integer
+from .._describe import describe_value
+from .._numbers import is_integer, is_real
+from .._warnings import find_stack_level
 from ..data import Constraints, Table, Views
 from ..explain import Hierarchy, OriginalColumn
 from ..files import check_complete, stage_file
@@ -70,6 +73,8 @@ class Result:
         Facts about the run, as in summary.json.
     notes : list of str
         What was noticed on the way, such as columns that were left out.
+    prediction_notes : list of str
+        What the last call of `predict` or `predict_frame` noticed, and gave as warnings.
     assessment : Assessment or None
         How reliable the clusters are.
     map : ndarray of shape (n_entities, 2)
@@ -116,6 +121,7 @@ class Result:
             for part in self._saved["parts"].values():
                 if part.content in self._encode and hasattr(part.encoder, "attach"):
                     part.encoder.attach(self._encode[part.content])
+        self.prediction_notes: list[str] = []
         self.model = self._saved["estimator"]
         is_kept = np.ones(len(self.model.labels_), bool)
         self._saved = {"names": [], "ids": None, "kept": is_kept, **self._saved}  # runs of earlier versions lack these
@@ -222,6 +228,12 @@ class Result:
         -------
         ndarray of shape (n_entities,)
             Cluster of each entity, -1 for rows without any data.
+
+        Warns
+        -----
+        UserWarning
+            If cells cannot be read, rows have no data, or clearly more rows than by chance fit no cluster. The texts
+            are also in `prediction_notes`.
         """
         return self._predict(data).all_labels
 
@@ -237,15 +249,24 @@ class Result:
         -------
         DataFrame or Table
             The data with columns added. ``fits`` says whether an entity is like those of the fit.
+
+        Warns
+        -----
+        UserWarning
+            As for `predict`.
         """
         data = name_views(data)
         prediction = self._predict(data)
         return build_frame(data, prediction.reading, prediction.prepared, prediction.columns)
 
     def _predict(self, data: Any) -> Prediction:
-        data = name_views(data)
+        data, log = name_views(data), RunLog()
         with raise_in_python_terms():
-            return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
+            prediction = predict_clusters(self._saved, RunOptions(view=list_files(data)), log, collect_memory(data))
+        self.prediction_notes = log.notes
+        for note in log.notes:
+            warnings.warn(note, UserWarning, stacklevel=find_stack_level())
+        return prediction
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False, include_data: bool = True) -> Path:
         """Write labels, sheets, summary, model, report and settings to a folder, completely or not at all.
@@ -266,6 +287,8 @@ class Result:
         Path
             The folder.
         """
+        if not is_path(folder):
+            raise TypeError(f"folder must be a path, such as 'groups', got {describe_value(folder)}")
         out = Path(folder)
         with raise_in_python_terms():
             write_run(self._run, out, RunLog(), overwrite=overwrite, include_data=include_data)
@@ -286,6 +309,8 @@ class Result:
             The result with the names in its frame, its report and its predictions.
         """
         new_names: Any = str(names) if is_path(names) else names
+        if not isinstance(new_names, str | Mapping):
+            raise TypeError(f"names must be a mapping, such as {{0: 'knives'}}, or a path, got {describe_value(names)}")
         with raise_in_python_terms():
             return Result(self._run.rename(new_names), self._data)
 
@@ -331,6 +356,8 @@ class Result:
         Path
             The file.
         """
+        if not is_path(path):
+            raise TypeError(f"path must be a path, such as 'groups.xlsx', got {describe_value(path)}")
         out = Path(path)
         if out.suffix.lower() != ".xlsx":
             raise ValueError(f"path must end in .xlsx, got {str(path)!r}")
@@ -388,6 +415,8 @@ class Result:
             A figure of matplotlib, which Jupyter shows; ``figure.savefig("figure.pdf")`` writes it, and
             ``figure.get_label()`` is a caption.
         """
+        if not is_real(width):
+            raise TypeError(f"width must be a number of mm, got {describe_value(width)}")
         with raise_in_python_terms():
             return draw_run(self, kind, groups=groups, width=width)
 
@@ -516,6 +545,8 @@ class Result:
         >>> result.compare(result).n_moved
         0
         """
+        if not isinstance(other, Result):
+            raise TypeError(f"other must be a Result, as consilience.cluster returns it, got {describe_value(other)}")
         is_kept = [result._saved["kept"] for result in (self, other)]
         return compare_labels(
             self.ids[is_kept[0]],
