@@ -128,8 +128,7 @@ def cluster(
     new_names: Any = str(names) if is_path(names) else names
     named = None if is_path(names) else names
     _check_mappings(kinds=kinds, encode=encode, options=options, names=named)
-    _check_strings(id_column=id_column, method=method, title=title)
-    _check_values(outliers, random_state, namer, assess)
+    _check_values(outliers, random_state, namer, assess, id_column=id_column, method=method, title=title)
     mappings: Any = [mapping] if is_path(mapping) else mapping
     if not isinstance(mappings, list | tuple) or not all(map(is_path, mappings)):
         raise TypeError(f"mapping must be the path of a table, or a list of paths, got {describe_value(mapping)}")
@@ -177,15 +176,11 @@ def _check_mappings(**mappings: Any) -> None:
             raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {describe_value(value)}")
 
 
-def _check_strings(**texts: Any) -> None:
-    """Refuse arguments that are no strings."""
+def _check_values(outliers: Any, random_state: Any, namer: Any, assess: Any, **texts: Any) -> None:
+    """Refuse values that no setting has, and `texts` that are no strings."""
     for name, value in texts.items():
         if not isinstance(value, str) and (value is not None or name == "method"):
             raise TypeError(f"{name} must be a string, such as {TEXTS[name]!r}, got {describe_value(value)}")
-
-
-def _check_values(outliers: Any, random_state: Any, namer: Any, assess: Any) -> None:
-    """Refuse values that no setting has."""
     is_share = is_real(outliers) and 0 < outliers < 0.5
     if outliers is not None and not is_share and not (isinstance(outliers, str) and outliers == "auto"):
         raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {describe_value(outliers)}")
