@@ -29,7 +29,7 @@ RULES = (VAGUE_NAME, PARTICIPLE, PERSON, A_FOR_PER, THE_SAME, DUPLICATE, USED_ON
 # Largest number of places per folder, in the order of RULES; None: no limit. Test files and benchmarks are separate
 # programs, in which names may repeat.
 LIMITS: dict[str, tuple[int | None, ...]] = {
-    "src/consilience": (0, 3, 0, 2, 0, 10, 40, 180),
+    "src/consilience": (0, 3, 0, 2, 0, 10, 40, None),  # a subclass of str is a string: isinstance is right
     "tests": (6, 10, 1, 0, 0, None, None, None),
     "benchmarks": (0, 0, 0, 0, 0, 4, 20, 4),
     "reproduction": (0, 0, 0, 0, 0, 2, 40, 6),

@@ -101,8 +101,6 @@ def test_methods_take_embeddings(things, tmp_path):
 @pytest.mark.parametrize(
     ("encodings", "message"),
     [
-        (["text"], "--encode needs the form NAME=ENCODING, got 'text'"),
-        (["text=words", "text=lsa"], "--encode is given twice for the view 'text': words and lsa"),
         (["size=words"], "view 'size' (things.csv:x,y) holds numbers, which have one encoding"),
         (["tekst=words"], "--encode names the view 'tekst', but the views are 'text', 'size'. Did you mean 'text'?"),
         (["text=semantc"], "Did you mean 'semantic'?"),
@@ -115,6 +113,19 @@ def test_unsuitable_encodings_are_refused(things, tmp_path, monkeypatch, encodin
     ran = run_command("cluster", *name_views("things.csv"), "-k", 3, *options, "--out", tmp_path / "out")
     assert_refused(ran, message)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("encodings", "message"),
+    [
+        (["text"], "--encode needs the form NAME=ENCODING, got 'text'"),
+        (["text=words", "text=lsa"], "--encode text is given twice: words and lsa"),
+    ],
+)
+def test_encodings_without_a_name_or_given_twice_are_refused(things, tmp_path, encodings, message):
+    options = [word for encoding in encodings for word in ("--encode", encoding)]
+    ran = run_command("cluster", *name_views(things), "-k", 3, *options, "--out", tmp_path / "out")
+    assert_refused(ran, message, code=2)
 
 
 def test_compare_takes_encodings(things):

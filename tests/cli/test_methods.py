@@ -8,6 +8,7 @@ import pytest
 
 from consilience._docstrings import read_parameters
 from consilience.cli.methods import WIDTH, write_default
+from consilience.pipeline.options import parse_pairs
 from consilience.pipeline.settings import FLAGS, list_options, list_python_options, read_settings
 from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
 from stage import run_command, run_successfully
@@ -53,12 +54,13 @@ def test_shown_defaults_and_examples_are_valid_settings(name):
     defaults = {option: write_default(declaration, option) for option in list_options(declaration)}
     shown = [f"{option}={text}" for option, text in defaults.items() if not text.startswith("(")]
     kinds = {"a": "numbers"}
-    built, default = (method.build(3, kinds) for method in (read_settings(name, shown).declaration, declaration))
+    settings = read_settings(name, parse_pairs("settings", shown))
+    built, default = (method.build(3, kinds) for method in (settings.declaration, declaration))
     for option in list_options(declaration):
         expected = getattr(default, option)
         expected = list(expected) if type(expected) is tuple else expected
         assert str(getattr(built, option)) == str(expected)
-    assert read_settings(name, [declaration.example]).declaration.build(3, kinds)
+    assert read_settings(name, parse_pairs("settings", [declaration.example])).declaration.build(3, kinds)
 
 
 def test_values_of_options_are_shown():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.pipeline.settings import read_settings
+from consilience.pipeline.options import parse_pairs
+from consilience.pipeline.settings import Settings, read_settings
 from consilience.registry import EstimatorDeclaration, declare_estimator, list_estimators
 from stage import CLASSES, assert_refused, list_folder, read_labels, read_summary, run_command, run_successfully
 
@@ -26,6 +27,10 @@ def out(tmp_path):
 def cluster(*arguments, out, method="co-em", settings=(), k=3):
     options = [part for setting in settings for part in ("--set", setting)]
     return run_successfully("cluster", *arguments, "-k", k, "--method", method, *options, "--no-assess", "--out", out)
+
+
+def read_texts(method: str, texts: list[str]) -> Settings:
+    return read_settings(method, parse_pairs("settings", texts))
 
 
 def load_estimator(folder):
@@ -162,7 +167,7 @@ def test_values_that_name_views():
         ("spectral", "affinity=cosine", None),
         ("co-em", "families=gaussian", None),
     ]:
-        setting = read_settings(method, [text]).settings[0]
+        setting = read_texts(method, [text]).settings[0]
         assert (setting.value if setting.names_view else None) == view, text
 
 
@@ -267,7 +272,7 @@ def test_words_numbers_and_strings(ab, out):
 
 
 def test_objects_within_objects():
-    settings = read_settings(
+    settings = read_texts(
         "spectral", ["affinity=nystroem(kernel=polynomial(degree=2, gamma=0.5), n_landmarks=20)", "affinity.b=linear"]
     )
     chosen = settings.declaration.build(3, {"a": "numbers", "b": "numbers"}).affinity
@@ -276,19 +281,19 @@ def test_objects_within_objects():
 
 
 def test_value_for_all_views_overrides_what_kinds_choose_except_for_similarities():
-    declaration = read_settings("convex", ["divergence=kl(smoothing=0.5)"]).declaration
+    declaration = read_texts("convex", ["divergence=kl(smoothing=0.5)"]).declaration
     kl = cs.divergences.KullbackLeibler(smoothing=0.5)
     assert declaration.build(3, {"a": "numbers", "b": "text"}).divergence == kl
     kinds = {"a": "numbers", "b": "similarities"}
     assert declaration.build(3, kinds).divergence == {"a": kl, "b": "kernel"}
-    declaration = read_settings("convex", ["divergence.b=precomputed"]).declaration
+    declaration = read_texts("convex", ["divergence.b=precomputed"]).declaration
     assert declaration.build(3, kinds).divergence == {"a": "squared-euclidean", "b": "precomputed"}
 
 
 def test_value_for_one_view_overrides_that_for_all_in_any_order():
     kinds = {"a": "numbers", "b": "counts"}
     for settings in (["beta.a=2", "beta=3"], ["beta=3", "beta.a=2"]):
-        declaration = read_settings("convex", settings).declaration
+        declaration = read_texts("convex", settings).declaration
         assert declaration.build(3, kinds).beta == {"a": 2, "b": 3}
         assert declaration.build(3, {"b": "counts"}).beta == 3  # a view alone, to compare with
 
@@ -299,7 +304,7 @@ def test_class_without_constraints_takes_any_value(monkeypatch):
 
     monkeypatch.setattr("consilience.registry._DECLARATIONS", list_estimators())
     declare_estimator(EstimatorDeclaration("loose", "a class of others", Loose))
-    built = read_settings("loose", ["tol=tight", "n_init=3"]).declaration.build(2, {"a": "numbers"})
+    built = read_texts("loose", ["tol=tight", "n_init=3"]).declaration.build(2, {"a": "numbers"})
     assert (built.tol, built.n_init) == ("tight", 3)
 
 
@@ -329,13 +334,13 @@ def test_concatenation_with_co_em_is_em_on_one_table(data, out):
 
 def test_concatenation_prepares_counts_as_the_method_within_takes_them():
     for method, raw in (("co-em", True), ("spherical", False)):
-        declaration = read_settings("concatenation", [f"estimator={method}"]).declaration
+        declaration = read_texts("concatenation", [f"estimator={method}"]).declaration
         assert declaration.takes_raw_counts == raw
     kinds = {"a": "counts", "b": "text"}
-    chosen = read_settings("concatenation", ["estimator=co-em"]).declaration.build(3, kinds, seed=7)
+    chosen = read_texts("concatenation", ["estimator=co-em"]).declaration.build(3, kinds, seed=7)
     assert chosen.estimator.families == {"view0": "multinomial"}
     assert (chosen.estimator.n_clusters, chosen.estimator.random_state) == (3, 7)
-    assert read_settings("concatenation", ["estimator=convex"]).declaration.chooses_n_clusters
+    assert read_texts("concatenation", ["estimator=convex"]).declaration.chooses_n_clusters
 
 
 def test_concatenation_of_a_method_that_cannot_predict_is_not_assessed(ab, out):

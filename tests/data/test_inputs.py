@@ -247,7 +247,8 @@ NO_NUMBERS = (
     r"view 'v' must hold real numbers, got {}\. Encode text or categories first \(Views\.from_frame\(df, text=.*"
     r"TfidfVectorizer.*OneHotEncoder.*astype\(float\)"
 )
-TWO_DIMENSIONS = r"view 'v' must have two dimensions \(entities, columns\), got shape {}: use reshape\(-1, 1\)"
+TWO_DIMENSIONS = r"view 'v' must have two dimensions \(entities, columns\), got shape {}: {}"
+COLUMN = r"use reshape\(-1, 1\)"
 TEXT_COLUMN = r"view 'v': column 'word' holds no numbers\. Encode it .*OneHotEncoder.*or leave it out"
 BAD = {
     "text": (np.array([["a"]]), TypeError, NO_NUMBERS.format("<U1")),
@@ -268,14 +269,18 @@ BAD = {
     "pandas objects": (pd.DataFrame({"n": [1], "word": pd.Series([[1]], dtype=object)}), TypeError, TEXT_COLUMN),
     "polars text": (pl.DataFrame({"n": [1], "word": ["a"]}), TypeError, TEXT_COLUMN),
     "polars dates": (pl.DataFrame({"n": [1], "word": ["2026"]}).cast({"word": pl.Categorical}), TypeError, TEXT_COLUMN),
-    "one dimension": (X[0], ValueError, TWO_DIMENSIONS.format(r"\(3,\)")),
-    "three dimensions": (X[None], ValueError, TWO_DIMENSIONS.format(r"\(1, 4, 3\)")),
-    "a list of numbers": ([1.0, 2.0], ValueError, TWO_DIMENSIONS.format(r"\(2,\)")),
-    "a number": (3.0, ValueError, TWO_DIMENSIONS.format(r"\(\)")),
-    "a sparse vector": (sp.coo_array(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)")),
-    "a pandas column": (pd.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)")),
-    "a polars column": (pl.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)")),
-    "a vector of another library": (array_api_strict.asarray(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)")),
+    "one dimension": (X[0], ValueError, TWO_DIMENSIONS.format(r"\(3,\)", COLUMN)),
+    "three dimensions": (X[None], ValueError, TWO_DIMENSIONS.format(r"\(1, 4, 3\)", "make each part a view")),
+    "a list of numbers": ([1.0, 2.0], ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
+    "a number": (3.0, ValueError, TWO_DIMENSIONS.format(r"\(\)", "give one row per entity")),
+    "a sparse vector": (sp.coo_array(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)", COLUMN)),
+    "a pandas column": (pd.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
+    "a polars column": (pl.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
+    "a vector of another library": (
+        array_api_strict.asarray(X[0]),
+        ValueError,
+        TWO_DIMENSIONS.format(r"\(3,\)", COLUMN),
+    ),
     "ragged rows": ([[1, 2], [3]], ValueError, r"view 'v' is not a rectangle of numbers: its rows differ in length"),
 }
 

@@ -31,6 +31,9 @@ pytestmark = pytest.mark.quick
         (r"C:\d\f.csv", None, r"C:\d\f.csv", None),
         ("a=f:1.csv:x", "a", "f:1.csv", ("x",)),
         ("ünï=f.csv", "ünï", "f.csv", None),
+        ('"x=y"=f.csv:x', "x=y", "f.csv", ("x",)),
+        ('" d/e "=f.csv', " d/e ", "f.csv", None),
+        ('"a.csv', None, '"a.csv', None),
     ],
 )
 def test_name_file_and_columns(text, name, path, columns):

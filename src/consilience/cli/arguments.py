@@ -88,10 +88,12 @@ def _parse_port(text: str) -> int:
 parse_positive = partial(parse_integer, minimum=1)
 
 
-def _parse_n_clusters(text: str) -> str:
-    if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
+def _parse_n_clusters(text: str) -> int | str:
+    if text in ("auto", "small-groups"):
+        return text
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number of clusters, auto or small-groups")
-    return text
+    return int(text)
 
 
 def _parse_outliers(text: str) -> float | str:
@@ -110,8 +112,9 @@ def _parse_outliers(text: str) -> float | str:
 def _parse_kind(text: str) -> str:
     """Refuse a kind of view that does not exist."""
     from ..files.kinds import KINDS
+    from ..files.spec import split_pair
 
-    name, _, kind = text.partition("=")
+    name, kind = split_pair(text)
     if not (name and kind):
         raise argparse.ArgumentTypeError(f"{text!r} does not have the form NAME=KIND")
     parse_choice("kind", KINDS, kind)

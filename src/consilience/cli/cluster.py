@@ -23,7 +23,7 @@ def run_cluster(options: argparse.Namespace, terminal: Terminal) -> None:
     first = Path(DEFAULT_FOLDER if options.out is None else options.out)
     if not is_numbered:
         check_output_folder(first, FILES, options.force)
-    run_options = RunOptions.select(vars(options))
+    run_options = RunOptions.parse(vars(options))
     cells = None
     if options.write_back is not None:
         cells = find_cells(options.view, Path(options.write_back), options.force)

@@ -36,10 +36,10 @@ def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_output_file(out, options.force)
-        check_inputs_stay([out], RunOptions.select(vars(options)))
-    data = load_data(RunOptions.select(vars(options)), terminal, chooses_encodings=False)
+        check_inputs_stay([out], RunOptions.parse(vars(options)))
+    data = load_data(RunOptions.parse(vars(options)), terminal, chooses_encodings=False)
     terminal.print_result(describe_data(data))
-    k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
+    k = options.k if isinstance(options.k, int) else find_n_clusters(data, options, terminal)
     rows = []
     candidates = list(list_candidates(data, k, options.seed, terminal))
     with terminal.step("comparing the methods", "compared the methods"), open_task(len(candidates)) as task:

@@ -28,7 +28,7 @@ def run_figure(options: argparse.Namespace, terminal: Terminal) -> None:
     saved = open_model(folder)
     check_figure_options(options.content, options.groups, options.width, facts, saved["assessment"])
     check_descriptions(options.content, facts)
-    run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
+    run = restore_run(folder, facts, saved, RunOptions.parse(vars(options)), terminal)
     check_inputs_stay([out], run.options, folder / SUMMARY, folder / MODEL)
     with terminal.step("drawing the figure", "drew the figure"):
         figure = draw_run(Result(run), options.content, groups=options.groups, width=options.width)

@@ -21,7 +21,7 @@ def run_open(options: argparse.Namespace, terminal: Terminal) -> None:
     folder = Path(options.folder)
     check_complete(folder)
     facts = read_summary(folder / SUMMARY)
-    run = restore_run(facts, open_model(folder), RunOptions.select(vars(options)), terminal)
+    run = restore_run(folder, facts, open_model(folder), RunOptions.parse(vars(options)), terminal)
     with RunningWorkbench(Result(run, folder=folder), port=options.port) as running:
         read_only = running.workbench.log.read_only
         if read_only is not None:

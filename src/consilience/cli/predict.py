@@ -24,11 +24,11 @@ def run_predict(options: argparse.Namespace, terminal: Terminal) -> None:
         check_standard_output()
     else:
         check_output_file(out, options.force)
-        check_inputs_stay([out], RunOptions.select(vars(options)), find_model_file(model))
+        check_inputs_stay([out], RunOptions.parse(vars(options)), find_model_file(model))
     paths = [parse_view(text).path for text in options.view]
     if model.is_fifo() and any(path.exists() and path.samefile(model) for path in paths):
         raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
-    prediction = predict_clusters(open_model(model), RunOptions.select(vars(options)), terminal)
+    prediction = predict_clusters(open_model(model), RunOptions.parse(vars(options)), terminal)
     ids, columns, view_ids = prediction.prepared.names, prediction.columns, prediction.prepared.view_ids
     rows = Table({"id": ids, **name_view_ids(view_ids), **columns})
     if out is None and terminal.json:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..files import check_complete, check_output_file
 from ..pipeline.descriptions import summarize_descriptions
-from ..pipeline.folder import FILES, MODEL, REPORT, SUMMARY, open_model, read_summary, restore_run, write_run
+from ..pipeline.folder import MODEL, REPORT, SUMMARY, open_model, read_summary, restore_run, write_run
 from ..pipeline.loading import check_inputs_stay
 from ..pipeline.names import read_names
 from ..pipeline.options import RunOptions
@@ -28,13 +28,14 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     facts = read_summary(folder / SUMMARY)
     read_names(options.names)  # refuses a bad file before the data is read
     saved = open_model(folder)
-    run = restore_run(facts, saved, RunOptions.select(vars(options)), terminal)
+    run = restore_run(folder, facts, saved, RunOptions.parse(vars(options)), terminal)
     check_inputs_stay([out], replace(run.options, names=options.names), folder / SUMMARY, folder / MODEL)
     if options.names is not None:
         run = run.rename(options.names)
+    written = [out.name]
     with terminal.step("writing the report", "wrote the report"):
         if options.names is not None and options.out is None:
-            write_run(run, folder, terminal, overwrite=options.force)
+            written = write_run(run, folder, terminal, overwrite=options.force)
         else:
             run.build_report().save(out, overwrite=options.force)
     for row in summarize_descriptions(run.labels, run.data.descriptions) if options.describe else ():
@@ -43,6 +44,6 @@ def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
     if options.names is None:
         terminal.print_result(f"Written to {out}")
     elif options.out is None:
-        terminal.print_result(f"The clusters are renamed in all files of {folder}: {', '.join(FILES)}")
+        terminal.print_result(f"The clusters are renamed in all files of {folder}: {', '.join(written)}")
     else:
         terminal.print_result(f"Written to {out}. The files in {folder} keep the present names of the clusters.")

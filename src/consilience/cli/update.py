@@ -37,7 +37,7 @@ def run_update(options: argparse.Namespace, terminal: Terminal) -> None:
         check_inputs_stay([out / name for name in FILES], run_options, folder / SUMMARY, folder / MODEL)
         run = run_pipeline(run_options, terminal, previous=previous)
         with terminal.step("writing the results", "wrote the results"):
-            write_run(run, out, terminal, overwrite=options.force)
+            written = write_run(run, out, terminal, overwrite=options.force)
     terminal.outcome = f"the results are in {out}"
-    terminal.print_result(f"\nWritten to {out}: {', '.join(FILES)}. Open {out / REPORT} to see the report.")
+    terminal.print_result(f"\nWritten to {out}: {', '.join(written)}. Open {out / REPORT} to see the report.")
     terminal.print_json({"folder": str(out), **run.facts, "notes": terminal.notes})

@@ -147,10 +147,10 @@ def _check_matrix(name: str, shape: tuple[int, ...], dtype: Any, *, is_real: boo
             "OneHotEncoder for categories), or convert with astype(float)"
         )
     if len(shape) != 2:
-        raise ValueError(
-            f"view {name!r} must have two dimensions (entities, columns), got shape {shape}: "
-            "use reshape(-1, 1) for a single column"
+        remedy = {0: "give one row per entity", 1: "use reshape(-1, 1) for a single column"}.get(
+            len(shape), "make each part a view, {'a': X[0], 'b': X[1]}, or each row flat, X.reshape(len(X), -1)"
         )
+        raise ValueError(f"view {name!r} must have two dimensions (entities, columns), got shape {shape}: {remedy}")
 
 
 def attach_ids(inputs: dict[str, ViewInput], ids: Any) -> dict[str, ViewInput]:

@@ -7,9 +7,12 @@ from typing import Literal
 
 import numpy as np
 
+from .._saving import save_as
+
 ColumnKind = Literal["number", "date", "category", "text"]
 
 
+@save_as("original-column")
 @dataclass(frozen=True, eq=False)
 class OriginalColumn:
     """A column of the user's data in its units, with a cell per entity.

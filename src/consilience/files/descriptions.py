@@ -10,11 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from .formats import FORMATS, split_sheet
 from .joining import Entities
 from .spec import is_file, split_columns
 
 
+@save_as("description-column")
 @dataclass(frozen=True, eq=False)
 class DescriptionColumn:
     """A column as it was read, that describes the clusters only."""

@@ -344,6 +344,17 @@ def _join_views(
                 f"entity {entity} is described by no view ({(~kept).sum()} in all): drop it from the files"
             )
         views = views[kept]
+    return collect_encoded(contents, views, dict(encodings), entities, kept)
+
+
+def collect_encoded(
+    contents: Sequence[ViewContent],
+    views: Views,
+    encodings: dict[str, ViewEncoding],
+    entities: Entities,
+    kept: np.ndarray,
+) -> EncodedData:
+    """Return encoded views with the texts and pictures of their entities, and the number of cells that were filled."""
     texts, pictures, n_filled = {}, {}, {}
     for content in contents:
         if content.kind in ("text", "names"):
@@ -357,16 +368,8 @@ def _join_views(
             is_empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
             if n_cells := int(is_empty[~is_empty.all(axis=1)].sum()):
                 n_filled[content.name] = n_cells
-    return EncodedData(
-        views,
-        dict(encodings),
-        {name: encoding.encoder.kind for name, encoding in encodings.items() if name in blocks},
-        entities,
-        kept,
-        n_filled,
-        texts,
-        pictures,
-    )
+    kinds = {name: encodings[name].encoder.kind for name in views.names}
+    return EncodedData(views, encodings, kinds, entities, kept, n_filled, texts, pictures)
 
 
 def _align_columns(content: ViewContent, entities: Entities) -> ViewContent:

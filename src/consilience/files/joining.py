@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import save_as
 from ..data.align import align_rows
 from .kinds import ViewContent
 from .mapping import IdMapping, list_content_ids
@@ -17,6 +18,7 @@ from .mapping import IdMapping, list_content_ids
 SEPARATOR = " / "  # between the ids of an entity in its name
 
 
+@save_as("entities")
 @dataclass(frozen=True, eq=False)
 class Entities:
     """The entities that the files describe, and the row of each in the content of each view."""
@@ -50,6 +52,10 @@ class Entities:
             views = ", ".join(repr(name) for name in matches if name is not None)
             raise ValueError(f"{entity_id!r} means different entities in the views {views}")
         return next(iter(matches.values()), ())
+
+    def list_unknown(self, ids: Iterable[str], views: Sequence[str] = ()) -> list[str]:
+        """List the ids that no entity has in the views, or, without views, in any of them."""
+        return [entity_id for entity_id in ids if not any(self.find(entity_id, view) for view in views or (None,))]
 
     @cached_property
     def _positions(self) -> dict[str | None, dict[str, tuple[int, ...]]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import save_as
 from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
@@ -44,6 +45,7 @@ MAX_SENTENCES = 50  # different texts of many words that can be categories
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
 
+@save_as("view-content")
 @dataclass(frozen=True, eq=False)
 class ViewContent:
     """The content of a view before it is encoded: `data` is what the encoder of its kind takes.

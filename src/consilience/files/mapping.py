@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._saving import save_as
 from .formats import FileTable, InputFiles, parse_path, read_path
 from .formats.columns import clean_table
 from .kinds import ViewContent
@@ -16,6 +17,7 @@ from .spec import list_names
 EXPECTED = "two columns, called like two views, with the ids that mean the same entity"
 
 
+@save_as("id-mapping")
 @dataclass(frozen=True)
 class IdMapping:
     """Ids of two views that mean the same entity."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import save_as
 from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
@@ -44,6 +45,7 @@ LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files tha
 DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
+@save_as("known-classes")
 @dataclass(frozen=True, eq=False)
 class KnownClasses:
     """Classes that are known beforehand, by id, or in the order of the rows."""
@@ -55,6 +57,7 @@ class KnownClasses:
     views: tuple[str, ...] = ()  # in the same file, whose ids these are
 
 
+@save_as("source-table")
 @dataclass(frozen=True, eq=False)
 class SourceTable:
     """The columns of a table as they were read, without the ids of its rows; codes such as 007 are texts."""
@@ -63,6 +66,7 @@ class SourceTable:
     columns: dict[str, np.ndarray]
 
 
+@save_as("input-data")
 @dataclass(frozen=True, eq=False)
 class InputData:
     """Everything that was read."""

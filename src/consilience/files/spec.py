@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,8 @@ class ViewSpec:
 def parse_view(text: str) -> ViewSpec:
     """Read ``NAME=FILE``, ``NAME=FILE:COLUMN``, ``NAME=FILE:COLUMN,COLUMN``, or a file alone; - is standard input.
 
-    ``FILE:-COLUMN`` leaves a column out, and ``FILE.xlsx#SHEET`` is a sheet of a workbook.
+    ``FILE:-COLUMN`` leaves a column out, and ``FILE.xlsx#SHEET`` is a sheet of a workbook. A name with an equals sign
+    or a slash is put in double quotes.
 
     Parameters
     ----------
@@ -59,21 +61,52 @@ def parse_view(text: str) -> ViewSpec:
     ('title', 'abstract')
     """
     name: str | None
-    name, equals, rest = text.partition("=")
-    if not equals or "/" in name or "\\" in name or is_file(split_columns(text)[0] if rest else Path(text)):
+    name, rest = split_pair(text)
+    is_quoted = rest is not None and text.startswith('"')
+    is_path = not is_quoted and ("/" in name or "\\" in name)
+    if rest is None or is_path or is_file(split_columns(text)[0] if rest else Path(text)):
         name, rest = None, text
-    if name is not None and not name.strip():
+    elif not is_quoted:
+        name = name.strip()
+    if name == "":
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the name is missing")
     if not rest.strip():
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the file is missing")
     path, columns = split_columns(rest)
-    spec = ViewSpec(None if name is None else name.strip(), path, columns)
+    spec = ViewSpec(name, path, columns)
     try:
         spec.view_name.encode()  # for labels.csv and the report
     except UnicodeEncodeError:
         remedy = "name the view, as in NAME=FILE" if spec.name is None else "choose another name"
         raise ValueError(f"the name of the view {spec.view_name!r} is not valid UTF-8: {remedy}") from None
     return spec
+
+
+def split_pair(text: str) -> tuple[str, str | None]:
+    """Split NAME=VALUE at the first equals sign after the name; the value is None if there is none.
+
+    A name that contains an equals sign itself is written in double quotes, as `join_pair` does.
+
+    Examples
+    --------
+    >>> split_pair("title=text"), split_pair('"x=y"=numbers')
+    (('title', 'text'), ('x=y', 'numbers'))
+    """
+    if text.startswith('"'):
+        try:
+            name, end = json.JSONDecoder().raw_decode(text)
+        except ValueError:
+            end = 0
+        if text[end : end + 1] == "=" and end:
+            return name, text[end + 1 :]
+    name, equals, value = text.partition("=")
+    return name, value if equals else None
+
+
+def join_pair(name: str, value: object) -> str:
+    """Write NAME=VALUE so that `split_pair` reads the same name and value, whatever the name contains."""
+    is_plain = name.isprintable() and name == name.strip() and not set(name) & set('="/\\')
+    return f"{name if is_plain and name else json.dumps(name, ensure_ascii=False)}={value}"
 
 
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:

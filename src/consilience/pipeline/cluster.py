@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
-from .._numbers import is_integer, is_real
+from .._describe import describe_value
+from .._numbers import is_integer, is_real, is_truth_value
 from ..data import Constraints
 from ..explain.namer import Namer
 from .log import RunLog
-from .memory import collect_memory, is_path, list_described, list_files
+from .memory import collect_memory, is_path, list_described, list_files, name_views
 from .options import RunOptions
 from .result import Result
 from .steps import run_pipeline
@@ -22,6 +23,7 @@ EXAMPLES = {
     "options": "'n_init': 5",
     "names": "0: 'knives'",
 }  # of arguments
+TEXTS = {"id_column": "sku", "method": "co-em", "title": "Products"}  # of arguments that are strings
 
 
 def cluster(
@@ -54,11 +56,12 @@ def cluster(
 
     Parameters
     ----------
-    data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these
+    data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these, or list of views
         A DataFrame of pandas, polars or another library that narwhals reads; a Series or list of strings; a numpy or
         sparse matrix; `Views`; single-cell data; or the path of a file or of a folder of images. In a mapping, a path
-        may name columns: ``{"text": "papers.csv:title,abstract"}``. Frames with an index that names the rows are
-        joined by it, and other data by the position of rows.
+        may name columns: ``{"text": "papers.csv:title,abstract"}``. In a list of matrices and frames the views are
+        called ``view0``, ``view1``, ... Frames with an index that names the rows are joined by it, and other data by
+        the position of rows.
     n_clusters : int, 'auto' or 'small-groups', default='auto'
         Number of clusters. ``'auto'`` chooses the number with the most support; ``'small-groups'`` finds duplicates
         and other groups of a few entities.
@@ -121,28 +124,32 @@ def cluster(
     >>> sorted(np.bincount(result.labels).tolist())
     [40, 40]
     """
+    data = name_views(data)
     new_names: Any = str(names) if is_path(names) else names
     named = None if is_path(names) else names
-    _check_arguments(outliers, random_state, namer, kinds=kinds, encode=encode, options=options, names=named)
+    _check_mappings(kinds=kinds, encode=encode, options=options, names=named)
+    _check_values(outliers, random_state, namer, assess, id_column=id_column, method=method, title=title)
     mappings: Any = [mapping] if is_path(mapping) else mapping
+    if not isinstance(mappings, list | tuple) or not all(map(is_path, mappings)):
+        raise TypeError(f"mapping must be the path of a table, or a list of paths, got {describe_value(mapping)}")
     with raise_in_python_terms():
         run_options = RunOptions(
             view=list_files(data),
-            id=id_column,
+            id=None if id_column is None else str(id_column),
             mapping=[str(path) for path in mappings],
-            kind=[f"{name}={kind}" for name, kind in (kinds or {}).items()],
-            encode=encode or {},
-            labels=labels if type(labels) is str else None,
-            seeds=seeds if type(seeds) is str else None,
+            kind={str(name): str(kind) for name, kind in (kinds or {}).items()},
+            encode={str(name): way if callable(way) else str(way) for name, way in (encode or {}).items()},
+            labels=str(labels) if is_path(labels) else None,
+            seeds=str(seeds) if is_path(seeds) else None,
             constraints=str(constraints) if is_path(constraints) else None,
             describe=list_described(describe) or (),
-            method=method,
-            settings=options or {},
-            k=_write_n_clusters(n_clusters),
+            method=str(method),
+            settings={str(name): value for name, value in (options or {}).items()},
+            k=_check_n_clusters(n_clusters),
             seed=random_state,
             outliers=outliers,
-            assess=assess,
-            title=title,
+            assess=bool(assess),
+            title=None if title is None else str(title),
             names=new_names,
             namer=namer,
         )
@@ -151,21 +158,37 @@ def cluster(
         return Result(run_pipeline(run_options, log, memory), data)
 
 
-def _write_n_clusters(n_clusters: int | str) -> str:
-    text = str(n_clusters)
-    if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
-        raise ValueError(f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {n_clusters!r}")
-    return text
+def _check_n_clusters(n_clusters: Any) -> Any:
+    """Return the number of clusters, 'auto' or 'small-groups', as Python's own types."""
+    if is_integer(n_clusters, least=1) and not is_truth_value(n_clusters):
+        return int(n_clusters)
+    if isinstance(n_clusters, str) and n_clusters in ("auto", "small-groups"):
+        return str(n_clusters)
+    raise ValueError(
+        f"n_clusters must be an integer of 1 or more, 'auto' or 'small-groups', got {describe_value(n_clusters)}"
+    )
 
 
-def _check_arguments(outliers: Any, random_state: Any, namer: Any, **mappings: Any) -> None:
-    """Refuse values of a wrong type, before the data is read."""
+def _check_mappings(**mappings: Any) -> None:
+    """Refuse arguments that are no mappings, before the data is read."""
     for name, value in mappings.items():
-        if value is not None and not hasattr(value, "items"):
-            raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {value!r}")
-    if outliers not in (None, "auto") and not (is_real(outliers) and 0 < outliers < 0.5):
-        raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {outliers!r}")
+        if value is not None and not isinstance(value, Mapping):
+            raise TypeError(f"{name} must be a mapping, such as {{{EXAMPLES[name]}}}, got {describe_value(value)}")
+
+
+def _check_values(outliers: Any, random_state: Any, namer: Any, assess: Any, **texts: Any) -> None:
+    """Refuse values that no setting has, and `texts` that are no strings."""
+    for name, value in texts.items():
+        if not isinstance(value, str) and (value is not None or name == "method"):
+            raise TypeError(f"{name} must be a string, such as {TEXTS[name]!r}, got {describe_value(value)}")
+    is_share = is_real(outliers) and 0 < outliers < 0.5
+    if outliers is not None and not is_share and not (isinstance(outliers, str) and outliers == "auto"):
+        raise ValueError(f"outliers must be a number between 0 and 0.5, 'auto' or None, got {describe_value(outliers)}")
     if namer is not None and not callable(namer):
-        raise TypeError(f"namer must be a function of a ClusterDescription that returns a name, got {namer!r}")
+        raise TypeError(
+            f"namer must be a function of a ClusterDescription that returns a name, got {describe_value(namer)}"
+        )
+    if not is_truth_value(assess):
+        raise TypeError(f"assess must be True or False, got {describe_value(assess)}")
     if not is_integer(random_state, least=0):
-        raise ValueError(f"random_state must be an integer of 0 or more, got {random_state!r}")
+        raise ValueError(f"random_state must be an integer of 0 or more, got {describe_value(random_state)}")

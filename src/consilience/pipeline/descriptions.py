@@ -64,7 +64,7 @@ def read_descriptions(
         conversions = convert_columns(values, lenient=True)
     except ValueError as error:
         raise ValueError(f"--describe: {error}") from error
-    notes = describe_unread("--describe", values, conversions)
+    notes = [*describe_unread("--describe", values, conversions), *_list_partial(descriptions, entities)]
     columns = []
     for source in descriptions:
         conversion = conversions.get(source.name)
@@ -76,6 +76,28 @@ def read_descriptions(
     events = {source.name: source.event for source in descriptions if source.event is not None}
     columns, pair_notes = pair_follow_up(columns, events)
     return columns, [*notes, *pair_notes, *_list_empty(columns)]
+
+
+def describe_unmatched(origin: str, unknown: Sequence[str]) -> list[str]:
+    """Note the ids of a file that no item has."""
+    if not unknown:
+        return []
+    verb = "id is" if len(unknown) == 1 else "ids are"
+    return [f"{origin}: {len(unknown):,} {verb} those of no item, such as {unknown[0]!r}: left out."]
+
+
+def _list_partial(descriptions: Sequence[DescriptionColumn], entities: Entities) -> list[str]:
+    """Note how many items have descriptions in a file of their own, if these are not all, and ids of no item."""
+    notes: dict[str, None] = {}  # once for all columns of a file
+    for source in descriptions:
+        if source.content is not None or source.ids is None or entities.ids is None:
+            continue
+        origin = f"{source.origin.removesuffix(f':{source.name}')} ({source.option})"
+        n_described = int((source.find_rows(entities) >= 0).sum())
+        if n_described < len(entities):
+            notes[f"{origin} describes only {n_described:,} of {len(entities):,} items."] = None
+        notes |= dict.fromkeys(describe_unmatched(origin, entities.list_unknown(source.ids.tolist())))
+    return list(notes)
 
 
 def _list_empty(columns: Sequence[OriginalColumn]) -> list[str]:

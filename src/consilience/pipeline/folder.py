@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,28 +21,37 @@ from ..persist import load, save
 from .changes import Changes, RunUpdate, compare_labels
 from .config import FLAGS, write_config
 from .fitting import FittedRun, reduce_views
-from .loading import compute_digest, load_data
+from .loading import LoadedData, compute_digest, load_data
 from .log import RunLog
 from .memory import MemoryInputs
-from .options import RunOptions
+from .options import RunOptions, parse_texts
 from .outputs import note_guarded, remove_guard, write_json, write_label_table
 from .run import PipelineRun
 from .saved_model import check_numbers, check_saved
 from .sheet_columns import SHEETS
 from .sheets import write_sheets
+from .stored_data import DATA, collect_data, read_data
 from .summary import INPUTS
 from .write_back import CellFiles, write_back
 
 LABELS, SUMMARY, MODEL, REPORT, CONFIG = ("labels.csv", "summary.json", "model.zip", "report.html", "run.toml")
-FILES = (LABELS, SUMMARY, MODEL, REPORT, CONFIG, *SHEETS)
+FROM_FILES = ("view", "id", "mapping", "kind", "delimiter", "labels", "constraints", "seeds", "describe")  # settings
+FILES = (LABELS, SUMMARY, MODEL, DATA, REPORT, CONFIG, *SHEETS)
 
 
 def write_run(
-    run: PipelineRun, out: Path, log: RunLog, *, overwrite: bool = False, cells: CellFiles | None = None
+    run: PipelineRun,
+    out: Path,
+    log: RunLog,
+    *,
+    overwrite: bool = False,
+    cells: CellFiles | None = None,
+    include_data: bool = True,
 ) -> list[str]:
     """Write labels, sheets, summary, model, report and settings of a run to a folder; return the names of the files.
 
-    With `cells`, the clusters are also written to a copy of the single-cell file.
+    Data from memory is written, too, unless `include_data` is False. With `cells`, the clusters are also written to a
+    copy of the single-cell file.
     """
     with stage_folder(out, FILES, overwrite) as folder:
         prepared = run.data.prepared
@@ -53,6 +62,8 @@ def write_run(
         write_json(folder / SUMMARY, {**run.facts, "notes": list(dict.fromkeys([*run.notes, *log.notes]))})
         levels = {"hierarchy": run.hierarchy, "level_names": run.level_names}
         save({**run.collect_saved(), **levels}, folder / MODEL)
+        if run.data.is_from_memory and include_data:
+            save(collect_data(run), folder / DATA)
         origin = None if run.update is None else run.update.origin
         write_config(folder / CONFIG, run.facts["inputs"], run.facts["clusters"], origin)
         run.build_report().save(folder / REPORT)
@@ -143,31 +154,33 @@ def list_setting_changes(first: Mapping[str, Any], second: Mapping[str, Any]) ->
 
 
 def restore_run(
-    facts: dict[str, Any], saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None = None
+    folder: Path,
+    facts: dict[str, Any],
+    saved: dict[str, Any],
+    options: RunOptions,
+    log: RunLog,
+    memory: MemoryInputs | None = None,
 ) -> PipelineRun:
-    """Return a run from its summary and model file; the data is read again, and must not have changed.
+    """Return a run from its summary and model file, and its data from the folder, or from memory or files again.
 
-    Options that are not set are those of the run; further columns may be described.
+    Data that is read again must not have changed. Options that are not set are those of the run; further columns may
+    be described.
     """
+    is_stored = memory is None and (folder / DATA).exists() and not any(getattr(options, name) for name in FROM_FILES)
     inputs = {name: value for name, value in facts["inputs"].items() if name in INPUTS and name != "names"}
-    recorded = {name: value for name, value in inputs.items() if value is not None}
-    unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [])}
+    recorded = parse_texts({name: value for name, value in inputs.items() if value is not None})
+    unset = {name: value for name, value in recorded.items() if getattr(options, name) in (None, (), [], {})}
     check_described(options.describe, options.view or recorded["view"], saved["columns"])
     unset["describe"] = list(dict.fromkeys([*recorded.get("describe", []), *options.describe]))
     options = replace(options, **unset, method=saved["method"], seed=saved["seed"], command_line=facts.get("command"))
     update = RunUpdate.from_saved(saved.get("update"))
-    template = None if update is None else saved  # an update was read as the views of an earlier run
-    try:
-        data = replace(
-            load_data(options, log, memory, chooses_encodings=False, template=template),
-            reason=facts.get("method_chosen", ""),
-        )
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{error}. Run the command from the folder of the first run, or give --view again"
-        ) from error
-    if compute_digest(data.reading) != saved["data"]:
-        raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
+    if is_stored:
+        data, layout = read_data(folder / DATA, saved, options)
+    else:
+        if memory is None and not options.view:
+            refuse_without_data(folder)
+        data, layout = _read_again(saved, options, log, memory), None
+    data = replace(data, reason=facts.get("method_chosen", ""))
     features = saved["features"]
     fitted = FittedRun(saved["estimator"], features, reduce_views(data.views, features), saved["selection"])
     assessment = saved["assessment"]
@@ -181,7 +194,37 @@ def restore_run(
     comparison = Table.from_rows(rows) if rows else None
     notes = list(dict.fromkeys([*map(str, facts.get("notes", [])), *log.notes]))
     names = saved.get("names", ())
-    return PipelineRun(options, data, fitted, assessment, comparison, notes, facts, names, update=update)
+    return PipelineRun(
+        options, data, fitted, assessment, comparison, notes, facts, names, update=update, saved_layout=layout
+    )
+
+
+def refuse_without_data(folder: Path) -> NoReturn:
+    """Refuse a run from memory without its data, or with something that has to be joined to the data."""
+    if (folder / DATA).exists():
+        raise ValueError(
+            f"{folder} was made from data in memory, to which labels, seeds, constraints and descriptions have to be "
+            "joined: give the data, too, cs.load_run(folder, data, ...)"
+        )
+    raise ValueError(
+        f"{folder} was made from data in memory, which it does not contain: give the data again, "
+        "cs.load_run(folder, data)"
+    )
+
+
+def _read_again(saved: dict[str, Any], options: RunOptions, log: RunLog, memory: MemoryInputs | None) -> LoadedData:
+    """Return the data of a run from memory or from its files, which must not have changed."""
+    # an update was read as the views of an earlier run
+    template = None if saved.get("update") is None else saved
+    try:
+        data = load_data(options, log, memory, chooses_encodings=False, template=template)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{error}. Run the command from the folder of the first run, or give --view again"
+        ) from error
+    if compute_digest(data.reading) != saved["data"]:
+        raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
+    return data
 
 
 def check_described(

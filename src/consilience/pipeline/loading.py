@@ -30,12 +30,13 @@ from ..files import (
     read_files,
 )
 from ..files.descriptions import parse_descriptions
+from ..files.encoding import format_classes
 from ..files.formats import parse_path, split_sheet
 from ..files.languages import detect_languages
 from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
-from .descriptions import read_descriptions
+from .descriptions import describe_unmatched, read_descriptions
 from .encodings import EncodingChoices, select_encodings
 from .languages import describe_languages
 from .log import RunLog, UsageError, count_noun
@@ -62,6 +63,7 @@ class LoadedData:
     method: str
     reason: str  # why this method was chosen
     declaration: EstimatorDeclaration  # of the method, with the options that the user set
+    is_from_memory: bool  # whether not all of it comes from files, so that it cannot be read again
     descriptions: list[OriginalColumn] = field(default_factory=list)  # of the entities in `views`
 
     @property
@@ -103,27 +105,13 @@ class LoadedData:
         return fit_and_encode(self.reading.contents, rare=rare, entities=entities, encode=self.choices.encode).views
 
 
-def parse_pairs(option: str, form: str, texts: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Parse the values of an option that is given once per view, such as NAME=KIND; a mapping stays as it is."""
-    if isinstance(texts, Mapping):
-        return dict(texts)
-    pairs: dict[str, Any] = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not (name and separator and value):
-            raise ValueError(f"{option} needs the form {form}, got {text!r}")
-        if pairs.setdefault(name, value) != value:
-            raise ValueError(f"{option} is given twice for the view {name!r}: {pairs[name]} and {value}")
-    return pairs
-
-
 def check_inputs_stay(targets: Sequence[Path], options: RunOptions, *others: Path) -> None:
     """Refuse to write over the input files, even with --force."""
     inputs = [parse_view(text).path for text in options.view or ()]
     inputs += map(Path, options.mapping or ())
     class_files = (options.labels, options.constraints, options.seeds)
     inputs += [split_columns(text)[0] for text in class_files if text]
-    inputs += [parse_path(options.names)] if type(options.names) is str else []
+    inputs += [parse_path(options.names)] if isinstance(options.names, str) else []
     inputs += [spec.path for spec in parse_descriptions(options.describe or ()) if spec.path is not None]
     for target in targets:
         paths = [split_sheet(path)[0] for path in (*inputs, *others)]
@@ -192,8 +180,7 @@ def load_data(
     Without `chooses_encodings`, contents for which the options name no encoding have the default of their kind. With a
     `template`, the content of a model file, the files are read as the views of that model.
     """
-    kinds = parse_pairs("--kind", "NAME=KIND", options.kind)
-    encode = parse_pairs("--encode", "NAME=ENCODING", options.encode)
+    encode = options.encode
     with InputFiles({} if memory is None else memory.objects) as inputs:
         with log.step("reading the files", "read the files"):
             if template is not None:
@@ -204,7 +191,7 @@ def load_data(
                 reading = read_files(
                     [parse_view(text) for text in options.view] if memory is None else memory.specs,
                     **collect_reading_options(options),
-                    kinds=kinds,
+                    kinds=options.kind,
                     inputs=inputs,
                 )
         if memory is not None:
@@ -225,7 +212,7 @@ def load_data(
             descriptions, description_notes = read_descriptions(reading.descriptions, entities)
             _check_before_encoding(reading, entities, options, inputs)
             rare = not settings.declaration.takes_raw_counts
-            choices = EncodingChoices(encode)
+            choices = EncodingChoices(dict(encode))
             if chooses_encodings and method == DEFAULT_METHOD:
                 choices = _choose_encodings(reading.contents, entities, encode, rare, options, log)
             prepared = fit_and_encode(reading.contents, rare=rare, entities=entities, encode=choices.encode)
@@ -239,21 +226,38 @@ def load_data(
         classes = None
         if reading.known_classes:
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
+            n_labeled = int((classes != "").sum())
+            if n_labeled < len(classes):
+                log.note(
+                    f"Only {n_labeled:,} of {len(classes):,} items have a class in --labels: the others are not scored."
+                )
         seeds = read_seeds(reading, prepared)
+        for source in (*reading.known_classes, *reading.seed_classes):
+            for note in _list_unmatched(source, prepared.entities):
+                log.note(note)
         file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
         for note in file_constraints.list_notes(declaration):
             log.note(note)
     if seeds is not None:
-        if options.k.isdecimal():
-            seeds.check_n_clusters(int(options.k))
+        if isinstance(options.k, int):
+            seeds.check_n_clusters(options.k)
         for note in seeds.list_notes(declaration):
             log.note(note)
         classes = _leave_out_seeds(classes, seeds, log)
-    descriptions = [column.select(prepared.kept) for column in descriptions]
     data = LoadedData(
-        reading, prepared, choices, classes, file_constraints, seeds, method, reason, declaration, descriptions
+        reading,
+        prepared,
+        choices,
+        classes,
+        file_constraints,
+        seeds,
+        method,
+        reason,
+        declaration,
+        is_from_memory=memory is not None,
+        descriptions=[column.select(prepared.kept) for column in descriptions],
     )
     for name, languages in data.languages.items():
         if (languages_note := describe_languages(name, languages)) is not None:
@@ -294,7 +298,7 @@ def _choose_encodings(
     """
     if options.k == SMALL_GROUPS:
         return EncodingChoices(dict(encode))
-    n_clusters = int(options.k) if options.k.isdecimal() and int(options.k) > 1 else None
+    n_clusters = options.k if isinstance(options.k, int) and options.k > 1 else None
     choices = select_encodings(
         contents, entities, rare=rare, encode=encode, n_clusters=n_clusters, random_state=options.seed
     )
@@ -310,6 +314,15 @@ def _find_constraints(
     if memory is not None and memory.constraints is not None:
         return number_constraints(memory.constraints, prepared)
     return None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
+
+
+def _list_unmatched(source: KnownClasses, entities: Entities) -> list[str]:
+    """Note the ids with a class that no entity has."""
+    if source.ids is None or entities.ids is None:
+        return []
+    has_class = format_classes(source) != ""
+    unknown = entities.list_unknown(source.ids[has_class].tolist(), source.views)
+    return describe_unmatched(f"{source.origin} ({source.option})", unknown)
 
 
 def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog) -> np.ndarray | None:
@@ -330,7 +343,7 @@ def _leave_out_seeds(classes: np.ndarray | None, seeds: SeedClasses, log: RunLog
 
 def _check_before_encoding(reading: InputData, entities: Entities, options: RunOptions, inputs: InputFiles) -> None:
     """Refuse a number of clusters, classes or constraints that cannot be used, before the long work."""
-    if options.k.isdecimal() and int(options.k) > len(entities):
+    if isinstance(options.k, int) and options.k > len(entities):
         raise ValueError(f"-k {options.k} is more than the number of entities, {len(entities):,}: give a smaller one")
     for sources in (reading.known_classes, reading.seed_classes):
         if sources:

@@ -12,10 +12,12 @@ import numpy as np
 
 from ..data import Constraints, Table
 from ..data.frames import list_cells, open_frame
+from ..data.views import name_blocks
 from ..files import DescriptionColumn, KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent, FileTable
 from ..files.formats.columns import to_objects
 from ..files.objects import check_unique_index, list_index_ids, read_object, read_objects
+from ..files.spec import join_pair
 from ..methods.common.constraint_checks import check_constraints
 
 
@@ -57,12 +59,12 @@ def collect_memory(
             raise ValueError("data is an empty mapping: give at least one view, such as {'text': frame['title']}")
         for name, value in data.items():
             if is_path(value):
-                specs.append(parse_view(f"{name}={value}"))
+                specs.append(parse_view(join_pair(str(name), value)))
             else:
                 path = Path(f"data[{name!r}]")
                 specs.append(ViewSpec(str(name), path))
                 objects[path] = value
-    elif type(data) in (list, tuple) and data and all(is_path(item) and Path(item).exists() for item in data):
+    elif isinstance(data, list | tuple) and data and all(is_path(item) and Path(item).exists() for item in data):
         raise TypeError(f"data is a list of files: name each as a view, such as {{'table': {str(data[0])!r}, ...}}")
     else:
         specs.append(ViewSpec(None, Path("data")))
@@ -70,7 +72,7 @@ def collect_memory(
     classes = {
         name: [_build_classes(name, values, objects)]
         for name, values in (("labels", labels), ("seeds", seeds))
-        if values is not None and type(values) is not str
+        if values is not None and not is_path(values)
     }
     constraints = None if constraints is None or is_path(constraints) else check_constraints(constraints)
     descriptions = [] if list_described(describe) is not None else _build_descriptions(describe, objects)
@@ -101,13 +103,31 @@ def list_files(data: Any) -> list[str]:
     if is_path(data):
         return [str(data)]
     if is_mapping(data) and all(is_path(value) for value in data.values()):
-        return [f"{name}={path}" for name, path in data.items()]
+        return [join_pair(str(name), path) for name, path in data.items()]
     return []
 
 
 def is_path(value: Any) -> bool:
     """Whether a value is the path of a file or a folder."""
-    return type(value) is str or hasattr(value, "__fspath__")
+    return isinstance(value, str) or hasattr(value, "__fspath__")
+
+
+def name_views(data: Any) -> Any:
+    """Return a list of views as a mapping, with the names that `Views` gives them; other data stays as it is.
+
+    A list is one of views if it has a matrix or a frame, which no list of rows has: its rows have one dimension.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(name_views([np.zeros((4, 2)), ["a", "b", "c", "d"]])), name_views([[1, 2], [3, 4]])
+    (['view0', 'view1'], [[1, 2], [3, 4]])
+    """
+    if isinstance(data, list | tuple):
+        blocks = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in data]
+        if any(len(getattr(block, "shape", ())) > 1 for block in blocks):
+            return dict(name_blocks(data))
+    return data
 
 
 def is_mapping(data: Any) -> bool:
@@ -121,7 +141,7 @@ def list_described(describe: Any) -> list[str] | None:
         return []
     if is_path(describe):
         return [str(describe)]
-    if type(describe) in (list, tuple) and all(map(is_path, describe)):
+    if isinstance(describe, list | tuple) and all(map(is_path, describe)):
         return [str(name) for name in describe]
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._numbers import is_integer
+from .._describe import describe_value
+from .._numbers import is_integer, is_real
+from .._warnings import find_stack_level
 from ..data import Constraints, Table, Views
 from ..explain import Hierarchy, OriginalColumn
 from ..files import check_complete, stage_file
@@ -20,17 +23,17 @@ from ..files.annotate import annotate_mudata
 from ..report import Report
 from .changes import Changes, RunUpdate, compare_labels
 from .figure import DISPLAYS, draw_run
-from .folder import LABELS, SUMMARY, open_model, read_summary, restore_run, write_run
+from .folder import LABELS, SUMMARY, open_model, read_summary, refuse_without_data, restore_run, write_run
 from .frame import build_frame
 from .level import Level
-from .loading import parse_pairs
 from .log import RunLog, count_noun
-from .memory import collect_memory, is_path, list_described, list_files
-from .options import RunOptions
+from .memory import collect_memory, is_path, list_described, list_files, name_views
+from .options import RunOptions, parse_pairs
 from .prediction import Prediction, predict_clusters
 from .run import PipelineRun
 from .sheets import build_tables
 from .steps import run_pipeline
+from .stored_data import DATA
 from .update import PreviousRun
 from .wording import put_in_python_terms, raise_in_python_terms
 from .workbook import write_workbook
@@ -70,6 +73,8 @@ class Result:
         Facts about the run, as in summary.json.
     notes : list of str
         What was noticed on the way, such as columns that were left out.
+    prediction_notes : list of str
+        What the last call of `predict` or `predict_frame` noticed, and gave as warnings.
     assessment : Assessment or None
         How reliable the clusters are.
     map : ndarray of shape (n_entities, 2)
@@ -98,7 +103,12 @@ class Result:
         | None = None,  # labels, seeds, constraints and descriptions of a run that is loaded
         encode: Mapping[str, Callable[..., Any]] | None = None,  # functions of a run that is loaded
     ) -> None:
-        self._data, self._folder, self._knowledge, self._encode = data, folder, knowledge or {}, encode or {}
+        self._data, self._folder, self._knowledge, self._encode = (
+            name_views(data),
+            folder,
+            knowledge or {},
+            encode or {},
+        )
         if run is not None:
             self._run = run
             self._saved, self.summary = run.collect_saved(), run.facts
@@ -111,6 +121,7 @@ class Result:
             for part in self._saved["parts"].values():
                 if part.content in self._encode and hasattr(part.encoder, "attach"):
                     part.encoder.attach(self._encode[part.content])
+        self.prediction_notes: list[str] = []
         self.model = self._saved["estimator"]
         is_kept = np.ones(len(self.model.labels_), bool)
         self._saved = {"names": [], "ids": None, "kept": is_kept, **self._saved}  # runs of earlier versions lack these
@@ -121,32 +132,35 @@ class Result:
     def _run(self) -> PipelineRun:
         """The run with its data, which is read again if the result was loaded from a folder."""
         with raise_in_python_terms():
+            assert self._folder is not None, "a result without a run comes from a folder"
+            knowledge = {name: value for name, value in self._knowledge.items() if value is not None}
+            encode = {**parse_pairs("encode", self.summary["inputs"].get("encode") or ()), **self._encode}
+            if self._data is None and not knowledge and (self._folder / DATA).exists():
+                options = RunOptions(encode=encode)
+                return restore_run(self._folder, self.summary, self._saved, options, RunLog())
             views = self.summary["inputs"]["view"] if self._data is None else list_files(self._data)
             if self._data is None and not views:
-                raise ValueError(
-                    f"{self._folder} was made from data in memory, which it does not contain: give the data again, "
-                    "cs.load_run(folder, data)"
-                )
-            has_seeds = self._knowledge.get("seeds") is not None or self.summary["inputs"].get("seeds") is not None
-            if self.summary.get("seeds") is not None and not has_seeds:
-                raise ValueError(
-                    f"{self._folder} was made with seeds in memory, which it does not contain: give them again, "
-                    "cs.load_run(folder, data, seeds=seeds)"
-                )
-            lacking = [name for name in self.summary.get("functions", []) if name not in self._encode]
-            if lacking:
-                raise ValueError(
-                    f"a Python function has encoded {lacking[0]!r}, which {self._folder} does not contain: give it "
-                    f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
-                )
-            memory = collect_memory(self._data, **self._knowledge, files=views)
-            names: dict[str, Any] = {
-                name: str(value) for name, value in self._knowledge.items() if is_path(value)
-            }  # columns and files
-            encode = parse_pairs("--encode", "NAME=ENCODING", self.summary["inputs"].get("encode") or ())
-            names["describe"] = list_described(self._knowledge.get("describe")) or ()
-            options = RunOptions.select({"view": views, "encode": encode | dict(self._encode), **names})
-            return restore_run(self.summary, self._saved, options, RunLog(), memory)
+                refuse_without_data(self._folder)
+            self._check_knowledge(knowledge)
+            memory = collect_memory(self._data, **knowledge, files=views)
+            names: dict[str, Any] = {name: str(value) for name, value in knowledge.items() if is_path(value)}
+            names["describe"] = list_described(knowledge.get("describe")) or ()
+            options = RunOptions.select({"view": views, "encode": encode, **names})
+            return restore_run(self._folder, self.summary, self._saved, options, RunLog(), memory)
+
+    def _check_knowledge(self, knowledge: Mapping[str, Any]) -> None:
+        """Refuse to read the data of a run again without the seeds and the functions that were in memory."""
+        has_seeds = "seeds" in knowledge or self.summary["inputs"].get("seeds") is not None
+        if self.summary.get("seeds") is not None and not has_seeds:
+            raise ValueError(
+                f"{self._folder} was made with seeds in memory: give them again, cs.load_run(folder, data, seeds=seeds)"
+            )
+        lacking = [name for name in self.summary.get("functions", []) if name not in self._encode]
+        if lacking:
+            raise ValueError(
+                f"a Python function has encoded {lacking[0]!r}, which {self._folder} does not contain: give it "
+                f"again, cs.load_run(folder, data, encode={{{lacking[0]!r}: function}})"
+            )
 
     @property
     def labels(self) -> np.ndarray:
@@ -214,6 +228,12 @@ class Result:
         -------
         ndarray of shape (n_entities,)
             Cluster of each entity, -1 for rows without any data.
+
+        Warns
+        -----
+        UserWarning
+            If cells cannot be read, rows have no data, or clearly more rows than by chance fit no cluster. The texts
+            are also in `prediction_notes`.
         """
         return self._predict(data).all_labels
 
@@ -229,15 +249,26 @@ class Result:
         -------
         DataFrame or Table
             The data with columns added. ``fits`` says whether an entity is like those of the fit.
+
+        Warns
+        -----
+        UserWarning
+            As for `predict`.
         """
+        data = name_views(data)
         prediction = self._predict(data)
         return build_frame(data, prediction.reading, prediction.prepared, prediction.columns)
 
     def _predict(self, data: Any) -> Prediction:
+        data, log = name_views(data), RunLog()
         with raise_in_python_terms():
-            return predict_clusters(self._saved, RunOptions(view=list_files(data)), RunLog(), collect_memory(data))
+            prediction = predict_clusters(self._saved, RunOptions(view=list_files(data)), log, collect_memory(data))
+        self.prediction_notes = log.notes
+        for note in log.notes:
+            warnings.warn(note, UserWarning, stacklevel=find_stack_level())
+        return prediction
 
-    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False, include_data: bool = True) -> Path:
         """Write labels, sheets, summary, model, report and settings to a folder, completely or not at all.
 
         Parameters
@@ -246,15 +277,21 @@ class Result:
             The folder, which `consilience.load_run` and ``consilience predict`` read.
         overwrite : bool, default=False
             Whether to replace the files of an earlier run.
+        include_data : bool, default=True
+            Whether to write data that was in memory to ``data.zip`` in the folder, so that the folder alone is enough
+            for everything that the result shows. Without it, `consilience.load_run` needs the data again for
+            `views`, `report`, `frame`, `plot` and `save`.
 
         Returns
         -------
         Path
             The folder.
         """
+        if not is_path(folder):
+            raise TypeError(f"folder must be a path, such as 'groups', got {describe_value(folder)}")
         out = Path(folder)
         with raise_in_python_terms():
-            write_run(self._run, out, RunLog(), overwrite=overwrite)
+            write_run(self._run, out, RunLog(), overwrite=overwrite, include_data=include_data)
         return out
 
     def rename(self, names: Mapping[Any, str] | str | os.PathLike[str]) -> Result:
@@ -272,6 +309,8 @@ class Result:
             The result with the names in its frame, its report and its predictions.
         """
         new_names: Any = str(names) if is_path(names) else names
+        if not isinstance(new_names, str | Mapping):
+            raise TypeError(f"names must be a mapping, such as {{0: 'knives'}}, or a path, got {describe_value(names)}")
         with raise_in_python_terms():
             return Result(self._run.rename(new_names), self._data)
 
@@ -317,6 +356,8 @@ class Result:
         Path
             The file.
         """
+        if not is_path(path):
+            raise TypeError(f"path must be a path, such as 'groups.xlsx', got {describe_value(path)}")
         out = Path(path)
         if out.suffix.lower() != ".xlsx":
             raise ValueError(f"path must end in .xlsx, got {str(path)!r}")
@@ -374,6 +415,8 @@ class Result:
             A figure of matplotlib, which Jupyter shows; ``figure.savefig("figure.pdf")`` writes it, and
             ``figure.get_label()`` is a caption.
         """
+        if not is_real(width):
+            raise TypeError(f"width must be a number of mm, got {describe_value(width)}")
         with raise_in_python_terms():
             return draw_run(self, kind, groups=groups, width=width)
 
@@ -420,6 +463,7 @@ class Result:
         >>> bool((result.update(june).labels == result.labels[10:]).all())
         True
         """
+        data = name_views(data)
         with raise_in_python_terms():
             previous = PreviousRun(
                 "the earlier result" if self._folder is None else str(self._folder), self._saved, self.summary
@@ -501,6 +545,8 @@ class Result:
         >>> result.compare(result).n_moved
         0
         """
+        if not isinstance(other, Result):
+            raise TypeError(f"other must be a Result, as consilience.cluster returns it, got {describe_value(other)}")
         is_kept = [result._saved["kept"] for result in (self, other)]
         return compare_labels(
             self.ids[is_kept[0]],
@@ -612,14 +658,15 @@ def load_run(
     folder : path
         A folder that `Result.save` or ``consilience cluster`` has written.
     data : as for `consilience.cluster`, optional
-        The data of the run. Without it, `Result.views`, `Result.report` and `Result.frame` read the files of the run
-        again; a run from data in memory needs it. The data must not have changed.
+        The data of the run, which must not have changed. The folder of a run from memory contains it, unless it was
+        saved with ``include_data=False``. Of a run from files, `Result.views`, `Result.report` and `Result.frame` read
+        the files again.
     labels, seeds, constraints, describe : as for `consilience.cluster`, optional
-        Those of the run, if they were in memory. A run with seeds needs them for `Result.views`, `Result.report` and
-        `Result.frame`; without the others, the report does not show them. Further columns may be described, if they
-        were not used to find the clusters.
+        Other classes for scores, or further columns to describe, if they were not used to find the clusters; a run from
+        memory then needs its data, too, and the seeds and constraints that it had.
     encode : mapping of view name to callable, optional
-        The functions that have encoded views of the run, which no file contains.
+        The functions that have encoded views of the run, which no file contains; `Result.predict` and `Result.update`
+        need them.
 
     Returns
     -------

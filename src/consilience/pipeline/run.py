@@ -64,6 +64,7 @@ class PipelineRun:
     given_names: dict[int, str] = field(default_factory=dict)  # by the user, by cluster
     previous_names: Sequence[str | None] = ()  # of clusters that an earlier run has found, by cluster
     update: RunUpdate | None = None  # if the run continues an earlier one
+    saved_layout: np.ndarray | None = None  # of a run that is restored from its folder alone
 
     @property
     def labels(self) -> np.ndarray:
@@ -96,6 +97,8 @@ class PipelineRun:
     @cached_property
     def layout(self) -> np.ndarray:
         """Position of each entity on the map of all views."""
+        if self.saved_layout is not None:
+            return self.saved_layout
         return joint_map(self.joint_embedding, random_state=self.options.seed)
 
     @cached_property
@@ -166,7 +169,7 @@ class PipelineRun:
             if number not in matched and name.casefold() in map(str.casefold, matched.values()):
                 raise ValueError(f"--names: {name!r} is already the name of cluster {number}: rename it, too")
         renamed = replace(self, saved_names=self.cluster_names, given_names=matched)
-        inputs = {**self.facts["inputs"], "names": names if type(names) is str else None}
+        inputs = {**self.facts["inputs"], "names": names if isinstance(names, str) else None}
         given_names = {**self.facts.get("given_names", {}), **{str(number): name for number, name in matched.items()}}
         return replace(
             renamed, facts={**self.facts, "names": renamed.cluster_names, "given_names": given_names, "inputs": inputs}

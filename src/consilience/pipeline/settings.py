@@ -18,7 +18,7 @@ from ..affinities import AFFINITIES
 from ..divergences import DIVERGENCES
 from ..families import FAMILIES
 from ..files import parse_view
-from ..files.spec import is_file
+from ..files.spec import is_file, join_pair
 from ..methods.common.validation import Interval, SequenceOf, StrOptions, is_satisfied
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from ..report.sections.method import write_value
@@ -83,33 +83,23 @@ def check_settings(options: RunOptions) -> None:
     """Refuse settings that the method does not take, and views that --view does not name."""
     settings = read_settings(options.method, options.settings)
     specs = [parse_view(text) for text in options.view]
-    if all(spec.selects_columns or not is_file(spec.path) for spec in specs):  # other files may hold several views
+    # other files may hold several views, and data in memory is not read yet
+    if specs and all(spec.selects_columns or not is_file(spec.path) for spec in specs):
         names = [spec.view_name for spec in specs]
         links = [f"{name}-{end}" for name in names for end in ("out", "in")]  # if the file turns out to hold links
         settings.check_views(names, links)
 
 
-def read_settings(method: str, settings: Mapping[str, Any] | Sequence[str]) -> Settings:
-    """Read the settings of a method, by name or as texts NAME=VALUE; refuse those that it does not take."""
-    declaration = find_estimator(DEFAULT_METHOD if method == "auto" else method)
-    if isinstance(settings, Mapping):
-        return _apply_assignments(declaration, settings)
-    assignments: dict[str, Any] = {}
-    for text in settings:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise UsageError(f"--set needs the form NAME=VALUE, got {text!r}")
-        if name in assignments:
-            raise UsageError(f"--set {name} is given twice: {assignments[name]} and {value}")
-        assignments[name] = value
-    return _apply_assignments(declaration, assignments)
+def read_settings(method: str, settings: Mapping[str, Any]) -> Settings:
+    """Read the settings of a method by name; refuse those that it does not take."""
+    return _apply_assignments(find_estimator(DEFAULT_METHOD if method == "auto" else method), settings)
 
 
-def list_settings(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
+def list_settings(settings: Mapping[str, Any]) -> list[str]:
     """Write the settings of a method as texts NAME=VALUE."""
-    if not isinstance(settings, Mapping):
-        return list(settings)
-    return [f"{name}={value if type(value) is str else write_value(value)}" for name, value in settings.items()]
+    return [
+        join_pair(name, value if isinstance(value, str) else write_value(value)) for name, value in settings.items()
+    ]
 
 
 def _apply_assignments(declaration: EstimatorDeclaration, assignments: Mapping[str, Any], prefix: str = "") -> Settings:
@@ -232,7 +222,7 @@ def _parse_setting(declaration: EstimatorDeclaration, text: str, name: str, valu
 
 def _list_candidates(option: str, text: Any) -> Iterator[Any]:
     """Yield what a value may mean: an object, a word or a number, a string, or a list; only text is ambiguous."""
-    if type(text) is not str:
+    if not isinstance(text, str):
         yield text
         return
     if option in CATALOGS and (call := CALL.fullmatch(text)):

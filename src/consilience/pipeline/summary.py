@@ -12,6 +12,7 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
+from ..files.spec import join_pair
 from ..metrics.classes import number_classes
 from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
 from ..report.sections.method import list_versions
@@ -91,6 +92,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "seeds": None if data.seeds is None else data.seeds.describe(labels),
         "descriptions": summarize_descriptions(labels, data.descriptions),
         "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
+        "scored": None if data.classes is None else int((data.classes[placed] != "").sum()),
         "view_errors": None
         if data.classes is None
         else {
@@ -109,10 +111,11 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "inputs": {name: getattr(options, name) for name in INPUTS}
         | {
             "settings": list_settings(options.settings),
+            "kind": [join_pair(name, kind) for name, kind in options.kind.items()],
             "encode": [
-                f"{name}={encoding}" for name, encoding in data.choices.encode.items() if not callable(encoding)
+                join_pair(name, encoding) for name, encoding in data.choices.encode.items() if not callable(encoding)
             ],
-            "names": options.names if type(options.names) is str else None,
+            "names": options.names if isinstance(options.names, str) else None,
         },
     }
 
@@ -172,7 +175,8 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
         lines += ["", "What describes the clusters, and was not used to find them"]
         lines += [f"  {row['column']}: {row['sentence']}" for row in facts["descriptions"]]
     if facts["scores"] is not None:
-        among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
+        is_partial = facts["scored"] < facts["entities"]
+        among = f" (scored on {facts['scored']:,} of {facts['entities']:,} items)" if is_partial else ""
         lines.append(
             f"Against the known labels{among}: " + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in SCORES)
         )

@@ -21,7 +21,7 @@ from .fitting import FittedRun, reduce_views
 from .loading import LoadedData, compute_digest
 from .log import RunLog
 from .names import read_given_names
-from .options import RunOptions
+from .options import RunOptions, parse_texts
 from .prediction import find_unfitting
 from .run import PipelineRun
 from .summary import INPUTS
@@ -83,20 +83,19 @@ class PreviousRun:
         Settings that are None or empty are those of the run. Known classes of its files do not count for new files, and
         names that the user gave to its clusters are kept with the clusters.
         """
-        changed = {name: value for name, value in settings.items() if value not in (None, [], ())}
+        changed = {name: value for name, value in settings.items() if value not in (None, [], (), {})}
         inputs = self.facts["inputs"]
         left_out = ("names", *(("labels",) if "view" in changed else ()))
         names = [name for name in INPUTS if name not in left_out]
         recorded = {name: inputs[name] for name in names if inputs.get(name) is not None}
-        chosen = RunOptions.select({**recorded, **changed})
+        chosen = RunOptions.select({**parse_texts(recorded), **changed})
         lacking = [name for name in self.facts.get("functions", []) if name not in functions]
         if lacking:
             raise ValueError(
                 f"a Python function has encoded {lacking[0]!r}, which {self.origin} does not contain: load it with "
                 f"cs.load_run(folder, encode={{{lacking[0]!r}: function}}), and use Result.update"
             )
-        pairs = dict(text.split("=", 1) for text in chosen.encode)
-        return replace(chosen, encode={**pairs, **functions})
+        return replace(chosen, encode={**chosen.encode, **functions})
 
     def find_labels(self, data: LoadedData, log: RunLog) -> EarlierLabels:
         """Return what the run says of new data: its clusters of the same entities, and what its model predicts."""

@@ -12,16 +12,15 @@ import numpy as np
 
 from ..arrays import find_nearest
 from ..data import Constraints
+from ..files import fit_and_encode
 from ..files.images.thumbnails import find_thumbnails
 from ..files.spec import is_same_file
 from ..methods.agreement.warm import WarmRefinement
 from ..pipeline.folder import MODEL
-from ..pipeline.loading import LoadedData, load_data
-from ..pipeline.log import RunLog
-from ..pipeline.memory import collect_memory, list_files
+from ..pipeline.loading import LoadedData
 from ..pipeline.result import Result, load_run
 from ..pipeline.run import PipelineRun
-from ..registry import DEFAULT_METHOD
+from ..registry import DEFAULT_METHOD, find_estimator
 from ..report.joint_map import locate_entities
 from ..report.sections.maps import locate_in_view
 from .clustering import Reclustering
@@ -111,12 +110,16 @@ def load_for_default(result: Result) -> LoadedData:
     run = result._run
     if run.data.method == DEFAULT_METHOD:
         return run.data
-    views = result.summary["inputs"]["view"] if result._data is None else list_files(result._data)
-    memory = collect_memory(result._data, **result._knowledge, files=views)
-    options = replace(run.options, method=DEFAULT_METHOD, settings=(), seeds=None, constraints=None, outliers=None)
-    template = None if run.update is None else result._saved
-    data = load_data(options, RunLog(), memory, chooses_encodings=False, template=template)
-    return replace(data, classes=run.data.classes, descriptions=run.data.descriptions)
+    data, declaration = run.data, find_estimator(DEFAULT_METHOD)
+    prepared = fit_and_encode(
+        data.reading.contents,
+        rare=not declaration.takes_raw_counts,
+        entities=data.prepared.entities,
+        encode=data.choices.encode,
+    )
+    return replace(
+        data, prepared=prepared, method=DEFAULT_METHOD, declaration=declaration, seeds=None, file_constraints=None
+    )
 
 
 def collect_base_constraints(data: LoadedData, labels: np.ndarray) -> Constraints:

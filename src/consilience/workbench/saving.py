@@ -91,8 +91,8 @@ def save_as_run(
     options = replace(
         opened.run.options,
         method=DEFAULT_METHOD,
-        settings=(),
-        k=str(clustering.n_groups),
+        settings={},
+        k=clustering.n_groups,
         outliers=None,
         assess=False,
         names=None,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._describe import describe_value
 from ...arrays import Array, asarray_like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
 from ...families import Family
@@ -187,7 +188,9 @@ def _parse_numbers(name: str, key: str, value: Any) -> np.ndarray:
     try:
         numbers = np.asarray(to_numpy(value), np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"init for view {name!r}: {key!r} must be an array of numbers, got {value!r}") from None
+        raise ValueError(
+            f"init for view {name!r}: {key!r} must be an array of numbers, got {describe_value(value)}"
+        ) from None
     if not np.isfinite(numbers).all():
         raise ValueError(f"init for view {name!r}: {key!r} holds NaN or infinity: give finite numbers")
     return numbers

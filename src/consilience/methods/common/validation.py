@@ -12,13 +12,19 @@ have; functions are decorated with `validate_params`::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, make_constraint, validate_params
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions, make_constraint
+from sklearn.utils._param_validation import validate_params as check_arguments
+
+from ..._describe import MAX_SHOWN, describe_value
 
 __all__ = [
     "NON_NEGATIVE",
@@ -69,9 +75,55 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+PARAMETER, GOT = re.compile(r"The '(\w+)' parameter"), ". Got "
+
+
+def validate_params(parameter_constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool) -> Decorator:
+    """Check the arguments of a function, as scikit-learn does, without writing data that was passed into the error."""
+    return _shorten_errors(
+        check_arguments(parameter_constraints, prefer_skip_nested_validation=prefer_skip_nested_validation)
+    )
+
+
+def _shorten_errors(decorator: Decorator) -> Decorator:
+    """Shorten what the function of a decorator says about values: scikit-learn writes whole arrays and frames."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        checked = decorator(function)
+
+        @functools.wraps(checked)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return checked(*args, **kwargs)
+            except InvalidParameterError as error:
+                arguments = inspect.signature(function).bind(*args, **kwargs).arguments
+                estimator = arguments.get("self")
+                message = shorten_value(str(error), arguments if estimator is None else vars(estimator))
+                if message == str(error):
+                    raise
+                raise InvalidParameterError(message) from None
+
+        return call
+
+    return decorate
+
+
+def shorten_value(message: str, arguments: Mapping[str, Any]) -> str:
+    """Describe the value at the end of a message about a parameter if it is long."""
+    head, got, shown = message.partition(GOT)
+    shown = shown.removesuffix(" instead.")
+    if not got or (len(shown) <= MAX_SHOWN and "\n" not in shown):
+        return message
+    parameter = PARAMETER.match(message)
+    value = arguments.get(parameter[1]) if parameter else None
+    described = describe_value(value) if repr(value) == shown else f"{shown.splitlines()[0][:MAX_SHOWN]}..."
+    return f"{head}{GOT}{described} instead."
+
+
 # Decorators of `fit` that check the estimator's parameters; the second also checks those of estimators fitted within.
-check_parameters = _fit_context(prefer_skip_nested_validation=True)
-check_all_parameters = _fit_context(prefer_skip_nested_validation=False)
+check_parameters = _shorten_errors(_fit_context(prefer_skip_nested_validation=True))
+check_all_parameters = _shorten_errors(_fit_context(prefer_skip_nested_validation=False))
 
 
 def share_constraints(*names: str) -> dict[str, list[Any]]:

@@ -1,0 +1,183 @@
+"""The folder of a result from memory is complete: it is shown, saved and predicted with wherever it is moved."""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+from consilience.persist import load, save
+from stage import assert_refused, run_command, run_successfully
+
+KINDS = np.repeat(["fruit", "knife", "shirt"], 15)
+WORDS = {"fruit": "sweet red ripe juice", "knife": "sharp steel blade edge", "shirt": "soft cotton sleeve wear"}
+
+
+@pytest.fixture(scope="module")
+def products():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "sku": [f"P{i:02d}" for i in range(45)],
+            "price": np.repeat([3.0, 40.0, 15.0], 15) + rng.normal(size=45).round(2),
+            "listed": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 45), "D"),
+            "text": [f"{WORDS[kind]} {i}" for i, kind in enumerate(KINDS)],
+            "kind": KINDS,
+            "age": rng.normal(size=45),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def result(products):
+    return cs.cluster(products, 3, labels="kind", describe=["age"], method="k-means", assess=False)
+
+
+@pytest.fixture(scope="module")
+def folder(result, tmp_path_factory):
+    first = result.save(tmp_path_factory.mktemp("runs") / "first")
+    return first.rename(first.with_name("moved"))
+
+
+def write_undated(report):
+    return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", report.to_html())
+
+
+def check_complete(folder, result):
+    """Check that a folder is enough for everything that a result shows."""
+    loaded = cs.load_run(folder)
+    assert write_undated(loaded.report) == write_undated(result.report)
+    assert repr(loaded) == repr(result)
+    np.testing.assert_array_equal(loaded.map, result.map)
+    assert loaded.views.names == result.views.names
+    plt.close(loaded.plot().figure_)
+    return loaded
+
+
+def test_moved_folder_is_complete(folder, result, products, tmp_path):
+    loaded = check_complete(folder, result)
+    frame = loaded.frame
+    assert frame["text"].tolist() == products["text"].tolist()
+    assert frame["cluster"].tolist() == result.labels.tolist()
+    assert [column.name for column in loaded.columns] == [column.name for column in result.columns]
+    assert loaded.predict(products).tolist() == result.labels.tolist()
+    renamed = loaded.rename({0: "first"})
+    assert check_complete(renamed.save(tmp_path / "again"), renamed).names[0] == "first"
+
+
+def build_inputs(name):
+    """Return data in memory and the options for it."""
+    rng = np.random.default_rng(1)
+    numbers = np.repeat([0.0, 9.0, 18.0], 15)[:, None] + rng.normal(size=(45, 3))
+    texts = [WORDS[kind] for kind in KINDS]
+    seeds = np.where(np.arange(45) % 5 == 0, KINDS, None)
+    ids = [f"P{i}" for i in range(45)]
+    links = pd.DataFrame({"source": ids, "target": [ids[i // 15 * 15 + i * 7 % 15] for i in range(45)]})
+    named = pd.DataFrame({"id": ids, "text": texts})
+    return {
+        "matrices": ({"a": numbers, "b": numbers[:, :2]}, {}),
+        "list": (texts, {}),
+        "links": ({"text": named, "links": links}, {}),
+        "seeds": ({"a": numbers, "text": texts}, {"seeds": seeds}),
+        "constraints": ({"a": numbers, "text": texts}, {"constraints": cs.Constraints([[0, 1]], [[0, 30]])}),
+        "descriptions": ({"a": numbers, "text": texts}, {"describe": {"age": numbers[:, 0], "kind": KINDS}}),
+        "views": (cs.Views({"a": numbers, "b": numbers[:, :2]}), {}),
+    }[name]
+
+
+@pytest.mark.parametrize("name", ["matrices", "list", "links", "seeds", "constraints", "descriptions", "views"])
+def test_folder_has_all_that_was_in_memory(name, tmp_path):
+    data, options = build_inputs(name)
+    result = cs.cluster(data, 3, assess=False, **options)
+    check_complete(result.save(tmp_path / "run"), result)
+
+
+def test_function_is_needed_for_new_texts_only(products, tmp_path):
+    def count_letters(texts):
+        return np.array([[text.count(letter) for letter in "aeioustr"] for text in texts], dtype=float)
+
+    data = {"text": products["text"], "price": products[["price"]]}
+    result = cs.cluster(data, 3, encode={"text": count_letters}, assess=False)
+    folder = result.save(tmp_path / "run")
+    check_complete(folder, result)
+    assert cs.load_run(folder, encode={"text": count_letters}).predict(data).tolist() == result.labels.tolist()
+
+
+def test_commands_take_the_folder(folder, tmp_path):
+    run_successfully("report", folder, "--out", tmp_path / "report.html")
+    run_successfully("figure", folder, "--kind", "map", "--out", tmp_path / "map.png")
+    (tmp_path / "kinds.csv").write_text("kind\nfruit\n")
+    ran = run_command("report", folder, "--labels", tmp_path / "kinds.csv", "--out", tmp_path / "other.html")
+    assert_refused(ran, "was made from data in memory, to which labels")
+
+
+def test_workbench_opens_the_folder(products, tmp_path):
+    result = cs.cluster(products, 3, labels="kind", method="spectral", assess=False)
+    loaded = cs.load_run(result.save(tmp_path / "run"))
+    with loaded.open(browser=False, wait=False) as running:
+        assert running.folder == tmp_path / "run"
+
+
+def test_folder_may_leave_the_data_out(result, products, tmp_path):
+    folder = result.save(tmp_path / "run", include_data=False)
+    assert not (folder / "data.zip").exists()
+    loaded = cs.load_run(folder)
+    assert loaded.labels.tolist() == result.labels.tolist()
+    with pytest.raises(ValueError, match=r"made from data in memory, which it does not contain: give the data again"):
+        _ = loaded.views
+    assert cs.load_run(folder, products).views.names == result.views.names
+
+
+def test_further_classes_need_the_data(folder, products):
+    with pytest.raises(ValueError, match=r"have to be joined: give the data, too, cs\.load_run\(folder, data"):
+        _ = cs.load_run(folder, labels=KINDS).report
+    assert "<html" in cs.load_run(folder, products, labels="kind", describe=["age"]).report.to_html()
+
+
+def test_run_of_files_that_replaces_it_removes_the_data(result, products, tmp_path):
+    products.to_csv(tmp_path / "products.csv", index=False)
+    of_files = cs.cluster(tmp_path / "products.csv", 3, method="k-means", assess=False)
+    folder = result.save(tmp_path / "run")
+    of_files.save(folder, overwrite=True)
+    assert not (folder / "data.zip").exists()
+    assert cs.load_run(folder).views.names == of_files.views.names
+
+
+def copy_run(folder, stored, copy):
+    """Write what a loaded run needs to another folder, with other data."""
+    copy.mkdir()
+    for name in ("labels.csv", "model.zip", "summary.json"):
+        (copy / name).write_bytes((folder / name).read_bytes())
+    save(stored, copy / "data.zip")
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _: {"what": "consilience model"}, "does not have the data of a run"),
+        (lambda _: {"data": "another"}, "are of different runs"),
+        (lambda _: {"views": 3}, "is damaged: it has no Views"),
+        (lambda stored: {"views": stored["views"][:9]}, "is damaged: it is not of the 45 entities"),
+        (lambda stored: {"layout": stored["layout"][:9]}, "is damaged: it has no position on the map"),
+        (lambda stored: {"classes": stored["classes"][:9]}, "is damaged: it does not have a class"),
+        (lambda stored: {"entities": stored["reading"]}, "is damaged: it has no Entities"),
+        (lambda _: {"classes": 3}, "is damaged"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(change, message, folder, tmp_path):
+    stored = load(folder / "data.zip")
+    copy = copy_run(folder, {**stored, **change(stored)}, tmp_path / "copy")
+    with pytest.raises(ValueError, match=message):
+        _ = cs.load_run(copy).report
+
+
+def test_rows_that_do_not_exist_are_refused(folder, tmp_path):
+    stored = load(folder / "data.zip")
+    for rows in stored["entities"].rows.values():
+        rows[0] = 45
+    copy = copy_run(folder, stored, tmp_path / "copy")
+    with pytest.raises(ValueError, match=r"is damaged: it has no row of '.*' for each entity"):
+        _ = cs.load_run(copy).report
