@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from .decisions import DISK_FULL, ReadOnlyError
-from .errors import Contradiction, NotReadyError, OutdatedError
+from .errors import Contradiction, NotReadyError, OutdatedError, abbreviate
 
 logger = logging.getLogger("consilience")
 
@@ -570,12 +570,6 @@ def check_values(values: dict[str, Any], route: Route) -> dict[str, Any]:
             elif name not in route.optional:
                 raise ValueError(f"{name} is missing")
     return checked
-
-
-def abbreviate(value: Any) -> str:
-    """Return the beginning of a value, for messages."""
-    text = repr(value)
-    return text if len(text) <= 50 else f"{text[:49]}…"
 
 
 def read_static_files() -> dict[str, Content]:

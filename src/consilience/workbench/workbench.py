@@ -29,6 +29,7 @@ from . import describe
 from .cache import ClusteringCache, StoredClustering, compute_key
 from .clustering import Clustering
 from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active, find_undone
+from .entry_checks import MAX_NAME, EntryCheck
 from .errors import NotReadyError, OutdatedError
 from .knowledge import MAX_PAIRS, RUN, Conflict, DecisionSet, Entry, Link, check_consistent, is_about_pair
 from .opening import OpenedRun, check_size, compute_run_key, open_result
@@ -41,7 +42,6 @@ logger = logging.getLogger("consilience")
 N_EXEMPLARS = 3  # typical members that stand for a group in decisions
 RECLUSTERING = "clustering the items again"
 POLLING = 1.0  # seconds between two looks at the decisions of another workbench
-MAX_NAME = 120  # characters
 MAX_FOUND = 20_000  # items that a search returns
 MAX_MOVED = 500  # moved items that a comparison lists
 MAX_LINKS = 3  # constraints of the run that a sentence lists
@@ -92,7 +92,10 @@ class Workbench:
         check_size(result)
         self.result, self.folder = result, folder
         self.run_key = compute_run_key(result)
-        self.log = DecisionLog.open(folder, self.run_key)
+        data = result._run.data
+        items = frozenset(map(str, data.prepared.names.tolist()))
+        n_groups = int(np.asarray(result.model.labels_).max(initial=-1)) + 1
+        self.log = DecisionLog.open(folder, self.run_key, EntryCheck(items, data.views.names, n_groups))
         self.cache = ClusteringCache(None if self.log.read_only else folder)
         self._opened: OpenedRun | None = None
         self._snapshot: Snapshot | None = None
@@ -270,6 +273,7 @@ class Workbench:
         for n_applied in range(start + 1, len(entries) + 1):
             check_stopped()
             decisions_before = decisions
+            self._check_groups_remain(entries[:n_applied])
             decisions = self._build_decision_set(entries[:n_applied], clustering.without_effect)
             n_left, n_all = len(entries) - n_applied, len(entries) - start
 
