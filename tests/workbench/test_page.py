@@ -429,6 +429,21 @@ def test_renamed_group_has_its_name_everywhere(page, workbench):
     page.wait_for_selector("#item .wb-facts:has-text('knives')")
 
 
+def test_rename_changes_only_names_on_the_page(page, workbench):
+    click_row(page, 1)
+    page.wait_for_selector("#item [data-view='words']")
+    page.locator("#item [data-view='words'] summary").click()
+    before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
+    number = read_number(page)
+    group = int(workbench.snapshot.clustering.labels[1])
+    workbench.decide({"action": "rename", "groups": [group], "name": "knives"})
+    for place in ("#item .wb-facts", "#groups"):
+        page.wait_for_selector(f"{place} [data-named='{group}']:has-text('knives')")
+    assert page.locator("#item [data-view='words']").get_attribute("open") is not None
+    assert page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()") == before
+    assert read_number(page) == number
+
+
 def test_two_groups_are_merged(page, workbench):
     open_group(page, "steel")
     page.click("#group-merge")
@@ -777,7 +792,7 @@ def test_answer_that_was_undone_elsewhere_is_forgotten(page, workbench):
     n_entries = len(workbench.log.entries)
     page.keyboard.press("u")
     with page.expect_request("**/api/questions?**") as request:
-        answer(page, "d")
+        answer(page, "n")
     assert f"{second[0]}-{second[1]}" not in request.value.url  # it may be asked about again
     assert len(workbench.log.entries) == n_entries + 1
 

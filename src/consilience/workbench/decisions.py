@@ -28,6 +28,7 @@ else:
 FILE_NAME, LOCK_NAME = "decisions.jsonl", "decisions.lock"
 FORMAT = {"what": "consilience decisions", "version": 1}
 MAX_LINE_BYTES = 16_000_000
+LABEL_ONLY = ("rename", "unknown")  # actions of decisions that no group follows from
 NOT_DECISIONS = ("undo", "revert", "keep")  # actions that change or name the list of active decisions
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the lock belongs to another process
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -326,6 +327,11 @@ def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             replaced = entry.get("replaces", ())
             active = [*(other for other in active if other not in replaced), number]
     return [dict(by_number[number]) for number in active]
+
+
+def list_grouping(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the decisions that groups follow from: all but names of groups and answers that leave a pair open."""
+    return [entry for entry in entries if entry["action"] not in LABEL_ONLY]
 
 
 def find_undone(entries: Sequence[Mapping[str, Any]]) -> dict[int, int]:
