@@ -964,16 +964,25 @@ def test_second_browser_without_key_is_refused(visit, served):
     assert page.is_hidden("#workbench")
 
 
-def test_link_opens_one_browser_only(visit, copy_run, start):
+def test_link_can_be_opened_again_in_any_browser(visit, copy_run, start):
     visit.expected |= {401, 403}
     running = start(copy_run())
-    url = running.url
-    first = visit(url)
+    first = visit(running.url)
     assert "token" not in first.url
-    second = visit(url, is_ready=False)
-    second.wait_for_selector("#opening-text:has-text('This link was already used')")
-    wrong = visit(url[:-1], is_ready=False)
-    wrong.wait_for_selector("#opening-text:has-text('already used')")
+    first.close()
+    second = visit(running.url)
+    assert "token" not in second.url
+    wrong = visit(running.url[:-1], is_ready=False)
+    wrong.wait_for_selector("#opening-text:has-text('This link is not valid, or was already used')")
+
+
+def test_link_of_a_launched_browser_opens_one_browser_only(visit, copy_run, start, monkeypatch):
+    visit.expected |= {401, 403}
+    launched = []
+    monkeypatch.setattr("webbrowser.open", lambda url: launched.append(url) or True)
+    assert start(copy_run()).show()
+    assert "token" not in visit(launched[0]).url
+    visit(launched[0], is_ready=False).wait_for_selector("#opening-text:has-text('was already used')")
 
 
 def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):
