@@ -51,7 +51,7 @@ def count_mixed(labels):
 
 def test_true_groups_stay_without_decisions(warm):
     reclustering, clustering, decisions = start(warm, CLASSES)
-    after, _ = decide(reclustering, clustering, decisions, action="rename", group=0, name="a")
+    after, _ = decide(reclustering, clustering, decisions, action="distrust", view="a", items=[])
     np.testing.assert_array_equal(after.labels, CLASSES)
     assert after.confidence.mean() > 0.5
 

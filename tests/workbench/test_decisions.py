@@ -422,7 +422,7 @@ def test_failed_opening_releases_lock(open_log, path):
         (b"{\n", "it is not JSON"),
         (b"[1]\n", "it is not a JSON object"),
         (b"\xff\xfe\n", "it is not UTF-8 text"),
-        (b"[" * 200_000 + b"\n", "recursion"),
+        (b"[" * 200_000 + b"\n", "its lists are nested too deeply"),
         (b'{"action":"merge"}\n', "its checksum is wrong"),
         (b'{"action":"merge","x":NaN}\n', "not JSON compliant"),
         (encode({"action": "merge", "number": 7}), "it should have the number 2, got 7"),

@@ -1,9 +1,10 @@
 """What decisions say of the items, and which of them contradict each other."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from consilience import Constraints
@@ -284,11 +285,53 @@ def test_without_the_replaced_decisions_no_contradiction_is_left(proposed):
 @given(st.lists(entries, max_size=6))
 def test_conflict_is_reported_exactly_if_constraints_conflict(proposed):
     decisions = make_set(*proposed)
+    assert bool(decisions.find_contradictory_decisions()) == bool(len(decisions.constraints.conflicts))
+
+
+nested_groups = rows.map(lambda rows: make_pair("split", *rows, others=[str((rows[0] + 4) % N_ROWS)], new_group=9))
+PARTS = [make_pair("split", 0, 1, others=["2"], new_group=8), make_pair("split", 0, others=["1"], new_group=9)]
+
+
+@settings(max_examples=150)
+@example([together(0, 1), together(0, 2), *PARTS])
+@given(st.lists(entries | nested_groups, max_size=6))
+def test_reported_conflict_is_minimal(proposed):
+    """Alone, the reported decisions contradict each other, and no part of them does."""
+    decisions = make_set(*proposed)
     conflict = decisions.find_contradictory_decisions()
-    assert bool(conflict) == bool(len(decisions.constraints.conflicts))
     involved = [entry for entry in decisions.entries if entry["number"] in conflict]
-    if conflict and not decisions.outliers:
-        assert DecisionSet(involved, ROWS, N_ROWS).find_contradictory_decisions() == conflict
+    parts = [part for n in range(len(conflict)) for part in combinations(involved, n)]
+    assert DecisionSet(involved, ROWS, N_ROWS).find_contradictory_decisions() == conflict
+    assert not any(DecisionSet(part, ROWS, N_ROWS).find_contradictory_decisions() for part in parts)
+
+
+@settings(max_examples=150)
+@given(st.lists(rows.map(lambda rows: together(*rows)) | rows.map(lambda rows: apart(*rows)), max_size=5), st.randoms())
+def test_conflict_is_reported_whatever_the_order(proposed, random):
+    """Pairs do not depend on the order of decisions; of several minimal contradictions any may be reported."""
+    shuffled = random.sample(list(enumerate(proposed)), len(proposed))
+    conflicts = []
+    for ordered in (list(enumerate(proposed)), shuffled):
+        decisions = make_set(*(entry for _, entry in ordered))
+        conflicts.append({ordered[number - 1][0] for number in decisions.find_contradictory_decisions()})
+    parts = [set(part) for n in range(1, len(proposed) + 1) for part in combinations(range(len(proposed)), n)]
+    contradictory = [part for part in parts if make_set(*(proposed[i] for i in part)).find_contradictory_decisions()]
+    minimal = [part for part in contradictory if not any(other < part for other in contradictory)]
+    assert all(conflict in minimal for conflict in conflicts) if minimal else conflicts == [set(), set()]
+
+
+@pytest.mark.parametrize(
+    ("base", "entries", "new", "decisions"),
+    [
+        (([(0, 3)], []), [together(0, 1, 2), together(3, 4, 2)], apart(1, 4), [1, 2]),
+        (([(0, 3)], []), [together(0, 1, 2), together(3, 4, 5)], apart(1, 4), [RUN, 1, 2]),
+    ],
+)
+def test_conflict_names_constraints_of_the_run_only_where_needed(base, entries, new, decisions):
+    must, cannot = base
+    earlier = replace(make_set(*entries), base=Constraints(must, cannot, by="position"))
+    conflicts = earlier.find_conflicts({**new, "number": len(entries) + 1})
+    assert [conflict.decisions for conflict in conflicts] == [decisions]
 
 
 def test_pairs_that_nothing_connects_are_checked_without_a_search_per_pair(monkeypatch):

@@ -429,6 +429,21 @@ def test_renamed_group_has_its_name_everywhere(page, workbench):
     page.wait_for_selector("#item .wb-facts:has-text('knives')")
 
 
+def test_rename_changes_only_names_on_the_page(page, workbench):
+    click_row(page, 1)
+    page.wait_for_selector("#item [data-view='words']")
+    page.locator("#item [data-view='words'] summary").click()
+    before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
+    number = read_number(page)
+    group = int(workbench.snapshot.clustering.labels[1])
+    workbench.decide({"action": "rename", "groups": [group], "name": "knives"})
+    for place in ("#item .wb-facts", "#groups"):
+        page.wait_for_selector(f"{place} [data-named='{group}']:has-text('knives')")
+    assert page.locator("#item [data-view='words']").get_attribute("open") is not None
+    assert page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()") == before
+    assert read_number(page) == number
+
+
 def test_two_groups_are_merged(page, workbench):
     open_group(page, "steel")
     page.click("#group-merge")
@@ -777,7 +792,7 @@ def test_answer_that_was_undone_elsewhere_is_forgotten(page, workbench):
     n_entries = len(workbench.log.entries)
     page.keyboard.press("u")
     with page.expect_request("**/api/questions?**") as request:
-        answer(page, "d")
+        answer(page, "n")
     assert f"{second[0]}-{second[1]}" not in request.value.url  # it may be asked about again
     assert len(workbench.log.entries) == n_entries + 1
 
@@ -949,16 +964,25 @@ def test_second_browser_without_key_is_refused(visit, served):
     assert page.is_hidden("#workbench")
 
 
-def test_link_opens_one_browser_only(visit, copy_run, start):
+def test_link_can_be_opened_again_in_any_browser(visit, copy_run, start):
     visit.expected |= {401, 403}
     running = start(copy_run())
-    url = running.url
-    first = visit(url)
+    first = visit(running.url)
     assert "token" not in first.url
-    second = visit(url, is_ready=False)
-    second.wait_for_selector("#opening-text:has-text('This link was already used')")
-    wrong = visit(url[:-1], is_ready=False)
-    wrong.wait_for_selector("#opening-text:has-text('already used')")
+    first.close()
+    second = visit(running.url)
+    assert "token" not in second.url
+    wrong = visit(running.url[:-1], is_ready=False)
+    wrong.wait_for_selector("#opening-text:has-text('This link is not valid, or was already used')")
+
+
+def test_link_of_a_launched_browser_opens_one_browser_only(visit, copy_run, start, monkeypatch):
+    visit.expected |= {401, 403}
+    launched = []
+    monkeypatch.setattr("webbrowser.open", lambda url: launched.append(url) or True)
+    assert start(copy_run()).show()
+    assert "token" not in visit(launched[0]).url
+    visit(launched[0], is_ready=False).wait_for_selector("#opening-text:has-text('was already used')")
 
 
 def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):

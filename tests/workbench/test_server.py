@@ -182,21 +182,37 @@ def test_token_is_in_fragment_and_hard_to_guess(new_client):
         assert other.server.url.split("#token=")[1] != token
 
 
-def test_token_is_void_after_use(new_client):
-    token = new_client.server.url.partition("#token=")[2]
-    new_client.log_in()
-    assert new_client.server.url == new_client.server.address
+def test_token_is_valid_until_the_server_is_closed(new_client):
+    url, key = new_client.server.url, new_client.log_in().key
+    assert new_client.server.url == url
+    assert new_client.log_in().key == key  # as a second browser does
+    assert new_client.send("GET", "/api/items").status == 200
+
+
+def test_token_of_a_launched_browser_is_void_after_use(new_client):
+    """Other users of the machine see the arguments of the command that opens a browser."""
+    address, token = new_client.server.make_launch_url().split("#token=")
+    assert address == new_client.server.address
+    assert re.fullmatch(r"[\w-]{43}", token)
+    assert token not in new_client.server.url
+    key = new_client.send("POST", "/api/session", {"token": token}).json["key"]
     again = new_client.send("POST", "/api/session", {"token": token})
     assert again.status == 403
-    assert again.json == {"error": "this address has been opened before: start the workbench again for another"}
-    assert new_client.send("GET", "/api/items").status == 200
+    assert "the token is wrong or was used before: open the address" in again.json["error"]
+    assert new_client.log_in().key == key
+
+
+def test_only_the_token_of_the_last_launch_is_valid(new_client):
+    first, second = (new_client.server.make_launch_url().partition("#token=")[2] for _ in range(2))
+    statuses = [new_client.send("POST", "/api/session", {"token": token}).status for token in (first, second, second)]
+    assert statuses == [403, 200, 403]
 
 
 @pytest.mark.parametrize("token", ["", "x", "é", "\ud800", "None", "x" * 10_000])
 def test_wrong_token_is_refused_and_leaves_right_one_valid(new_client, token):
     answer = new_client.send("POST", "/api/session", {"token": token})
     assert answer.status == 403
-    assert "the token is wrong: open the address" in answer.json["error"]
+    assert "the token is wrong or was used before: open the address" in answer.json["error"]
     assert new_client.log_in().send("GET", "/api/items").status == 200
 
 
@@ -216,8 +232,8 @@ def test_token_that_is_no_text_is_refused(new_client, body, message):
     assert message in answer.json["error"]
 
 
-def test_token_gives_one_key_to_simultaneous_requests(new_client):
-    token = new_client.server.url.partition("#token=")[2]
+def test_token_of_a_launched_browser_gives_one_key_to_simultaneous_requests(new_client):
+    token = new_client.server.make_launch_url().partition("#token=")[2]
     with ThreadPoolExecutor(20) as pool:
         requests = [pool.submit(new_client.send, "POST", "/api/session", {"token": token}) for _ in range(20)]
         statuses = sorted(request.result().status for request in requests)

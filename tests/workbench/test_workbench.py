@@ -173,6 +173,45 @@ def test_renamed_group_has_the_name_until_it_is_undone(workbench):
     assert workbench.snapshot.names[group] == name
 
 
+def test_name_of_a_group_changes_nothing_else(workbench, monkeypatch):
+    """Naming a group, undoing and redoing that, and leaving a pair open cluster no item again."""
+    decide(workbench, "together", [0, 40])
+    group, other, _ = get_groups(workbench)
+    shown, state, questions = workbench.snapshot, workbench.describe_state(), workbench.list_questions(3)
+    for name in ("apply", "restore"):
+        monkeypatch.setattr(workbench.opened.reclustering, name, pytest.fail)
+    monkeypatch.setattr("consilience.workbench.workbench.rank_questions", pytest.fail)
+    monkeypatch.setattr("consilience.workbench.describe.choose_names", pytest.fail)
+    number = decide(workbench, "rename", groups=[group], name="fruits")
+    workbench.undo(number)
+    settle(workbench)
+    assert workbench.snapshot.names == shown.names
+    workbench.redo(number)
+    workbench.answer({"pair": [0, 40], "answer": "unknown"})
+    settle(workbench)
+    named = workbench.describe_state()
+    assert workbench.snapshot.names == {**shown.names, group: "fruits"}
+    assert {item["number"]: item["name"] for item in named["groups"]} == workbench.snapshot.names
+    assert workbench.snapshot.clustering is shown.clustering
+    assert {name: named[name] for name in ("clustering", "changes", "labels")} == {
+        name: state[name] for name in ("clustering", "changes", "labels")
+    }
+    assert workbench.list_questions(3) == questions
+    assert workbench.describe_group(other)["name"] == shown.names[other]
+
+
+def test_groups_with_names_are_stored_by_the_decisions_that_they_follow_from(result, tmp_path, monkeypatch):
+    with open_workbench(result, tmp_path) as workbench:
+        decide(workbench, "rename", groups=[0], name="fruits")
+        decide(workbench, "outlier", [5])
+        decide(workbench, "rename", groups=[0], name="food")
+        labels = settle(workbench)
+    monkeypatch.setattr("consilience.workbench.clustering.Reclustering.apply", pytest.fail)
+    with open_workbench(result, tmp_path) as workbench:
+        assert np.array_equal(settle(workbench), labels)
+        assert workbench.snapshot.names[0] == "food"
+
+
 def test_name_of_a_group_that_is_merged_away_has_no_effect(workbench):
     first, second, _ = get_groups(workbench)
     small = min((first, second), key=lambda group: (len(find_members(workbench, group)), -group))

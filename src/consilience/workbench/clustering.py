@@ -200,8 +200,6 @@ class Reclustering:
         all decisions allow. Items that would have moved without the decision stay where they are. A merger of groups
         that do not all exist has no effect.
         """
-        if entry["action"] in ("rename", "unknown"):
-            return self.restore(before.labels, decisions.knowledge, without_effect=before.without_effect)
         if entry["action"] == "merge" and not np.isin(entry["groups"], before.numbers).all():
             effects = ["It has no effect: a group that it merges does not exist any more."]
             without_effect = before.without_effect | {int(entry["number"])}

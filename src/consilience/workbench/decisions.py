@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
@@ -28,12 +28,16 @@ else:
 FILE_NAME, LOCK_NAME = "decisions.jsonl", "decisions.lock"
 FORMAT = {"what": "consilience decisions", "version": 1}
 MAX_LINE_BYTES = 16_000_000
+LABEL_ONLY = ("rename", "unknown")  # actions of decisions that no group follows from
 NOT_DECISIONS = ("undo", "revert", "keep")  # actions that change or name the list of active decisions
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the lock belongs to another process
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 MOVE = "move the file to another folder to start without decisions"
+
+
+CheckEntry = Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], None]
 
 
 class ReadOnlyError(PermissionError):
@@ -54,8 +58,8 @@ class DecisionLog:
         Why entries cannot be appended; None if they can.
     """
 
-    def __init__(self, folder: Path, run_key: str) -> None:
-        self.folder, self.path, self.run_key = folder, folder / FILE_NAME, run_key
+    def __init__(self, folder: Path, run_key: str, check: CheckEntry | None = None) -> None:
+        self.folder, self.path, self.run_key, self.check = folder, folder / FILE_NAME, run_key, check
         self.entries: list[dict[str, Any]] = []
         self.read_only: str | None = None
         self._n_bytes = 0  # length of the header and the entries that have been read or written
@@ -67,7 +71,7 @@ class DecisionLog:
         self._lock_descriptor: int | None = None
 
     @classmethod
-    def open(cls, folder: Path, run_key: str) -> DecisionLog:
+    def open(cls, folder: Path, run_key: str, check: CheckEntry | None = None) -> DecisionLog:
         """Open the log of a run, for writing if possible.
 
         Parameters
@@ -76,6 +80,8 @@ class DecisionLog:
             Folder of the run.
         run_key : str
             What identifies the run: the decisions of another run are refused.
+        check : callable, optional
+            Called with each entry that is read and those before it; raises ValueError if the run cannot follow it.
 
         Returns
         -------
@@ -86,7 +92,7 @@ class DecisionLog:
         ValueError
             If the file belongs to another run or version, or is damaged.
         """
-        log = cls(Path(folder), run_key)
+        log = cls(Path(folder), run_key, check)
         try:
             log._lock_folder()
             log._read()
@@ -218,7 +224,7 @@ class DecisionLog:
         if self.read_only is not None and signature == self._signature:
             return
         content = self.path.read_bytes()
-        self.entries, self._n_bytes = read_entries(content, self.path, self.run_key)
+        self.entries, self._n_bytes = read_entries(content, self.path, self.run_key, self.check)
         self._signature = signature
         lines = content[: self._n_bytes]
         self._prefix = b"" if lines.endswith(b"\n") else b"\n" if lines else encode_header(self.run_key)
@@ -323,6 +329,11 @@ def find_active(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [dict(by_number[number]) for number in active]
 
 
+def list_grouping(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the decisions that groups follow from: all but names of groups and answers that leave a pair open."""
+    return [entry for entry in entries if entry["action"] not in LABEL_ONLY]
+
+
 def find_undone(entries: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     """Return for each cancelled entry the number of the last undo that cancels it."""
     undone: dict[int, int] = {}
@@ -332,7 +343,9 @@ def find_undone(entries: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return undone
 
 
-def read_entries(content: bytes, path: Path, run_key: str) -> tuple[list[dict[str, Any]], int]:
+def read_entries(
+    content: bytes, path: Path, run_key: str, check: CheckEntry | None
+) -> tuple[list[dict[str, Any]], int]:
     """Return the entries of a file and the length of the lines that they and the header take.
 
     A last line that is not complete is left out: the process was killed while writing it, and has not reported it as
@@ -356,6 +369,11 @@ def read_entries(content: bytes, path: Path, run_key: str) -> tuple[list[dict[st
             raise describe_damage(path, 1 if is_first else len(entries) + 2, str(error)) from error
         if is_first:
             check_header(values, path, run_key)
+        elif check is not None:
+            try:
+                check(values, entries[:-1])
+            except ValueError as error:
+                raise describe_damage(path, len(entries) + 1, f"decision {len(entries)}: {error}") from error
         n_bytes += len(line)
     return entries, n_bytes
 
@@ -426,6 +444,8 @@ def read_json(line: bytes) -> dict[str, Any]:
         values = json.loads(text)
     except ValueError as error:
         raise ValueError("it is not JSON") from error
+    except RecursionError as error:
+        raise ValueError("its lists are nested too deeply") from error
     if type(values) is not dict:
         raise ValueError("it is not a JSON object")
     return values

@@ -77,8 +77,8 @@ def encode_picture(content: bytes | None) -> str | None:
     return None if content is None else f"data:image/jpeg;base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def name_groups(opened: OpenedRun, clustering: Clustering, decisions: DecisionSet) -> dict[int, str]:
-    """Return the name of each group: that of the person, of the run, or the terms that mark a changed group."""
+def name_groups(opened: OpenedRun, clustering: Clustering) -> dict[int, str]:
+    """Return the name of each group without decisions: that of the run, or the terms that mark a changed group."""
     run = opened.run
     names: dict[int, str] = {}
     is_changed = []
@@ -94,8 +94,13 @@ def name_groups(opened: OpenedRun, clustering: Clustering, decisions: DecisionSe
             group = clustering.find_group(number)
             is_marked = automatic[group] != f"cluster {group}"  # by any term
             names[number] = automatic[group] if is_marked else f"group {number}"
-    names |= {number: name for number, name in decisions.names.items() if number in names}
-    return number_equal_names(names)
+    return names
+
+
+def add_decided_names(names: Mapping[int, str], decisions: DecisionSet) -> dict[int, str]:
+    """Return the names of groups with those that a person gave them; no two are called alike."""
+    decided = {number: name for number, name in decisions.names.items() if number in names}
+    return number_equal_names({**names, **decided})
 
 
 def number_equal_names(names: Mapping[int, str]) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class Contradiction(ValueError):
@@ -32,3 +33,9 @@ class OutdatedError(RuntimeError):
 
 class NotReadyError(RuntimeError):
     """A request that came before the run was opened; it can be repeated later."""
+
+
+def abbreviate(value: Any) -> str:
+    """Return the beginning of a value, for messages."""
+    text = repr(value)
+    return text if len(text) <= 50 else f"{text[:49]}…"

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, islice, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .errors import Contradiction
 from .propagation import PairStatement
 
 MAX_PAIRS = 20_000  # of one decision that keeps items apart
+MAX_PARTS = 1000  # that lack several new groups; a contradiction of ten new groups has as many
 RUN = 0  # number that stands for the constraints of the run among those of decisions
 
 Entry = Mapping[str, Any]  # a decision as `decisions.jsonl` has it
@@ -221,17 +222,15 @@ class DecisionSet:
     def find_conflicts(self, entry: Entry, withdrawn: Collection[int] = ()) -> list[Conflict]:
         """Return the contradictions of a new decision with earlier ones and with constraints of the run.
 
-        Each is resolved by withdrawing one of its decisions before the next is searched for: one of those in
-        `withdrawn`, otherwise the last. The list ends when no contradiction is left.
+        Each is minimal, as `find_contradiction` says, and is resolved by withdrawing one of its decisions before the
+        next is searched for: one of those in `withdrawn`, otherwise the last. The list ends when no contradiction is
+        left.
         """
         new, entries = int(entry["number"]), list(self.entries)
         run_links = [link for link in self.run_links if link not in self.withdrawn_run_links]
         conflicts: list[Conflict] = []
         while True:
-            decisions = replace(self, entries=[*entries, entry])
-            links = [*decisions.must_links, *decisions.cannot_links]
-            kept_run_links = [link for link in run_links if not {link.first, link.second} & decisions.outliers.keys()]
-            contradiction = find_contradiction([*links, *kept_run_links], self.n_rows)
+            contradiction = replace(self, entries=[*entries, entry]).find_contradiction(run_links)
             if not contradiction:
                 return conflicts
             earlier = sorted({link.decision for link in contradiction} - {new})
@@ -244,9 +243,56 @@ class DecisionSet:
             entries = [kept for kept in entries if int(kept["number"]) != chosen]
 
     def find_contradictory_decisions(self) -> list[int]:
-        """Return numbers of decisions that contradict each other, in rising order; none if there are none."""
-        links = find_contradiction([*self.must_links, *self.cannot_links], self.n_rows)
-        return sorted({link.decision for link in links})
+        """Return the numbers of a minimal set of decisions that contradict each other, in rising order, if any do."""
+        return sorted({link.decision for link in self.find_contradiction()})
+
+    def find_contradiction(self, run_links: Sequence[Link] = ()) -> list[Link]:
+        """Return the links of a minimal set of decisions that contradict each other; none if there are none.
+
+        A set is minimal if its decisions contradict each other when no other decision counts, and no part of it does.
+        There may be several. The search begins with the first pair that a decision keeps apart and the shortest chain
+        of links that puts it together, and leaves out decisions that are not needed, the last ones first.
+
+        Parameters
+        ----------
+        run_links : sequence of Link
+            Constraints of the run that count. All of them together are like one decision, the first.
+        """
+        links = self._find_contradicting_links(run_links)
+        if not links:
+            return []
+        parts = self._list_parts({link.decision for link in links}, run_links)
+        in_parts = (part.find_contradiction(kept_run_links) for part, kept_run_links in parts)
+        return next(filter(None, in_parts), links)
+
+    def _find_contradicting_links(self, run_links: Sequence[Link]) -> list[Link]:
+        """Return links that contradict each other if all these decisions and constraints of the run count."""
+        kept_run_links = [link for link in run_links if not {link.first, link.second} & self.outliers.keys()]
+        return find_contradiction([*self.must_links, *self.cannot_links, *kept_run_links], self.n_rows)
+
+    def _list_parts(
+        self, numbers: Collection[int], run_links: Sequence[Link]
+    ) -> Iterator[tuple[DecisionSet, Sequence[Link]]]:
+        """Yield parts of the decisions, and the constraints of the run that count with them.
+
+        If none of them is contradictory, none of all parts is. The first has the decisions with these numbers; each of
+        the others lacks one decision. That is not enough for decisions that make groups: each takes its items out of
+        earlier groups, so that these may contradict something only if several later ones are missing.
+        """
+        present = [int(entry["number"]) for entry in self.entries]
+        if run_links:
+            present.insert(0, RUN)
+        splits = [int(entry["number"]) for entry in self.entries if entry["action"] == "split"]
+        several = chain.from_iterable(combinations(splits[::-1], n) for n in range(2, len(splits) + 1))
+        kept = [
+            set(numbers),
+            *(set(present) - {number} for number in present[::-1]),
+            *(set(present) - set(missing) for missing in islice(several, MAX_PARTS)),
+        ]
+        for part in kept:
+            if len(part) < len(present):
+                entries = [entry for entry in self.entries if int(entry["number"]) in part]
+                yield replace(self, entries=entries), run_links if RUN in part else ()
 
 
 def is_about_pair(entry: Entry) -> bool:

@@ -17,7 +17,7 @@ class RunningWorkbench:
     Attributes
     ----------
     url : str
-        Address of the page. Its token is valid for one browser.
+        Address of the page. Its token is valid until the workbench is closed.
     workbench : Workbench
         The groups and the decisions.
     folder : Path
@@ -39,7 +39,7 @@ class RunningWorkbench:
 
     def show(self) -> bool:
         """Open the page in the browser; return whether there is one."""
-        return webbrowser.open(self.url)
+        return webbrowser.open(self._server.make_launch_url())
 
     def wait(self) -> None:
         """Return after Ctrl-C or `close`."""

@@ -1,8 +1,9 @@
 """The web server of the workbench, which answers only the person who started it.
 
 It listens on this machine only. The address of the page has a token in its fragment, which no request contains; the
-page exchanges the token, once, for a key that accompanies every further request. Requests that other sites cause are
-refused, and have no key: there are no cookies. Files are served from a table of names, never from a path.
+page exchanges the token for a key that accompanies every further request. Other users see the arguments of the command
+that opens a browser, so that the address in them has another token, which is valid once. Requests that other sites
+cause are refused, and have no key: there are no cookies. Files are served from a table of names, never from a path.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from .decisions import DISK_FULL, ReadOnlyError
-from .errors import Contradiction, NotReadyError, OutdatedError
+from .errors import Contradiction, NotReadyError, OutdatedError, abbreviate
 
 logger = logging.getLogger("consilience")
 
@@ -179,8 +180,8 @@ class WorkbenchServer:
     def __init__(self, workbench: Any, port: int = 0) -> None:
         self.workbench = workbench
         self.static_files = read_static_files()
-        self._token: str | None = secrets.token_urlsafe(32)
-        self._key: str | None = None
+        self._token, self._key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self._launch_token: str | None = None  # valid once
         self._mutex = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = threading.Event()
@@ -202,9 +203,13 @@ class WorkbenchServer:
 
     @property
     def url(self) -> str:
-        """Address of the page, with the token as long as it is valid."""
-        token = self._token
-        return f"{self.address}#token={token}" if token else self.address
+        """Address of the page with a token that is valid until the server is closed, in any number of browsers."""
+        return f"{self.address}#token={self._token}"
+
+    def make_launch_url(self) -> str:
+        """Return an address of the page with a new token that is valid once, for the command that opens a browser."""
+        self._launch_token = secrets.token_urlsafe(32)
+        return f"{self.address}#token={self._launch_token}"
 
     def start(self) -> None:
         """Answer requests in a thread, until `close`."""
@@ -247,23 +252,25 @@ class WorkbenchServer:
         self.close()
 
     def exchange_token(self, token: str) -> dict[str, str]:
-        """Return a key for the token, which is void from then on."""
+        """Return the key for a token; that of a launched browser is void from then on."""
         with self._mutex:
-            if self._token is None:
-                raise RefusedRequestError(
-                    HTTPStatus.FORBIDDEN, "this address has been opened before: start the workbench again for another"
-                )
-            if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode("ascii")):
-                raise RefusedRequestError(
-                    HTTPStatus.FORBIDDEN, "the token is wrong: open the address that the workbench showed at its start"
-                )
-            self._token, self._key = None, secrets.token_urlsafe(32)
+            if not is_equal_secret(token, self._token):
+                if self._launch_token is None or not is_equal_secret(token, self._launch_token):
+                    raise RefusedRequestError(
+                        HTTPStatus.FORBIDDEN,
+                        "the token is wrong or was used before: open the address that the workbench has shown",
+                    )
+                self._launch_token = None
             return {"key": self._key}
 
     def accepts_key(self, authorization: str) -> bool:
         """Whether an Authorization header has the key."""
-        expected = f"Bearer {self._key or secrets.token_urlsafe(32)}"  # without a session, no key is right
-        return secrets.compare_digest(authorization.encode("utf-8", "replace"), expected.encode("ascii"))
+        return is_equal_secret(authorization, f"Bearer {self._key}")
+
+
+def is_equal_secret(text: str, secret: str) -> bool:
+    """Compare a text with a secret in a time that does not tell how much of it is right."""
+    return secrets.compare_digest(text.encode("utf-8", "replace"), secret.encode("ascii"))
 
 
 class Listener(ThreadingHTTPServer):
@@ -570,12 +577,6 @@ def check_values(values: dict[str, Any], route: Route) -> dict[str, Any]:
             elif name not in route.optional:
                 raise ValueError(f"{name} is missing")
     return checked
-
-
-def abbreviate(value: Any) -> str:
-    """Return the beginning of a value, for messages."""
-    text = repr(value)
-    return text if len(text) <= 50 else f"{text[:49]}…"
 
 
 def read_static_files() -> dict[str, Content]:

@@ -1,9 +1,9 @@
 """The workbench: decisions of a person about the groups of a run, and the groups that follow from them.
 
 A request adds a decision to the log, which is on disk before the request is answered. A thread in the background then
-clusters the items again. The groups are a function of the run and the active decisions: each decision is applied to the
-groups after the decisions before it. So undoing a decision, reverting to a version and opening the run again give the
-same groups every time.
+clusters the items again, unless the decision only names a group. The groups are a function of the run and the active
+decisions: each decision is applied to the groups after the decisions before it. So undoing a decision, reverting to a
+version and opening the run again give the same groups every time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from ..report.pack import pack_numbers
 from . import describe
 from .cache import ClusteringCache, StoredClustering, compute_key
 from .clustering import Clustering
-from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active, find_undone
+from .decisions import NOT_DECISIONS, DecisionLog, ReadOnlyError, find_active, find_undone, list_grouping
+from .entry_checks import MAX_NAME, EntryCheck
 from .errors import NotReadyError, OutdatedError
 from .knowledge import MAX_PAIRS, RUN, Conflict, DecisionSet, Entry, Link, check_consistent, is_about_pair
 from .opening import OpenedRun, check_size, compute_run_key, open_result
@@ -41,7 +42,6 @@ logger = logging.getLogger("consilience")
 N_EXEMPLARS = 3  # typical members that stand for a group in decisions
 RECLUSTERING = "clustering the items again"
 POLLING = 1.0  # seconds between two looks at the decisions of another workbench
-MAX_NAME = 120  # characters
 MAX_FOUND = 20_000  # items that a search returns
 MAX_MOVED = 500  # moved items that a comparison lists
 MAX_LINKS = 3  # constraints of the run that a sentence lists
@@ -67,6 +67,7 @@ class Snapshot:
     clustering: Clustering
     decisions: DecisionSet
     key: str
+    found_names: dict[int, str]  # of groups, without decisions
     names: dict[int, str]
     number: int  # changes with the labels
     moved: np.ndarray  # rows whose group changed
@@ -92,7 +93,10 @@ class Workbench:
         check_size(result)
         self.result, self.folder = result, folder
         self.run_key = compute_run_key(result)
-        self.log = DecisionLog.open(folder, self.run_key)
+        data = result._run.data
+        items = frozenset(map(str, data.prepared.names.tolist()))
+        n_groups = int(np.asarray(result.model.labels_).max(initial=-1)) + 1
+        self.log = DecisionLog.open(folder, self.run_key, EntryCheck(items, data.views.names, n_groups))
         self.cache = ClusteringCache(None if self.log.read_only else folder)
         self._opened: OpenedRun | None = None
         self._snapshot: Snapshot | None = None
@@ -108,7 +112,7 @@ class Workbench:
         self._is_following = True  # whether the thread in the background looks at the decisions
         self._deciding = threading.Lock()  # one decision at a time is checked and written
         self._save_requests: list[Path] = []
-        self._questions: tuple[str, list[Question]] = "", []
+        self._questions: tuple[int, list[Question]] = 0, []  # of the clustering with this number
         self._thread = threading.Thread(target=self._run_worker, name="workbench", daemon=True)
 
     # the thread in the background
@@ -198,8 +202,12 @@ class Workbench:
         while not self._is_closed:
             logged = list(self.log.entries)
             entries = find_active(logged)
-            if self._snapshot is not None and self._snapshot.key == compute_key(self.run_key, entries):
+            shown = self._snapshot
+            if shown is not None and shown.key == compute_key(self.run_key, entries):
                 return
+            if shown is not None and list_grouping(shown.decisions.entries) == list_grouping(entries):
+                self._publish_names(shown, entries)
+                continue
             self._cancelled.clear()
             self._set_work(Work(RECLUSTERING, entry=len(logged)))
             started = time.perf_counter()
@@ -256,7 +264,8 @@ class Workbench:
         check_stopped: Callable[[], None] = lambda: None,
     ) -> tuple[Clustering, DecisionSet]:
         """Return the groups after decisions, from the longest series of them that is stored."""
-        opened = self.opened
+        opened, decided = self.opened, entries
+        entries = list_grouping(decided)
         start, stored = 0, None
         for start in range(len(entries), 0, -1):
             stored = self.cache.get(compute_key(self.run_key, entries[:start]), opened.n_items)
@@ -270,6 +279,7 @@ class Workbench:
         for n_applied in range(start + 1, len(entries) + 1):
             check_stopped()
             decisions_before = decisions
+            self._check_groups_remain(entries[:n_applied])
             decisions = self._build_decision_set(entries[:n_applied], clustering.without_effect)
             n_left, n_all = len(entries) - n_applied, len(entries) - start
 
@@ -284,16 +294,16 @@ class Workbench:
                 check_stopped=check_stopped,
                 report=report_round,
             )
-            decisions = replace(decisions, without_effect=clustering.without_effect)
             stored = StoredClustering(
                 clustering.labels, tuple(clustering.effects), tuple(sorted(clustering.without_effect))
             )
             self.cache.put(compute_key(self.run_key, entries[:n_applied]), stored)
-        return clustering, decisions
+        return clustering, self._build_decision_set(decided, clustering.without_effect)
 
     def _publish(self, clustering: Clustering, decisions: DecisionSet, started: float) -> None:
         before = self._snapshot
-        names = describe.name_groups(self.opened, clustering, decisions)
+        found_names = describe.name_groups(self.opened, clustering)
+        names = describe.add_decided_names(found_names, decisions)
         moved, number = np.zeros(0, np.int64), 1
         sentences: list[str] = []
         if before is not None:
@@ -309,8 +319,18 @@ class Workbench:
         self._error = None
         seconds = time.perf_counter() - started
         self._snapshot = Snapshot(
-            clustering, decisions, key, names, number, moved, after, sentences, groups, scores, seconds
+            clustering, decisions, key, found_names, names, number, moved, after, sentences, groups, scores, seconds
         )
+        self._notify()
+
+    def _publish_names(self, shown: Snapshot, entries: Sequence[Entry]) -> None:
+        """Show the groups that are shown with the names that decisions give them."""
+        decisions = self._build_decision_set(entries, shown.clustering.without_effect)
+        names = describe.add_decided_names(shown.found_names, decisions)
+        groups = [{**group, "name": names[group["number"]]} for group in shown.groups]
+        key = compute_key(self.run_key, entries)
+        self._error = None
+        self._snapshot = replace(shown, decisions=decisions, key=key, names=names, groups=groups)
         self._notify()
 
     def _save_requested(self) -> None:
@@ -514,10 +534,10 @@ class Workbench:
             for entry in shown.decisions.entries
             if entry["action"] == "unknown"
         }
-        key, questions = self._questions
-        if key != shown.key:
+        number, questions = self._questions
+        if number != shown.number:
             questions = rank_questions(self.opened.reclustering, shown.clustering, shown.decisions, skipped)
-            self._questions = shown.key, questions
+            self._questions = shown.number, questions
         left = [question for question in questions if frozenset(question.pair) not in skipped]
         listed = [
             {
@@ -568,7 +588,7 @@ class Workbench:
             else:
                 clustering, decisions = self._compute(self._find_version(number))
             labels.append(clustering.labels)
-            named = describe.name_groups(self.opened, clustering, decisions)
+            named = describe.add_decided_names(describe.name_groups(self.opened, clustering), decisions)
             names.append([named.get(group, "") for group in range(max(named, default=-1) + 1)])
         ids = self.opened.ids
         changes = compare_labels(ids, labels[0], ids, labels[1], names1=names[0], names2=names[1], compared_by="ids")

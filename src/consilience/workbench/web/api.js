@@ -1,6 +1,6 @@
-// Requests to the server. The link has a token, which is exchanged once for a key; the key authorizes all requests.
+// Requests to the server. The link has a token, which is exchanged for a key; the key authorizes all requests.
 const keyName = "consilience-key";
-const alreadyUsed = "This link was already used. Stop `consilience open` with Ctrl-C and start it again for a new link.";
+const notValid = "This link is not valid, or was already used. Open the link that `consilience open` shows in the terminal.";
 const needsLink = "Open the workbench with the link that `consilience open` shows: it contains the token that this page needs.";
 
 let key = null;
@@ -83,7 +83,7 @@ export const authorize = async () => {
     } catch (error) {
       if (error.status === 0) return "The server cannot be reached. Run `consilience open FOLDER` again.";
       key = readStored();
-      refusal = alreadyUsed;
+      refusal = notValid;
       return key ? null : refusal;
     }
   }

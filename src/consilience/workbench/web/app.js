@@ -2,7 +2,7 @@
 import { authorize, followState, post } from "/api.js";
 import { connectActions, showMessage } from "/decide.js";
 import { buildDecisions } from "/decisions.js";
-import { at, capitalize, countGroups, countItems, make, makeCodeText } from "/elements.js";
+import { at, capitalize, countGroups, countItems, make, makeCodeText, renewNames } from "/elements.js";
 import { buildGroups } from "/groups.js";
 import { buildItem } from "/item.js";
 import { connectKeys } from "/keys.js";
@@ -201,7 +201,10 @@ const apply = async (state) => {
     if (isNew) {
       store.announce("clustering");
       afterPainting(() => (root.dataset.clustering = String(clustering.number)));
-    } else store.announce("groups");
+    } else {
+      renewNames();
+      store.announce("groups");
+    }
   });
 };
 

@@ -43,8 +43,12 @@ export const makeChip = (group) => {
   const isGroup = group !== null && group !== undefined && group >= 0;
   if (!isGroup) return make("span", "no group", "none");
   const chip = make("span", undefined, `chip k${colorOf(group)} s${shapeOf(group)}`);
-  return fill(chip, make("i"), make("bdi", nameGroup(group)));
+  const name = make("bdi", nameGroup(group));
+  name.dataset.named = group;
+  return fill(chip, make("i"), name);
 };
+// A name of a group changes without anything else: panels keep what they show.
+export const renewNames = () => document.querySelectorAll("[data-named]").forEach((name) => (name.textContent = nameGroup(Number(name.dataset.named))));
 export const makeGroupLink = (group) => {
   if (group === null || group === undefined || group < 0 || !describeGroup(group)) return makeChip(group);
   const link = makeButton(undefined, () => openGroup(group), "wb-link");

@@ -104,7 +104,7 @@ const showGroup = async () => {
     if (before && before.closest("#group-page")) moveFocus(before, document.querySelector(`[data-group="${last}"]`) ?? at("search"));
     return (shownGroup = null);
   }
-  const key = `${page.openGroup} ${clustering.number} ${store.nameGroup(page.openGroup)}`;
+  const key = `${page.openGroup} ${clustering.number}`;
   if (shownGroup === key) return;
   if (last !== String(page.openGroup)) at("group-page").replaceChildren(); // of another group
   shownGroup = key;

@@ -9,7 +9,7 @@ import { clustering, items, page } from "/store.js";
 // Descriptions are kept until the clustering changes.
 const cache = new Map();
 export const fetchItem = (row) => {
-  const key = `${row} ${clustering.number} ${store.server.state.decisions?.length ?? 0}`;
+  const key = `${row} ${clustering.number}`;
   if (!cache.has(key)) {
     if (cache.size > 60) cache.clear();
     const request = get("/api/item", { row });
@@ -132,7 +132,7 @@ const showItem = async () => {
     shown = "";
     return replaceItem(...(size ? makeSelection() : [makeGuide()]));
   }
-  const key = `${row} ${clustering.number} ${store.server.state.decisions?.length ?? 0}`;
+  const key = `${row} ${clustering.number}`;
   if (shown === key) return;
   shown = key;
   let item;
