@@ -387,11 +387,13 @@ def test_contested_counts_pairs_and_hatches_agreement():
     assert display.least_.tolist() == [5, 1]
     np.testing.assert_allclose([bar.get_width() for bar in display.bars_], [0, 0.8])
     assert ticks(display.ax_[1].yaxis) == ["5:  2 or 0", "1:  0 or 1"]
-    assert "2 contested of 6" in display.ax_[0].get_title()
+    assert "2 contested by these two views, of 6 with both" in display.ax_[0].get_title()
 
 
 def test_pair_that_disagrees_most_is_chosen():
     assert ContestedDisplay(SAID, np.ones(6)).plot().pair_ == ("a", "c")
+    assert ContestedDisplay(SAID, np.ones(6), confirmed=["a", "b"]).plot().pair_ == ("a", "b")
+    assert ContestedDisplay(SAID, np.ones(6), confirmed=["b"]).plot().pair_ == ("a", "c")
 
 
 def test_no_contested_entities():

@@ -106,6 +106,22 @@ def test_search_finds_all_words_in_texts_and_marks_them(visit, path):
     assert page.text_content("#find-title") == f"{n_found} papers found by “tea PART 1”"
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_rows_of_contested_entities_show_two_lines_of_their_texts(visit, tmp_path, width):
+    rng, y = np.random.default_rng(0), np.arange(60) % 3
+    view_labels = {f"view{v}": np.where(rng.random(60) < 0.2, (y + 1) % 3, y) for v in range(9)}
+    views = cs.Views({name: rng.normal(size=(60, 2)) for name in view_labels})
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
+    texts = {name: [f"{name} of item {i}: {'long story ' * 40}" for i in range(60)] for name in view_labels}
+    report = Report(model, views, confidence=np.ones(60), texts=texts, names=[f"{kind}, {'x' * 40}" for kind in KINDS])
+    page = visit(report.save(tmp_path / "nine.html"), viewport={"width": width, "height": 800})
+    rows = page.locator("#contested tbody tr")
+    assert rows.count() > 10
+    assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 80
+    title = rows.first.locator(".snippet").get_attribute("title")
+    assert all(f"{name}: {name} of item" in title for name in view_labels)
+
+
 def test_search_finds_names_of_groups(visit, path):
     page = visit(path)
     page.fill("#search", "lamp")

@@ -391,7 +391,7 @@ def test_one_view_has_no_agreement(kind):
     html = Report(kind(3, random_state=0).fit(views), views).to_html()
     assert "With one view there is no other view to agree with" in html
     assert AGREEMENT_CAVEAT not in html
-    assert "No entity has views that contradict each other" in html
+    assert "is contested. These are the ones of the lowest confidence." in html
 
 
 def test_one_cluster_has_no_sections_about_agreement():
@@ -472,8 +472,20 @@ def test_hint_at_contested_clusters_counts_confirmed_views():
     views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
     options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
     html = Report(make_model(y, view_labels), views, **options).to_html()
-    assert "120 are contested, 8 among the views that are confirmed." in get_section(html, "agreement")
+    assert "8 are contested by the 2 of 3 views that are confirmed." in get_section(html, "agreement")
+    assert "8 entities are contested by the 2 of 3 views that are confirmed: " in get_section(html, "contested")
+    assert unpack(Outline(html).data["columns"]["contested"]).sum() == 8
     assert "the confirmed views contradict each other on 10% of its 40 entities" in get_section(html, "hints")
+
+
+def test_no_entity_is_contested_by_views_that_do_not_confirm_each_other():
+    y = np.arange(120) % 3
+    view_labels = {"view0": y, "view1": (y + 1) % 3}
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
+    options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.01, 0.01)), "noun": "papers"}
+    html = Report(make_model(y, view_labels), views, **options).to_html()
+    words = "None of the papers is contested, because no two views confirm each other."
+    assert words in get_section(html, "contested")
 
 
 def test_constant_view_has_a_report():

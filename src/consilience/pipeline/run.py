@@ -77,8 +77,9 @@ class PipelineRun:
 
     @cached_property
     def is_contested(self) -> np.ndarray:
-        """Mask of the entities that the views put into different clusters."""
-        return contested(self.fitted.estimator.view_labels_)
+        """Mask of the entities in clusters on which confirmed views disagree; any views if none was assessed."""
+        confirmed = None if self.assessment is None else self.assessment.confirmed
+        return contested(self.fitted.estimator.view_labels_, confirmed) & (self.labels >= 0)
 
     @cached_property
     def consensus_graph(self) -> Operator:

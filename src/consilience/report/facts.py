@@ -29,7 +29,7 @@ from ..explain.confidence import choose_measure
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
 from .charts import N_COLORS, N_SHAPES
-from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
+from .markup import MAX_TITLE, Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
 MAX_THUMBNAILS = 400  # entities with a picture in the page
@@ -305,19 +305,16 @@ class ReportFacts:
         return measure.meaning, measure.median
 
     @cached_property
-    def contested(self) -> np.ndarray:
-        """Which entities in clusters have views that contradict each other."""
-        return contested(self.view_labels) & (self.labels >= 0) if self.view_labels else np.zeros(self.n, bool)
+    def confirmed(self) -> list[str] | None:
+        """The views by which entities are contested, those that another view confirms; None without an assessment."""
+        return None if self.assessment is None else self.assessment.confirmed
 
     @cached_property
-    def contested_among_confirmed(self) -> np.ndarray | None:
-        """Which entities the confirmed views contest; None if all views are confirmed or fewer than two are."""
-        if self.assessment is None or not self.assessment.unconfirmed:
-            return None
-        names = [str(row["view"]) for row in self.assessment.views.rows() if row["confirmed"]]
-        if len(names) < 2 or not set(names) <= set(self.view_labels):
-            return None
-        return contested({name: self.view_labels[name] for name in names}) & (self.labels >= 0)
+    def contested(self) -> np.ndarray:
+        """Which entities in clusters have views that contradict each other."""
+        if not self.view_labels:
+            return np.zeros(self.n, bool)
+        return contested(self.view_labels, self.confirmed) & (self.labels >= 0)
 
     @cached_property
     def certainty(self) -> np.ndarray | None:
@@ -454,7 +451,7 @@ class ReportFacts:
         return view in self.view_texts or self.views.feature_names(view) is not None
 
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
-        """Return the beginnings of the entity's texts.
+        """Return the beginnings of the entity's texts, with more of them as tooltip if they are longer.
 
         Parameters
         ----------
@@ -470,11 +467,15 @@ class ReportFacts:
         if not quotes:
             return None
         names_views = len(names) > 1
-        lines = (
+        is_longer = any(quote.endswith("…") for quote in quotes.values()) or names_views
+        full = (f"{name}: {texts[name]}" if names_views else str(texts[name]) for name in quotes)
+        lines = (truncate(clean_text(text[: 2 * MAX_TITLE]), MAX_TITLE) for text in full)
+        title = "\n".join(lines) if is_longer else None
+        shown = (
             tag("span", join_html((tag("b", mark_user_text(name)), " ")) if names_views else None, tag("bdi", quote))
             for name, quote in quotes.items()
         )
-        return tag("span", lines, class_="snippet")
+        return tag("span", shown, class_="snippet", title=title)
 
 
 def _write_data_address(content: bytes, name: str) -> str:

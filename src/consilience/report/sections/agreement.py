@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...explain.confidence import describe_counted_views
 from ...metrics import agreement_rate
 from ..charts import build_row, build_table, draw_bar_with, draw_line, shade_cell
 from ..facts import AGREEMENT_CAVEAT, ReportFacts
-from ..markup import Html, format_count, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_count, format_decimal, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 EXPLANATION = (
@@ -47,9 +48,7 @@ def _describe_agreement(facts: ReportFacts) -> str:
     )
     n_contested = int(facts.contested.sum())
     contested = f"{'none is' if not n_contested else format_count(n_contested, 'is', 'are')} contested"
-    if facts.contested_among_confirmed is not None:
-        contested += f", {format_integer(facts.contested_among_confirmed.sum())} among the views that are confirmed"
-    return f"{agreed}; {contested}."
+    return f"{agreed}; {contested}{describe_counted_views(len(facts.view_labels), facts.confirmed)}."
 
 
 def _tabulate_pairs(facts: ReportFacts) -> Html:

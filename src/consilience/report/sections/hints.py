@@ -61,11 +61,9 @@ def _hint_at_doubtful_views(facts: ReportFacts) -> Iterator[Html]:
 
 
 def _hint_at_most_contested(facts: ReportFacts) -> Iterator[Html]:
-    is_contested, views = facts.contested, "views"
-    if facts.contested_among_confirmed is not None:
-        is_contested, views = facts.contested_among_confirmed, "confirmed views"
+    views = "views" if facts.confirmed is None or len(facts.confirmed) == len(facts.view_labels) else "confirmed views"
     shares = {
-        cluster: is_contested[facts.labels == cluster].mean()
+        cluster: facts.contested[facts.labels == cluster].mean()
         for cluster, size in facts.sizes.items()
         if size >= MIN_SIZE
     }
