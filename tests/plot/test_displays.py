@@ -131,6 +131,20 @@ def test_rounds_are_scored_against_classes(rounds, views):
         RoundsDisplay.from_estimator(rounds, y[:50])
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda values: RoundsDisplay({"model": values}).plot().ax_,
+        lambda values: ConvergenceDisplay(cs.Table({"round": [1, 2, 3], "bits": values})).plot().ax_[0],
+    ],
+)
+def test_change_that_is_small_beside_the_values_looks_flat(draw):
+    low, high = draw([2.08, 2.085, 2.09]).get_ylim()
+    assert (2.09 - 2.08) / (high - low) < 0.06
+    low, high = draw([1.0, 2.0, 4.0]).get_ylim()
+    assert 3 / (high - low) > 0.85
+
+
 def test_without_rounds_the_axis_shows_whole_rounds_only(views):
     model = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter=0, random_state=0).fit(views)
     display = RoundsDisplay.from_estimator(model)

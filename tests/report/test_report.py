@@ -497,6 +497,17 @@ def test_constant_view_has_a_report():
     assert "6 entities" in Report(make_model(y, {"same": y, "other": y}), views, confidence=y).to_html()
 
 
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [([2.08, 2.085, 2.09], 0.05), ([-2000, -1995, -1990], 0.05), ([1, 2, 4], 1), ([0.1, 0, -0.1], 1)],
+)
+def test_change_that_is_small_beside_the_values_looks_flat(values, share):
+    drawing = str(draw_line(values, "cost"))
+    heights = [float(y) for y in re.findall(r"[\d.]+,([\d.]+)", drawing.partition('points="')[2].partition('"')[0])]
+    assert np.ptp(heights) == pytest.approx(share * 84, abs=1)
+    assert (heights[0] > heights[-1]) == (values[0] < values[-1])
+
+
 def test_ids_are_shown_instead_of_numbers():
     model, views, _ = fit_model()
     html = Report(model, cs.Views(views, ids=[f"mouse {i}" for i in range(120)])).to_html()
