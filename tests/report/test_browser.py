@@ -122,6 +122,21 @@ def test_rows_of_contested_entities_show_two_lines_of_their_texts(visit, tmp_pat
     assert all(f"{name}: {name} of item" in title for name in view_labels)
 
 
+@pytest.mark.parametrize("level", [4, 2])
+def test_page_of_a_group_that_is_opened_directly_chooses_the_group_of_the_table(visit, path, level):
+    page = visit(path)
+    choose_level(page, level - 1)
+    page.locator("#group-list a").first.click()
+    text, value = (
+        page.evaluate(f"document.querySelector('#find-group').{code}") for code in ("selectedOptions[0].text", "value")
+    )
+    assert text != "all groups"
+    opened = visit(path, fragment=page.url.partition("#")[2])
+    assert opened.evaluate("document.querySelector('#find-group').value") == value
+    assert opened.evaluate("document.querySelector('#find-group').selectedOptions[0].text") == text
+    assert status(opened) == status(page) != "1 to 25 of 300"
+
+
 def test_search_finds_names_of_groups(visit, path):
     page = visit(path)
     page.fill("#search", "lamp")
