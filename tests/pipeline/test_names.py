@@ -207,6 +207,16 @@ def test_nouns_come_from_the_only_file_or_the_id_column(origins, id_column, noun
     assert choose_noun(make_contents(*origins), id_column) == noun
 
 
+def test_dates_and_times_are_early_and_late_in_names():
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], 30)
+    hours = 7 + 9 * labels + rng.normal(size=60) * 0.5
+    days = np.datetime64("2004-05-06") + (900 * labels + rng.normal(size=60) * 50).astype(int)
+    frame = pd.DataFrame({"listed": days.astype(str), "opens": [f"{int(hour):02d}:30" for hour in hours]})
+    result = cs.cluster(frame, 2, assess=False, method="k-means")
+    assert sorted(result._run.cluster_names) == ["early listed, early opens", "late listed, late opens"]
+    assert "early listed" in result.report.to_html()
+
+
 def test_files_of_links_do_not_count():
     assert choose_noun(make_contents("papers.csv:abstract", "citations.csv", kinds=["text", "links"]), None) == "papers"
 

@@ -35,7 +35,7 @@ from ..report import Report
 from ..report.sections import SectionBuilder
 from .changes import Changes, RunUpdate
 from .changes_section import build_changes_section
-from .columns import collect_columns
+from .columns import collect_columns, list_times
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -121,7 +121,9 @@ class PipelineRun:
             is_whole = np.array(["," not in column for column in columns])  # "blue", not "blue, top left"
             colors[name] = ViewInput(views[name][:, is_whole], columns=columns[is_whole])
         sizes = np.bincount(self.labels[self.labels >= 0])
-        terms = count_terms(self.labels, views[described], self.texts) if described else ClusterTerms((), sizes, sizes)
+        terms = ClusterTerms((), sizes, sizes)
+        if described:
+            terms = count_terms(self.labels, views[described], self.texts, list_times(self.data))
         if colors and not any(map(terms.rank, range(len(sizes)))):
             return count_terms(self.labels, Views.from_inputs(colors))
         return terms

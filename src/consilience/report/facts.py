@@ -178,14 +178,21 @@ class ReportFacts:
         """A name for each cluster number, from what marks it unless the user gave names."""
         if self.custom_names is not None:
             return [clean_text(name) for name in self.custom_names]
-        return name_clusters(self.labels, self.views, self.view_texts)
+        return name_clusters(self.labels, self.views, self.view_texts, times=self._times)
 
     @cached_property
     def level_names(self) -> dict[int, list[str]]:
         """The names of the groups at each level of the hierarchy, by number of groups."""
         if self.custom_level_names is None:
-            return name_levels(self.hierarchy, self.labels, self.views, self.view_texts, names=self.names)
+            return name_levels(
+                self.hierarchy, self.labels, self.views, self.view_texts, times=self._times, names=self.names
+            )
         return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
+
+    @property
+    def _times(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each view that may hold dates."""
+        return dict.fromkeys(self.views.names, tuple(column.name for column in self.columns if column.kind == "date"))
 
     @cached_property
     def graph(self) -> Operator:
