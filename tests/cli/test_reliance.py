@@ -306,10 +306,10 @@ def test_outliers_are_counted_separately(with_outliers):
 
 def test_outliers_are_in_the_report(with_outliers):
     page = (with_outliers[1] / "report.html").read_text(encoding="utf-8")
-    assert "4 entities are in no group: " in page
+    assert "4 items are in no group: " in page
     n = len(read_labels(with_outliers[1]))
-    assert f"<bdi>{n} entities in 3 groups</bdi>" in page
-    assert "4 entities in no group not counted." in page
+    assert f"<bdi>{n} items in 3 groups</bdi>" in page
+    assert "4 items in no group not counted." in page
 
 
 def test_outliers_form_no_cluster():

@@ -501,7 +501,7 @@ def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
     page.get_by_role("link", name="see them in the table").click()
     assert status(page) == "1 to 10 of 10"
-    assert page.text_content("#find-title") == "10 entities in no group"
+    assert page.text_content("#find-title") == "10 items in no group"
     page.check("#find-views")
     assert page.locator("#find-rows u").count() == 0
 
@@ -511,7 +511,7 @@ def test_sections_are_visible_without_javascript(visit, path):
     assert page.locator("#contested tbody tr").count() > 0
     assert page.locator("article.group h2:visible").count() == 4
     assert page.locator("#group-list li").count() == 4
-    assert page.get_by_text("The search and the table of all entities need JavaScript").is_visible()
+    assert page.get_by_text("The search and the table of all items need JavaScript").is_visible()
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#search").is_visible()
     assert not page.locator("#map-frame").is_visible()

@@ -497,7 +497,7 @@ def test_unusual_data(visit, tmp_path, case):
     page.mouse.move(*on_screen(page, 200, 150))
     settle(page)
     if case == "entities in no cluster":
-        assert "no group: 50 entities" in page.text_content("#map-legend")
+        assert "no group: 50 items" in page.text_content("#map-legend")
 
 
 def test_hostile_names(visit, tmp_path):

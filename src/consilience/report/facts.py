@@ -84,7 +84,7 @@ class ReportFacts:
         How clusters merge; by default from `explain.build_hierarchy`.
     custom_level_names : mapping of int to sequence of str, optional
         Names of the groups at each level of the hierarchy; by default from `explain.name_levels`.
-    noun : str, default='entities'
+    noun : str, default='items'
         What the entities are, in the plural.
     custom_second_choice : array-like of int, shape (n_entities,), optional
         The cluster that suits each entity best after its own, -1 for none; by default from the model's
@@ -121,7 +121,7 @@ class ReportFacts:
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
     custom_level_names: Mapping[int, Sequence[str]] | None = None
-    noun: str = "entities"
+    noun: str = "items"
     custom_second_choice: Any = None
     reason_not_assessed: str | None = None
 
@@ -257,7 +257,7 @@ class ReportFacts:
         verb, verb_of_several : str, default=''
             The verb in the singular and in the plural; '' for none.
         """
-        singular = "entity" if self.noun == "entities" else f"of the {self.noun}"
+        singular = "item" if self.noun == "items" else f"of the {self.noun}"
         words = f"1 {singular} {verb}" if n == 1 else f"{format_integer(n)} {self.noun} {verb_of_several}"
         return words.rstrip()
 

@@ -15,7 +15,7 @@ from ..markup import Html, format_count, format_decimal, format_share, join_html
 from .section import Section
 
 EXPLANATION = (
-    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities "
+    "Each view by itself puts every item that it describes into a group. The table shows the share of the items "
     "with both views that get the same group from both: the deeper the color, the more."
 )
 CURVES = {  # columns of a history to draw, with their names
@@ -25,7 +25,7 @@ CURVES = {  # columns of a history to draw, with their names
     "log_likelihood": "Log-likelihood (higher is better)",
     "alignment": "Alignment of the views' embeddings",
     "bits": "Information of the views about the groups, in bits (higher is better)",
-    "agreement": "Share of entities on which all views agree",
+    "agreement": "Share of items on which all views agree",
 }
 
 
@@ -59,7 +59,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         [tag("th", name, scope="row"), *(_build_pair_cell(rate, a == b) for b, rate in enumerate(rates))]
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
-    caption = "Share of entities that two views put into the same group"
+    caption = "Share of items that two views put into the same group"
     return join_html(
         (
             tag("p", _describe_agreement(facts)),
@@ -72,7 +72,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
 def _build_pair_cell(rate: float, is_diagonal: bool) -> Html:
     if is_diagonal:
         return tag("td", "·", class_="diagonal")
-    return shade_cell(format_share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no entity has both")
+    return shade_cell(format_share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no item has both")
 
 
 def _tabulate_weights(facts: ReportFacts) -> Html | None:
