@@ -453,7 +453,7 @@ def test_information_of_each_view_is_printed(clustered, data, tmp_path):
     assert all(set(row) == {"view", "bits", "baseline", "share"} for row in facts["view_information"])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="information"' in page
-    assert "View &#x27;noise&#x27; does not support the clusters" in page
+    assert "View &#x27;noise&#x27; does not support the groups" in page
     ran = run_successfully("cluster", *views[:4], "-k", 3, "--no-assess", "--out", tmp_path / "two")
     assert "support the clusters" not in ran.out
     assert facts["runner_up"] is None

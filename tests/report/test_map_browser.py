@@ -99,6 +99,23 @@ def picture(page, selector="#map-points"):
     return pixels.reshape(height, width, 4)
 
 
+def test_all_of_many_pictures_are_shown_on_the_map_and_in_the_tables(visit, tmp_path):
+    n = 600
+    views, _ = cs.datasets.make_gaussian_views(n, n_clusters=3, separation=6, random_state=0)
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
+    layout = np.stack([np.arange(n) % 30, np.arange(n) // 30], axis=1)
+    path = Report(model, views, layout=layout, thumbnails=[GIF] * n).save(tmp_path / "pictures.html")
+    page = visit(path, viewport={"width": 1280, "height": 900})
+    for row in (7, 333, 599):
+        page.mouse.move(*on_screen(page, *places(page, n)[row]))
+        page.wait_for_selector("#map-card img.thumbnail")
+        assert page.get_attribute("#map-card img", "alt") == str(row)
+    sources = page.eval_on_selector_all("img.thumbnail", "images => images.map(image => image.src)")
+    assert len(sources) > 50
+    assert all(source.startswith("data:image/gif") for source in sources)
+    assert page.locator("#find-rows img.thumbnail").count() == 25
+
+
 def drag(page, *corners):
     page.mouse.move(*corners[0])
     page.mouse.down()

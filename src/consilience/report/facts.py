@@ -32,9 +32,9 @@ from .charts import N_COLORS, N_SHAPES
 from .markup import MAX_TITLE, Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
-MAX_THUMBNAILS = 400  # entities with a picture in the page
+MAX_THUMBNAILS = 2000  # entities with a picture in the page
 MAX_THUMBNAIL_BYTES = 30_000  # of one picture
-MAX_PICTURE_BYTES = 1_500_000  # of all pictures, in base64
+MAX_PICTURE_BYTES = 5_000_000  # of all pictures, in base64
 MIN_PROBABILITY = 0.0001  # of a cluster that is worth naming as the second choice
 IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 
@@ -394,6 +394,8 @@ class ReportFacts:
     def mark_entity(self, row: int) -> Html:
         """Return the id or number of an entity as HTML, after its picture if it has one.
 
+        The page contains a picture once: where it is shown again, the script takes it from the first place.
+
         Parameters
         ----------
         row : int
@@ -402,8 +404,15 @@ class ReportFacts:
         source = self.find_picture(row)
         picture = None
         if source is not None:
-            picture = tag("img", src=source, alt=self.name_entity(row), class_="thumbnail", data_row=row)
+            first = None if row in self.shown_pictures else source
+            self.shown_pictures.add(row)
+            picture = tag("img", src=first, alt=self.name_entity(row), class_="thumbnail", data_row=row)
         return join_html((picture, mark_user_text(self.name_entity(row))))
+
+    @cached_property
+    def shown_pictures(self) -> set[int]:
+        """The entities whose picture the page contains already, filled by `mark_entity`."""
+        return set()
 
     @cached_property
     def pictures(self) -> dict[int, str | None]:

@@ -49,7 +49,7 @@ class Report:
     thumbnails : sequence of bytes, or callable, optional
         A small picture of each entity, as the content of a JPEG, PNG, GIF or WebP file of up to 30 kB; None if it has
         none. A function gets the position of an entity, and is called only for those that the page shows: the page
-        has up to 400 pictures, and up to 1.5 MB of them.
+        has up to 2,000 pictures, and up to 5 MB of them. With more entities only typical and contested ones have one.
     settings : mapping, optional
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional

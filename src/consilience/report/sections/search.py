@@ -70,12 +70,18 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
 
 
 def _add_pictures(facts: ReportFacts, n_bytes: int) -> dict[int, str]:
-    """Return the pictures of all entities if there are few; otherwise the script takes those of other sections."""
-    if facts.n > MAX_THUMBNAILS:
-        return {}
-    sources = {row: facts.find_picture(row) for row in range(facts.n)}
-    pictures = {row: source for row, source in sources.items() if source is not None}
-    return pictures if sum(map(len, pictures.values())) <= n_bytes else {}
+    """Return the pictures that other sections do not show, as many as fit; of many entities none."""
+    pictures: dict[int, str] = {}
+    if facts.thumbnails is None or facts.n > MAX_THUMBNAILS:
+        return pictures
+    for row in range(facts.n):
+        source = None if row in facts.shown_pictures else facts.find_picture(row)
+        n_bytes -= 0 if source is None else len(source)
+        if n_bytes < 0:
+            break
+        if source is not None:
+            pictures[row] = source
+    return pictures
 
 
 def _pack_columns(facts: ReportFacts, n_bytes: int) -> tuple[dict[str, Any], list[str]]:
