@@ -454,8 +454,8 @@ def test_page_speaks_of_items_and_groups():
     )  # fmt: skip
     prose = " ".join(text for element, text in page.texts if element not in ("script", "style", "code", "bdi"))
     sentences = [text for element, text in page.texts if element == "bdi" and " " in text]
-    said = re.sub(r"'(cluster|entity)'|`.*?`", "", " ".join([prose, *sentences]))
-    assert re.findall(r".{20}\b(?:entit|cluster(?!e|i)).{20}", said, re.IGNORECASE) == []
+    shown = re.sub(r"'(cluster|entity)'|`.*?`", "", " ".join([prose, *sentences]))
+    assert re.findall(r".{20}\b(?:entit|cluster(?!e|i)).{20}", shown, re.IGNORECASE) == []
     assert "2 items have no view 'entity'; see `consilience cluster`." in sentences
 
 
