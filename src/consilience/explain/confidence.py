@@ -22,7 +22,7 @@ def contested(view_labels: Mapping[str, np.ndarray], confirmed: Collection[str] 
     view_labels : mapping of str to array-like of int, shape (n_entities,)
         Cluster of each entity by each view, -1 where the entity lacks the view; a model's ``view_labels_``.
     confirmed : collection of str, optional
-        The views that another view confirms, `consilience.Assessment.confirmed`. Only they count: a view that no other
+        The views that another view confirms, an assessment's ``confirmed``. Only they count: a view that no other
         confirms contradicts the others on nearly all entities, which tells nothing about an entity. By default all
         views count.
 
