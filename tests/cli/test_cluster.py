@@ -336,7 +336,7 @@ def test_auto_gives_one_cluster_without_evidence_for_groups(independent, tmp_pat
     assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
     assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<title>No evidence for groups in 80 entities</title>" in page
+    assert "<title>No evidence for groups in 80 items</title>" in page
     overview = page.partition('<section id="overview"')[2].partition("</section>")[0]
     assert '<strong class="badge">No evidence for groups</strong>' in overview
     assert "use -k N to get N groups anyway." in overview
@@ -375,7 +375,7 @@ def test_small_groups_are_duplicates(duplicates, tmp_path):
     assert facts["sizes"] == [2] * 30
     assert (facts["assessment"], facts["comparison"], facts["notes"]) == (None, None, [])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Groups by their number of entities" in page
+    assert "Groups by their number of items" in page
     assert '<strong class="badge">Small groups</strong>' in page
     assert '<section id="contested"' not in page
 
@@ -469,7 +469,7 @@ def test_information_of_each_view_is_printed(clustered, data, tmp_path):
     assert all(set(row) == {"view", "bits", "baseline", "share"} for row in facts["view_information"])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="information"' in page
-    assert "View &#x27;noise&#x27; does not support the clusters" in page
+    assert "View &#x27;noise&#x27; does not support the groups" in page
     ran = run_successfully("cluster", *views[:4], "-k", 3, "--no-assess", "--out", tmp_path / "two")
     assert "support the clusters" not in ran.out
     assert facts["runner_up"] is None

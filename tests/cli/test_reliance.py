@@ -76,14 +76,16 @@ def test_unconfirmed_view_is_named_once(odd):
     assert "How well each view predicts the clusters" in ran.out
 
 
-def test_contested_entities_are_counted_among_confirmed_views(odd):
+def test_same_contested_entities_are_counted_everywhere(odd):
     ran, folder, _ = odd
     facts, rows = read_summary(folder), read_labels(folder)
     among = sum(row["cluster by left"] != row["cluster by right"] for row in rows if row["id"] != ONLY_ODD)
-    assert facts["contested_among_confirmed"] == among < facts["contested"]
-    assert f"{facts['contested']} of {len(rows)} are contested; {among} among the views that are confirmed." in ran.out
+    words = "contested by the 2 of 3 views that are confirmed"
+    assert facts["contested"] == sum(row["contested"] == "yes" for row in rows) == among
+    assert f"{among} of {len(rows)} are {words}." in ran.out
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert f"{facts['contested']} are contested, {among} among the views that are confirmed." in page
+    assert page.count(f"{among or 'none'} {'are' if among else 'is'} {words}.") == 1
+    assert cs.load_run(folder)._run.is_contested.sum() == among
 
 
 def test_report_names_columns_instead_of_attributes(odd):
@@ -304,10 +306,10 @@ def test_outliers_are_counted_separately(with_outliers):
 
 def test_outliers_are_in_the_report(with_outliers):
     page = (with_outliers[1] / "report.html").read_text(encoding="utf-8")
-    assert "4 entities are in no group: " in page
+    assert "4 items are in no group: " in page
     n = len(read_labels(with_outliers[1]))
-    assert f"<bdi>{n} entities in 3 groups</bdi>" in page
-    assert "4 entities in no group not counted." in page
+    assert f"<bdi>{n} items in 3 groups</bdi>" in page
+    assert "4 items in no group not counted." in page
 
 
 def test_outliers_form_no_cluster():

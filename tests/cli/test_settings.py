@@ -240,7 +240,7 @@ def test_report_of_an_older_run_without_settings(ab, out):
     (out / "summary.json").write_text(json.dumps(facts))
     run_successfully("report", out, "--force")
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert f"<title>{facts['entities']} entities in" in page
+    assert f"<title>{facts['entities']} items in" in page
     assert "--set" not in page
 
 

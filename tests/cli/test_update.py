@@ -78,7 +78,7 @@ def test_report_says_what_changed_and_can_be_written_again(updated, tmp_path):
     out = updated[1]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert 'id="changes"' in page
-    assert "vanished: none of its entities" in page
+    assert "vanished: none of its items" in page
     run_successfully("report", out, "--out", tmp_path / "again.html")
     again = (tmp_path / "again.html").read_text(encoding="utf-8")
     section = page.partition('id="changes"')[2].partition("</section>")[0]

@@ -10,6 +10,7 @@ import consilience as cs
 from consilience import baselines
 from consilience.datasets import make_gaussian_views
 from consilience.explain import confidence, contested
+from consilience.explain.confidence import describe_counted_views
 
 QUICK = {"random_state": 0, "n_init": 2}
 MODELS = {
@@ -136,6 +137,29 @@ def test_contested_equals_literal_loop(seed):
     view_labels["c"][:40] = -1
     expected = [len({labels[i] for labels in view_labels.values() if labels[i] >= 0}) > 1 for i in range(80)]
     assert contested(view_labels).tolist() == expected
+
+
+def test_only_confirmed_views_contest():
+    rng = np.random.default_rng(0)
+    view_labels = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "noise")}
+    kept = {name: view_labels[name] for name in ("a", "b")}
+    assert contested(view_labels, ["a", "b"]).tolist() == contested(kept).tolist()
+    assert contested(view_labels, ["a", "b"]).sum() < contested(view_labels).sum()
+    assert not contested(view_labels, ["a"]).any()
+    assert not contested(view_labels, []).any()
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "words"),
+    [
+        (None, " by any two of the 3 views"),
+        (["a", "b"], " by the 2 of 3 views that are confirmed"),
+        (["a", "b", "c"], ""),
+        ([], ", because no two views confirm each other"),
+    ],
+)
+def test_counted_views_are_said(confirmed, words):
+    assert describe_counted_views(3, confirmed) == words
 
 
 def test_single_view_is_never_contested():

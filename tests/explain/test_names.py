@@ -75,8 +75,20 @@ def test_high_and_low_numbers_name_clusters():
     assert "high unit price" in names[0]
     assert "low unit price" in names[1]
     assert names[2] >= {"high weight"}
+    timed = split_words(name_clusters(LABELS, views, times={"n": ["unit_price"], "other": ["weight"]}))
+    assert "late unit price" in timed[0]
+    assert "early unit price" in timed[1]
+    assert timed[2] >= {"high weight"}
     shifted = cs.Views.from_inputs({"n": make_view(values * 1e6 - 3e9, ["unit_price", "weight"])})
     assert split_words(name_clusters(LABELS, shifted)) == names
+
+
+def test_two_times_are_early_and_late():
+    values = np.repeat([[0.0], [0.0], [9.0]], 10, axis=0)
+    views = cs.Views.from_inputs({"n": make_view(values, ["opens"])})
+    labels = np.repeat([0, 0, 1], 10)
+    assert name_clusters(labels, views) == ["not opens", "opens"]
+    assert name_clusters(labels, views, times={"n": ["opens"]}) == ["early opens", "late opens"]
 
 
 def test_categories_are_called_by_their_values():

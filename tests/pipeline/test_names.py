@@ -191,21 +191,41 @@ def make_contents(*origins, kinds=None):
         (["amazon_reviews-2023.parquet"], None, "reviews"),
         (["People.csv"], None, "people"),
         (["data['papers']"], None, "papers"),
-        (["news.csv"], None, "entities"),
-        (["analysis.csv"], None, "entities"),
-        (["results.csv"], None, "entities"),
-        (["customers and orders.csv"], None, "entities"),
-        (["data"], None, "entities"),
+        (["news.csv"], None, "items"),
+        (["analysis.csv"], None, "items"),
+        (["results.csv"], None, "items"),
+        (["customers and orders.csv"], None, "items"),
+        (["data"], None, "items"),
         (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
         (["clinic.csv", "genes.parquet"], "patient", "patients"),
         (["clinic.csv", "genes.parquet"], "cityId", "cities"),
         (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
-        (["a.csv", "b.csv"], "android", "entities"),
-        (["a.csv", "b.csv"], "unique_id", "entities"),
+        (["a.csv", "b.csv"], "android", "items"),
+        (["recs.csv"], None, "items"),
+        (["movie_recs_2024.csv"], None, "items"),
+        (["imgs.csv"], None, "items"),
+        (["prods.csv"], None, "items"),
+        (["cats.csv"], None, "cats"),
+        (["films.csv"], None, "films"),
+        (["words.csv"], None, "words"),
+        (["a.csv", "b.csv"], "rec_id", "items"),
+        (["a.csv", "b.csv"], "cust_id", "items"),
+        (["a.csv", "b.csv"], "txn_id", "items"),
+        (["a.csv", "b.csv"], "unique_id", "items"),
     ],
 )
 def test_nouns_come_from_the_only_file_or_the_id_column(origins, id_column, noun):
     assert choose_noun(make_contents(*origins), id_column) == noun
+
+
+def test_dates_and_times_are_early_and_late_in_names():
+    rng, labels = np.random.default_rng(0), np.repeat([0, 1], 30)
+    hours = 7 + 9 * labels + rng.normal(size=60) * 0.5
+    days = np.datetime64("2004-05-06") + (900 * labels + rng.normal(size=60) * 50).astype(int)
+    frame = pd.DataFrame({"listed": days.astype(str), "opens": [f"{int(hour):02d}:30" for hour in hours]})
+    result = cs.cluster(frame, 2, assess=False, method="k-means")
+    assert sorted(result._run.cluster_names) == ["early listed, early opens", "late listed, late opens"]
+    assert "early listed" in result.report.to_html()
 
 
 def test_files_of_links_do_not_count():

@@ -131,6 +131,20 @@ def test_rounds_are_scored_against_classes(rounds, views):
         RoundsDisplay.from_estimator(rounds, y[:50])
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda values: RoundsDisplay({"model": values}).plot().ax_,
+        lambda values: ConvergenceDisplay(cs.Table({"round": [1, 2, 3], "bits": values})).plot().ax_[0],
+    ],
+)
+def test_change_that_is_small_beside_the_values_looks_flat(draw):
+    low, high = draw([2.08, 2.085, 2.09]).get_ylim()
+    assert (2.09 - 2.08) / (high - low) < 0.06
+    low, high = draw([1.0, 2.0, 4.0]).get_ylim()
+    assert 3 / (high - low) > 0.85
+
+
 def test_without_rounds_the_axis_shows_whole_rounds_only(views):
     model = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter=0, random_state=0).fit(views)
     display = RoundsDisplay.from_estimator(model)
@@ -387,11 +401,13 @@ def test_contested_counts_pairs_and_hatches_agreement():
     assert display.least_.tolist() == [5, 1]
     np.testing.assert_allclose([bar.get_width() for bar in display.bars_], [0, 0.8])
     assert ticks(display.ax_[1].yaxis) == ["5:  2 or 0", "1:  0 or 1"]
-    assert "2 contested of 6" in display.ax_[0].get_title()
+    assert "2 contested by these two views, of 6 with both" in display.ax_[0].get_title()
 
 
 def test_pair_that_disagrees_most_is_chosen():
     assert ContestedDisplay(SAID, np.ones(6)).plot().pair_ == ("a", "c")
+    assert ContestedDisplay(SAID, np.ones(6), confirmed=["a", "b"]).plot().pair_ == ("a", "b")
+    assert ContestedDisplay(SAID, np.ones(6), confirmed=["b"]).plot().pair_ == ("a", "c")
 
 
 def test_no_contested_entities():

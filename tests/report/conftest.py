@@ -10,7 +10,7 @@ def visit(browser):
     """Return a function that opens a page; afterwards check that it logged nothing and used no network."""
     contexts, messages, urls = [], [], []
 
-    def open_page(path, **options):
+    def open_page(path, fragment="", **options):
         context = browser.new_context(**options)
         context.set_default_timeout(PAGE_LIMIT)
         contexts.append(context)
@@ -18,7 +18,7 @@ def visit(browser):
         page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: messages.append(str(error)))
         page.on("request", lambda request: urls.append(request.url))
-        page.goto(path.as_uri())
+        page.goto(f"{path.as_uri()}#{fragment}" if fragment else path.as_uri())
         if options.get("java_script_enabled", True):
             page.wait_for_selector("html[data-ready]")
         return page

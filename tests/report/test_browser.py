@@ -106,6 +106,37 @@ def test_search_finds_all_words_in_texts_and_marks_them(visit, path):
     assert page.text_content("#find-title") == f"{n_found} papers found by “tea PART 1”"
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_rows_of_contested_entities_show_two_lines_of_their_texts(visit, tmp_path, width):
+    rng, y = np.random.default_rng(0), np.arange(60) % 3
+    view_labels = {f"view{v}": np.where(rng.random(60) < 0.2, (y + 1) % 3, y) for v in range(9)}
+    views = cs.Views({name: rng.normal(size=(60, 2)) for name in view_labels})
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
+    texts = {name: [f"{name} of item {i}: {'long story ' * 40}" for i in range(60)] for name in view_labels}
+    report = Report(model, views, confidence=np.ones(60), texts=texts, names=[f"{kind}, {'x' * 40}" for kind in KINDS])
+    page = visit(report.save(tmp_path / "nine.html"), viewport={"width": width, "height": 800})
+    rows = page.locator("#contested tbody tr")
+    assert rows.count() > 10
+    assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 80
+    title = rows.first.locator(".snippet").get_attribute("title")
+    assert all(f"{name}: {name} of item" in title for name in view_labels)
+
+
+@pytest.mark.parametrize("level", [4, 2])
+def test_page_of_a_group_that_is_opened_directly_chooses_the_group_of_the_table(visit, path, level):
+    page = visit(path)
+    choose_level(page, level - 1)
+    page.locator("#group-list a").first.click()
+    text, value = (
+        page.evaluate(f"document.querySelector('#find-group').{code}") for code in ("selectedOptions[0].text", "value")
+    )
+    assert text != "all groups"
+    opened = visit(path, fragment=page.url.partition("#")[2])
+    assert opened.evaluate("document.querySelector('#find-group').value") == value
+    assert opened.evaluate("document.querySelector('#find-group').selectedOptions[0].text") == text
+    assert status(opened) == status(page) != "1 to 25 of 300"
+
+
 def test_search_finds_names_of_groups(visit, path):
     page = visit(path)
     page.fill("#search", "lamp")
@@ -470,7 +501,7 @@ def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
     page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
     page.get_by_role("link", name="see them in the table").click()
     assert status(page) == "1 to 10 of 10"
-    assert page.text_content("#find-title") == "10 entities in no group"
+    assert page.text_content("#find-title") == "10 items in no group"
     page.check("#find-views")
     assert page.locator("#find-rows u").count() == 0
 
@@ -480,7 +511,7 @@ def test_sections_are_visible_without_javascript(visit, path):
     assert page.locator("#contested tbody tr").count() > 0
     assert page.locator("article.group h2:visible").count() == 4
     assert page.locator("#group-list li").count() == 4
-    assert page.get_by_text("The search and the table of all entities need JavaScript").is_visible()
+    assert page.get_by_text("The search and the table of all items need JavaScript").is_visible()
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#search").is_visible()
     assert not page.locator("#map-frame").is_visible()

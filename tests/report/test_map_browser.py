@@ -99,6 +99,23 @@ def picture(page, selector="#map-points"):
     return pixels.reshape(height, width, 4)
 
 
+def test_all_of_many_pictures_are_shown_on_the_map_and_in_the_tables(visit, tmp_path):
+    n = 600
+    views, _ = cs.datasets.make_gaussian_views(n, n_clusters=3, separation=6, random_state=0)
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
+    layout = np.stack([np.arange(n) % 30, np.arange(n) // 30], axis=1)
+    path = Report(model, views, layout=layout, thumbnails=[GIF] * n).save(tmp_path / "pictures.html")
+    page = visit(path, viewport={"width": 1280, "height": 900})
+    for row in (7, 333, 599):
+        page.mouse.move(*on_screen(page, *places(page, n)[row]))
+        page.wait_for_selector("#map-card img.thumbnail")
+        assert page.get_attribute("#map-card img", "alt") == str(row)
+    sources = page.eval_on_selector_all("img.thumbnail", "images => images.map(image => image.src)")
+    assert len(sources) > 50
+    assert all(source.startswith("data:image/gif") for source in sources)
+    assert page.locator("#find-rows img.thumbnail").count() == 25
+
+
 def drag(page, *corners):
     page.mouse.move(*corners[0])
     page.mouse.down()
@@ -108,19 +125,34 @@ def drag(page, *corners):
     settle(page)
 
 
-def check_labels(page):
-    """Check that no label overlaps another or leaves the frame; return their groups."""
-    labels = page.evaluate("document.getElementById('map-points').labels")
+def get_names(page):
+    """Return the boxes of the names of groups on the map."""
+    return page.evaluate("document.getElementById('map-points').names")
+
+
+def check_names(page):
+    """Check that no name of a group overlaps another or leaves the frame; return the groups."""
+    names = get_names(page)
     frame = page.eval_on_selector("#map-frame", "frame => [frame.clientWidth, frame.clientHeight]")
-    for label in labels:
-        assert label["x"] >= 0
-        assert label["y"] >= 0
-        assert label["x"] + label["wide"] <= frame[0]
-        assert label["y"] + label["high"] <= frame[1]
-    for a, b in combinations(labels, 2):
-        apart_across = a["x"] + a["wide"] <= b["x"] or b["x"] + b["wide"] <= a["x"]
-        assert apart_across or a["y"] + a["high"] <= b["y"] or b["y"] + b["high"] <= a["y"]
-    return [label["group"] for label in labels]
+    for name in names:
+        assert name["left"] >= 0
+        assert name["top"] >= 0
+        assert name["left"] + name["width"] <= frame[0]
+        assert name["top"] + name["height"] <= frame[1]
+    for a, b in combinations(names, 2):
+        beside = a["left"] + a["width"] <= b["left"] or b["left"] + b["width"] <= a["left"]
+        assert beside or a["top"] + a["height"] <= b["top"] or b["top"] + b["height"] <= a["top"]
+    return [name["group"] for name in names]
+
+
+def find_covered(page, n=N):
+    """Return which points a name covers."""
+    x, y = places(page, n).T
+    covers = [
+        (x > name["left"]) & (x < name["left"] + name["width"]) & (y > name["top"]) & (y < name["top"] + name["height"])
+        for name in get_names(page)
+    ]
+    return np.any(covers, axis=0)
 
 
 def test_every_point_is_drawn_in_the_color_of_its_group(visit, path):
@@ -133,7 +165,29 @@ def test_every_point_is_drawn_in_the_color_of_its_group(visit, path):
         colors.append(np.median(pixels[y, x, :3], axis=0))
     assert min(np.abs(a - b).max() for a, b in combinations(colors, 2)) > 40
     assert pixels[:8, :8, 3].max() == 0
-    assert sorted(check_labels(page)) == [0, 1, 2, 3]
+    assert sorted(check_names(page)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_groups_cover_few_points(visit, path, width):
+    page = visit(path, viewport={"width": width, "height": 800})
+    assert sorted(check_names(page)) == [0, 1, 2, 3]
+    assert find_covered(page).mean() < (0.01 if width > 1000 else 0.1)
+
+
+def test_groups_out_of_sight_have_no_name(visit, path):
+    page = visit(path, viewport=WINDOW)
+    x, y = np.median(places(page)[LABELS == 2], axis=0)
+    page.mouse.move(*on_screen(page, x, y))
+    page.keyboard.down("Control")
+    for _ in range(12):
+        page.mouse.wheel(0, -240)
+    page.keyboard.up("Control")
+    settle(page)
+    where = places(page)
+    width, height = page.eval_on_selector("#map-points", "canvas => [canvas.clientWidth, canvas.clientHeight]")
+    is_inside = ((where >= 0) & (where <= [width, height])).all(axis=1)
+    assert set(check_names(page)) == set(LABELS[is_inside]) != {0, 1, 2, 3}
 
 
 def test_picture_does_not_depend_on_the_order_of_the_rows(visit, tmp_path):
@@ -192,7 +246,7 @@ def test_drag_moves_the_points_and_their_labels(visit, path):
     before = places(page)
     drag(page, on_screen(page, 300, 200), on_screen(page, 340, 175))
     np.testing.assert_allclose(places(page) - before, np.tile([40.0, -25.0], (N, 1)), atol=1e-6)
-    check_labels(page)
+    check_names(page)
 
 
 @pytest.mark.parametrize("way", ["shift", "button"])
@@ -253,11 +307,11 @@ def test_click_shows_a_group_alone(visit, path):
     page.mouse.click(*on_screen(page, 4, 4))
     settle(page)
     assert page.locator("#group-list a[aria-current]").count() == 0
-    label = page.evaluate("document.getElementById('map-points').labels[0]")
+    name = get_names(page)[0]
     for _ in range(2):  # once for the group alone, twice for its page
-        page.mouse.click(*on_screen(page, label["x"] + label["wide"] - 12, label["y"] + label["high"] / 2))
+        page.mouse.click(*on_screen(page, name["left"] + name["width"] - 12, name["top"] + 8))
         settle(page)
-    assert page.evaluate("location.hash") == f"#group-{label['group']}"
+    assert page.evaluate("location.hash") == f"#group-{name['group']}"
 
 
 def test_pointing_at_a_group_in_the_list_shows_it_on_the_map(visit, path):
@@ -384,7 +438,7 @@ def test_level_changes_groups_and_labels(visit, path):
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
     settle(page)
-    assert sorted(check_labels(page)) == [0, 1]
+    assert sorted(check_names(page)) == [0, 1]
     assert np.abs(picture(page) - before).max() > 40
     page.focus("#map-points")
     page.keyboard.press("n")
@@ -426,7 +480,7 @@ def test_touch_on_a_phone(visit, path):
     page = visit(path, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True, device_scale_factor=2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("#map-points").scroll_into_view_if_needed()
-    check_labels(page)
+    check_names(page)
     where = places(page)
     page.touchscreen.tap(*on_screen(page, *where[0]))
     settle(page)
@@ -445,7 +499,7 @@ def test_touch_on_a_phone(visit, path):
     settle(page)
     np.testing.assert_allclose(np.ptp(places(page), axis=0) / np.ptp(where, axis=0), 2.0, rtol=1e-6)
     assert page.eval_on_selector("#map-points", "x => getComputedStyle(x).touchAction") == "none"
-    check_labels(page)
+    check_names(page)
 
 
 def test_resize_and_pixel_ratio(visit, path):
@@ -456,7 +510,7 @@ def test_resize_and_pixel_ratio(visit, path):
     page.set_viewport_size({"width": 1050, "height": 700})
     settle(page)
     assert np.ptp(places(page)[:, 0]) < np.ptp(before[:, 0])
-    check_labels(page)
+    check_names(page)
 
 
 LAYOUT = make_layout(LABELS)
@@ -485,7 +539,7 @@ def test_unusual_data(visit, tmp_path, case):
     pixels = picture(page)
     x, y = np.floor(shown).astype(int).T
     assert (pixels[y, x, 3] > 0).all()
-    groups = check_labels(page)
+    groups = check_names(page)
     assert len(groups) == 0 if not len(shown) else min(n_clusters, 1) <= len(groups) <= n_clusters
     if case == "500 clusters":
         assert len(groups) > 25
@@ -497,7 +551,7 @@ def test_unusual_data(visit, tmp_path, case):
     page.mouse.move(*on_screen(page, 200, 150))
     settle(page)
     if case == "entities in no cluster":
-        assert "no group: 50 entities" in page.text_content("#map-legend")
+        assert "no group: 50 items" in page.text_content("#map-legend")
 
 
 def test_hostile_names(visit, tmp_path):
@@ -514,7 +568,7 @@ def test_hostile_names(visit, tmp_path):
     page = visit(
         save_report(tmp_path / "hostile.html", labels, layout, names=names, ids=ids, columns=columns), viewport=WINDOW
     )
-    check_labels(page)
+    check_names(page)
     for option in range(page.locator("#map-color option").count()):
         page.select_option("#map-color", str(option))
         for place in places(page, 300)[:20]:
@@ -544,6 +598,6 @@ def test_200_000_points_are_drawn_honestly(visit, tmp_path):
     dense, sparse = (np.linalg.norm(where - centers[group], axis=1) < 8 for group in (0, 1))
     edge = (np.linalg.norm(where - centers[1], axis=1) > 60) & (labels == 1)
     assert opacity[dense].mean() > opacity[sparse].mean() > opacity[edge].mean() + 20
-    assert len(check_labels(page)) == 4
+    assert len(check_names(page)) == 4
     page.mouse.move(*on_screen(page, *where[7]))
     assert page.text_content("#map-card").startswith("7group d3")

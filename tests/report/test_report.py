@@ -19,7 +19,7 @@ from consilience.explain import OriginalColumn
 from consilience.report import Report, Section
 from consilience.report.charts import draw_line
 from consilience.report.facts import AGREEMENT_CAVEAT
-from consilience.report.markup import SURROGATES, clean_text, format_share, join_html, mark_user_text, tag
+from consilience.report.markup import SURROGATES, clean_text, format_share, join_html, mark_user_text, say_items, tag
 from consilience.report.pack import pack_numbers
 from consilience.report.sections.classes import order_by_match
 from consilience.report.sections.groups import find_neighbors
@@ -391,14 +391,14 @@ def test_one_view_has_no_agreement(kind):
     html = Report(kind(3, random_state=0).fit(views), views).to_html()
     assert "With one view there is no other view to agree with" in html
     assert AGREEMENT_CAVEAT not in html
-    assert "No entity has views that contradict each other" in html
+    assert "is contested. These are the ones of the lowest confidence." in html
 
 
 def test_one_cluster_has_no_sections_about_agreement():
     X = np.random.default_rng(0).normal(size=(20, 3))
     views = cs.Views([X, X + 1])
     html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
-    assert '<h1 id="overview-title"><bdi>20 entities in 1 group</bdi></h1>' in html
+    assert '<h1 id="overview-title"><bdi>20 items in 1 group</bdi></h1>' in html
     assert "What marks it" not in html
     page = Outline(html)
     sections = [attributes["id"] for attributes in page.find("section")]
@@ -434,14 +434,36 @@ def test_no_groups_are_reported():
     views = cs.Views({"a": np.random.default_rng(0).normal(size=(30, 2))})
     html = Report(make_model(y, {"a": y}), views, confidence=np.ones(30)).to_html()
     assert "There are no groups." in html
-    assert "30 entities are in no group" in html
+    assert "30 items are in no group" in html
+
+
+def test_page_speaks_of_items_and_groups():
+    views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=6, missing=0.1, random_state=0)
+    views = cs.Views({**dict(views.items()), "cluster": np.random.default_rng(0).normal(size=(150, 3))})
+    model = cs.Consilience(3, random_state=0).fit(views)
+    assessment = cs.assess(model, views, refit=True, max_entities=120)
+    selection = cs.select_n_clusters(cs.MultiViewKMeans(random_state=0), views, [2, 3, 4], random_state=0)
+    age = OriginalColumn("age", np.arange(150.0), "number", is_description=True)
+    comparison = cs.Table({"method": ["all"], "clusters": [3], "entities": [150]})
+    page = Outline(
+        Report(
+            model, views, labels=[None, *y[1:]], assessment=assessment, selection=selection, columns=[age],
+            comparison=comparison, names=["a", "b", "c"],
+            notes=["2 entities have no view 'entity'; see `consilience cluster`."],
+        ).to_html()
+    )  # fmt: skip
+    prose = " ".join(text for element, text in page.texts if element not in ("script", "style", "code", "bdi"))
+    sentences = [text for element, text in page.texts if element == "bdi" and " " in text]
+    shown = re.sub(r"'(cluster|entity)'|`.*?`", "", " ".join([prose, *sentences]))
+    assert re.findall(r".{20}\b(?:entit|cluster(?!e|i)).{20}", shown, re.IGNORECASE) == []
+    assert "2 items have no view 'entity'; see `consilience cluster`." in sentences
 
 
 def test_entities_in_no_cluster_are_counted():
     y = np.array([-1, 0, 1] * 10)
     html = Report(make_model(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
-    assert '10 entities are in no group: <a href="#find"' in get_section(html, "overview")
-    assert "<bdi>30 entities in 2 groups</bdi>" in html
+    assert '10 items are in no group: <a href="#find"' in get_section(html, "overview")
+    assert "<bdi>30 items in 2 groups</bdi>" in html
 
 
 def test_entities_in_no_cluster_are_not_contested():
@@ -472,17 +494,40 @@ def test_hint_at_contested_clusters_counts_confirmed_views():
     views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
     options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
     html = Report(make_model(y, view_labels), views, **options).to_html()
-    assert "120 are contested, 8 among the views that are confirmed." in get_section(html, "agreement")
-    assert "the confirmed views contradict each other on 10% of its 40 entities" in get_section(html, "hints")
+    assert "8 are contested by the 2 of 3 views that are confirmed." in get_section(html, "agreement")
+    assert "8 items are contested by the 2 of 3 views that are confirmed: " in get_section(html, "contested")
+    assert unpack(Outline(html).data["columns"]["contested"]).sum() == 8
+    assert "the confirmed views contradict each other on 10% of its 40 items" in get_section(html, "hints")
+
+
+def test_no_entity_is_contested_by_views_that_do_not_confirm_each_other():
+    y = np.arange(120) % 3
+    view_labels = {"view0": y, "view1": (y + 1) % 3}
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
+    options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.01, 0.01)), "noun": "papers"}
+    html = Report(make_model(y, view_labels), views, **options).to_html()
+    words = "None of the papers is contested, because no two views confirm each other."
+    assert words in get_section(html, "contested")
 
 
 def test_constant_view_has_a_report():
     y = np.array([0, 1])
     views = cs.Views({"same": np.ones((2, 2)), "other": np.eye(2)})
-    assert "2 entities" in Report(make_model(y, {"same": y, "other": y}), views, confidence=[1, 1]).to_html()
+    assert "2 items" in Report(make_model(y, {"same": y, "other": y}), views, confidence=[1, 1]).to_html()
     y = np.arange(6) % 2
     views = cs.Views({"same": np.ones((6, 2)), "other": np.eye(6)})
-    assert "6 entities" in Report(make_model(y, {"same": y, "other": y}), views, confidence=y).to_html()
+    assert "6 items" in Report(make_model(y, {"same": y, "other": y}), views, confidence=y).to_html()
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [([2.08, 2.085, 2.09], 0.05), ([-2000, -1995, -1990], 0.05), ([1, 2, 4], 1), ([0.1, 0, -0.1], 1)],
+)
+def test_change_that_is_small_beside_the_values_looks_flat(values, share):
+    drawing = str(draw_line(values, "cost"))
+    heights = [float(y) for y in re.findall(r"[\d.]+,([\d.]+)", drawing.partition('points="')[2].partition('"')[0])]
+    assert np.ptp(heights) == pytest.approx(share * 84, abs=1)
+    assert (heights[0] > heights[-1]) == (values[0] < values[-1])
 
 
 def test_ids_are_shown_instead_of_numbers():
@@ -531,11 +576,9 @@ def test_support_of_each_view_has_a_bar():
     page = make_page_with_support({"text": 0.62, "links": 0.031})
     section = page.partition('<section id="information"')[2].partition("</section>")[0]
     assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "3.1"]
-    assert section.count(
-        "View &#x27;links&#x27; does not support the clusters: they rest on view &#x27;text&#x27; alone"
-    )
+    assert section.count("View &#x27;links&#x27; does not support the groups: they rest on view &#x27;text&#x27; alone")
     assert "A second grouping" not in section
-    assert page.count("does not support the clusters") == 2  # in the summary, too
+    assert page.count("does not support the groups") == 2  # in the summary, too
     assert "does not support" not in make_page_with_support({"text": 0.62, "links": 0.31})
 
 
@@ -544,14 +587,14 @@ def test_second_grouping_is_tabulated_by_clusters():
     other = np.arange(len(y)) % 2
     page = make_page_with_support({"text": 0.62, "links": 0.31}, runner_up=other)
     section = page.partition("A second grouping")[2].partition("</section>")[0]
-    assert "another with groups of 60, 60 entities" in section
+    assert "another with groups of 60, 60 items" in section
     numbers = [int(number) for number in re.findall(r'--heat:[\d.]+">(\d+)<', section)]
     assert numbers == [int(((y == c) & (other == d)).sum()) for c in range(3) for d in range(2)]
     assert "Two groupings are equally supported by your views" in get_section(page, "hints")
 
 
 def test_confidence_of_cross_fitted_votes_is_explained():
-    assert "when the views vote on the entity without having learned from it" in make_page_with_support(
+    assert "when the views vote on the item without having learned from it" in make_page_with_support(
         {"a": 0.6, "b": 0.5}
     )
 
@@ -596,7 +639,7 @@ def test_page_begins_with_the_verdict(disagreement, look, words):
     assert f"{share} of papers keep their group when the data is resampled" in overview
     reliance = get_section(html, "reliance")
     for sentence in (assessment.reason[1:], assessment.worth, assessment.estimate):
-        assert escape(sentence) in reliance
+        assert escape(say_items(sentence)) in reliance
 
 
 def test_verdict_advises_to_compare_the_result_without_a_view():
@@ -697,7 +740,7 @@ def test_supported_numbers_of_clusters_are_marked():
     html = Report(model, views, selection=selection).to_html()
     assert not Outline(html).errors
     section = html.partition('<section id="selection"')[2].partition("</section>")[0]
-    assert escape(selection.reason) in section
+    assert escape(say_items(selection.reason)) in section
     assert section.count(" supported</strong>") == len(selection.supported)
     assert "Bits beyond chance" in section
 
@@ -708,7 +751,7 @@ def test_small_groups_get_no_hints_about_size():
     model = make_model(y, {"a": y, "b": (y + 1) % 150}, converged_=False)
     sizes = cs.Table({"size": np.array([2]), "groups": np.array([150])})
     groups = cs.selection.Selection(150, "150 groups.", sizes, (150,), labels=y)
-    words = "did not converge", "less than 1% of the entities"
+    words = "did not converge", "less than 1% of the items"
     for selection, is_shown in ((None, True), (groups, False)):
         html = Report(model, views, confidence=np.ones(300), selection=selection).to_html()
         assert [text in get_section(html, "hints") for text in words] == [is_shown] * 2
@@ -743,7 +786,7 @@ def test_classes_are_named_and_unknown_ones_counted():
     html = Report(model, views, labels=labels, class_names=["cat", "dog", "cow"]).to_html()
     table = html[html.index("Classes (rows) by groups") :]
     assert table.index("cat") < table.index("dog") < table.index("cow")
-    assert "7 entities of unknown class not counted." in html
+    assert "7 items of unknown class not counted." in html
 
 
 def test_clusters_are_ordered_by_matching_class():
@@ -899,7 +942,7 @@ def test_every_estimator_has_a_report(model):
 
 def test_title_says_what_was_grouped():
     model, views, _ = fit_model()
-    assert "<title>120 entities in 3 groups</title>" in Report(model, views).to_html()
+    assert "<title>120 items in 3 groups</title>" in Report(model, views).to_html()
     assert "<title>120 &lt;b&gt; in 3 groups</title>" in Report(model, views, noun="<b>").to_html()
     model.labels_ = np.zeros(120, dtype=int)
     assert Report(model, views, noun="patients")._facts.title == "120 patients in 1 group"

@@ -1,6 +1,7 @@
 """Pictures of entities in the report."""
 
 import base64
+import re
 
 import numpy as np
 import pytest
@@ -41,6 +42,31 @@ def test_pictures_are_shown_once_per_entity_and_escaped(fitted):
     assert page.count(ADDRESS) >= 30
     assert "<b>&quot;" not in page
     assert remove_date(report.to_html()) == remove_date(page)
+
+
+def test_page_contains_the_picture_of_each_of_many_entities_once():
+    n = 1000
+    views, _ = cs.datasets.make_gaussian_views(n, separation=4, random_state=0)
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
+    rng = np.random.default_rng(0)
+    pictures = [b"\xff\xd8\xff" + rng.bytes(900) for _ in range(n)]
+    page = Report(model, views, thumbnails=pictures, layout=rng.normal(size=(n, 2))).to_html()
+    addresses = re.findall(r"data:image/jpeg;base64,[\w+/=]+", page)
+    assert len(addresses) == len(set(addresses)) == n
+    n_shown = page.count('class="thumbnail"')
+    assert n_shown > len(re.findall('<img src="data:image/jpeg', page)) > 20  # others repeat a picture
+    assert len(page) < 2_500_000
+
+
+def test_pictures_stand_before_features_which_are_shown_on_request(fitted):
+    model, views = fitted
+    page = Report(model, views, thumbnails=[GIF] * 60).to_html()
+    group = page.partition('<article id="group-0"')[2].partition("</article>")[0]
+    order = [group.index(text) for text in (ADDRESS, "What marks it", "<details>", 'class="marks"', "</details>")]
+    assert order == sorted(order)
+    plain = Report(model, views).to_html().partition('<article id="group-0"')[2].partition("</article>")[0]
+    assert "<details>" not in plain
+    assert plain.index("What marks it") < plain.index("Typical members")
 
 
 def test_sequence_of_pictures(fitted):

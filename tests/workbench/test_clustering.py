@@ -56,6 +56,15 @@ def test_true_groups_stay_without_decisions(warm):
     assert after.confidence.mean() > 0.5
 
 
+def test_only_confirmed_views_contest_items(warm):
+    for confirmed in (None, VIEWS.names, VIEWS.names[:1]):
+        reclustering = Reclustering(warm, CLASSES, confirmed)
+        clustering = reclustering.restore(CLASSES, DecisionSet([], ROWS, len(CLASSES)).knowledge)
+        expected = cs.explain.contested(clustering.view_labels, confirmed) & (clustering.labels >= 0)
+        np.testing.assert_array_equal(clustering.is_contested, expected)
+    assert not clustering.is_contested.any()
+
+
 def test_two_answers_divide_a_group_of_two_classes(warm):
     labels = np.where(CLASSES == 1, 0, CLASSES)
     reclustering, clustering, decisions = start(warm, labels)

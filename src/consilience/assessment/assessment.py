@@ -145,7 +145,7 @@ class Assessment:
 
     @property
     def _n_confirmed(self) -> int:
-        return len(self.compared) - len(self.unconfirmed)
+        return len(self.confirmed)
 
     @property
     def certainty(self) -> np.ndarray:
@@ -183,6 +183,11 @@ class Assessment:
     def compared(self) -> list[str]:
         """The views that could be compared with a view that is no copy of them."""
         return self.views["view"][np.isfinite(self.views["support"])].tolist()
+
+    @property
+    def confirmed(self) -> list[str]:
+        """The views that another view confirms."""
+        return [name for name, is_confirmed in self._get_column("confirmed").items() if is_confirmed]
 
     @property
     def unconfirmed(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +14,17 @@ from ..data import Views
 from ..methods.common.margins import find_runner_up, measure_distance_margins
 
 
-def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
+def contested(view_labels: Mapping[str, np.ndarray], confirmed: Collection[str] | None = None) -> np.ndarray:
     """Return which entities have two views that put them into different clusters.
 
     Parameters
     ----------
     view_labels : mapping of str to array-like of int, shape (n_entities,)
         Cluster of each entity by each view, -1 where the entity lacks the view; a model's ``view_labels_``.
+    confirmed : collection of str, optional
+        The views that another view confirms, an assessment's ``confirmed``. Only they count: a view that no other
+        confirms contradicts the others on nearly all entities, which tells nothing about an entity. By default all
+        views count.
 
     Examples
     --------
@@ -29,7 +33,25 @@ def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
     [False, True, False]
     """
     labels = np.stack([np.asarray(labels) for labels in view_labels.values()])
+    if confirmed is not None:
+        is_counted = np.array([name in confirmed for name in view_labels], dtype=bool)
+        labels = np.where(is_counted[:, None], labels, -1)
     return ((labels >= 0) & (labels != labels.max(axis=0))).any(axis=0)
+
+
+def describe_counted_views(n_views: int, confirmed: Collection[str] | None) -> str:
+    """Return what follows "are contested": which views `contested` counts; empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> describe_counted_views(9, ["text", "links"]), describe_counted_views(9, None), describe_counted_views(2, None)
+    (' by the 2 of 9 views that are confirmed', ' by any two of the 9 views', '')
+    """
+    if confirmed is None:
+        return f" by any two of the {n_views} views" if n_views > 2 else ""
+    if len(confirmed) < 2 <= n_views:
+        return ", because no two views confirm each other"
+    return f" by the {len(confirmed)} of {n_views} views that are confirmed" if 2 <= len(confirmed) < n_views else ""
 
 
 def confidence(model: Any, views: Views) -> np.ndarray:

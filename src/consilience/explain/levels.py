@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ def name_levels(
     views: Views,
     texts: Mapping[str, Sequence[str | None]] | None = None,
     *,
+    times: Mapping[str, Collection[str]] | None = None,
     names: Sequence[str] | None = None,
 ) -> dict[int, list[str]]:
     """Name the groups at each level of a hierarchy like clusters, with terms that are counted once.
@@ -38,6 +39,8 @@ def name_levels(
         The data, with the names of features.
     texts : mapping of str to sequence of str or None, optional
         The string of each entity, as for `name_clusters`.
+    times : mapping of str to collection of str, optional
+        The columns of each view that hold dates or times of day, as for `name_clusters`.
     names : sequence of str, optional
         Names of the clusters; by default those of `name_clusters`.
 
@@ -56,7 +59,7 @@ def name_levels(
     >>> name_levels(hierarchy, labels, views)
     {1: ['all'], 2: ['steel, fork, knife', 'apple, red'], 3: ['knife, steel', 'fork, steel', 'apple, red']}
     """
-    terms = count_terms(labels, views, texts)
+    terms = count_terms(labels, views, texts, times)
     return choose_level_names(hierarchy, terms, names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..data import Views
@@ -23,6 +23,7 @@ def name_clusters(
     views: Views,
     texts: Mapping[str, Sequence[str | None]] | None = None,
     *,
+    times: Mapping[str, Collection[str]] | None = None,
     previous: Sequence[str | None] | None = None,
 ) -> list[str]:
     """Name each cluster by two to four terms that many of its entities have and few others.
@@ -42,6 +43,8 @@ def name_clusters(
         The data, with the names of features.
     texts : mapping of str to sequence of str or None, optional
         The string of each entity. Their words replace the features of the sparse view of the same name.
+    times : mapping of str to collection of str, optional
+        The columns of each view that hold dates or times of day, which are early or late instead of low or high.
     previous : sequence of str or None, optional
         Earlier names of the clusters, by number. A cluster keeps its name as long as all terms of the name mark the
         cluster, and at least half as well as the terms that it would get now.
@@ -64,7 +67,7 @@ def name_clusters(
     >>> cs.explain.name_clusters([0, 0, 0, 1, 1, 1], views)
     ['knife, steel, high price', 'apple, red, low price']
     """
-    terms = count_terms(labels, views, texts)
+    terms = count_terms(labels, views, texts, times)
     return choose_names(terms, previous)
 
 

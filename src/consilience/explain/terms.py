@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ PRIOR = 5.0  # entities of average terms that are added to each cluster, so that
 SOME, MOST = 0.02, 0.5  # least share of the entities of a cluster that have a word or a category which names it
 MIN_RATIO = 1.5  # of the shares of a word inside and outside; function words of any language have less
 HIGH = 0.5  # standard deviations above the mean from which a number is high; low numbers are as far below
+LEVELS = ("high ", "low ", "late ", "early ")  # words before the name of a column of numbers, dates or times
 WEAKER, STRONGER = 0.75, 0.5  # scores relative to its words from which a phrase replaces them
 MAX_LENGTH = 30  # characters of a term
 
@@ -63,7 +64,9 @@ class Term:
     score: float  #: class-based tf-idf
     inside: float  #: share of the cluster's entities that have the term
     outside: float  #: share of the entities of other clusters
-    is_level: bool = False  #: whether it is a column of numbers that are high or low
+    is_level: bool = (
+        False  #: whether it is a column of numbers that are high or low, or of times that are late or early
+    )
     parts: tuple[str, ...] = ()  #: stems of the terms that a phrase consists of
 
     @property
@@ -132,8 +135,16 @@ class ClusterTerms:
                 yield Term(name, float(scores[i]), *shares, bool(terms.is_level[columns[i]]), parts)
 
 
-def count_terms(labels: Any, views: Views, texts: Mapping[str, Sequence[str | None]] | None = None) -> ClusterTerms:
-    """Count the terms of views and texts per cluster; those of a sample, if there are many entities."""
+def count_terms(
+    labels: Any,
+    views: Views,
+    texts: Mapping[str, Sequence[str | None]] | None = None,
+    times: Mapping[str, Collection[str]] | None = None,
+) -> ClusterTerms:
+    """Count the terms of views and texts per cluster; those of a sample, if there are many entities.
+
+    `times` has the columns of each view that hold dates or times of day.
+    """
     labels = np.asarray(labels)
     if labels.shape != (len(views),):
         raise ValueError(f"labels must have one cluster per entity, shape ({len(views)},), got {labels.shape}")
@@ -144,7 +155,7 @@ def count_terms(labels: Any, views: Views, texts: Mapping[str, Sequence[str | No
     weights = (sizes / np.maximum(n_counted, 1))[labels[rows]]  # entities that each one stands for
     member = sp.csr_array((weights, (labels[rows], np.arange(len(rows)))), shape=(n_clusters, len(rows)))
     sources = []
-    for terms in _collect_terms(views, texts or {}, rows, weights):
+    for terms in _collect_terms(views, texts or {}, times or {}, rows, weights):
         merged = _merge_plurals(terms)
         counts = sp.csr_array(member @ merged.has)
         totals = np.asarray(counts.sum(axis=0)).ravel()
@@ -166,7 +177,11 @@ def _choose_entities(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 
 
 def _collect_terms(
-    views: Views, texts: Mapping[str, Sequence[str | None]], rows: np.ndarray, weights: np.ndarray
+    views: Views,
+    texts: Mapping[str, Sequence[str | None]],
+    times: Mapping[str, Collection[str]],
+    rows: np.ndarray,
+    weights: np.ndarray,
 ) -> Iterator[EntityTerms]:
     """Yield the words of texts, and the terms of views with readable features, unless these are the words of texts."""
     seen: set[int] = set()
@@ -184,7 +199,11 @@ def _collect_terms(
             chosen = views[[name]] if len(rows) == len(views) else views[[name]][rows]
             values = to_host(read_whole(name, chosen[name], available_memory()))[:, columns]
             features = np.asarray(views.feature_names(name))[columns]
-            yield _list_stored(values, features) if sp.issparse(values) else _list_marked(values, features, weights)
+            if sp.issparse(values):
+                yield _list_stored(values, features)
+            else:
+                is_time = np.isin(features.astype(str), list(times.get(name, ())))
+                yield _list_marked(values, features, is_time, weights)
 
 
 def _find_readable(features: np.ndarray | None) -> np.ndarray:
@@ -216,8 +235,8 @@ def _list_stored(values: Any, features: np.ndarray) -> EntityTerms:
     return EntityTerms(has, _describe_features(features), SOME, np.zeros(len(features), dtype=bool))
 
 
-def _list_marked(values: np.ndarray, features: np.ndarray, weights: np.ndarray) -> EntityTerms:
-    """List the categories, counts above 0, and high and low numbers of a dense view as terms."""
+def _list_marked(values: np.ndarray, features: np.ndarray, is_time: np.ndarray, weights: np.ndarray) -> EntityTerms:
+    """List the categories, counts above 0, high and low numbers, and late and early times of a dense view as terms."""
     numbers = np.asarray(values, dtype=np.float64)
     is_present = ~np.isnan(numbers)
     n_present = np.maximum(weights @ is_present, 1e-300)
@@ -226,20 +245,23 @@ def _list_marked(values: np.ndarray, features: np.ndarray, weights: np.ndarray) 
     mean = weights @ np.where(is_present, numbers, 0.0) / n_present
     deviation = np.sqrt(weights @ np.where(is_present, (numbers - mean) ** 2, 0.0) / n_present)
     is_category = np.array([str(feature).find("=") > 0 for feature in features], dtype=bool)
-    has_two = ((numbers == low) | (numbers == high) | ~is_present).all(axis=0) & (low < high)
-    is_count = ~has_two & (low == 0) & (2 * (weights @ (numbers == 0)) >= n_present)
-    is_number = ~has_two & ~is_count
+    has_two = ((numbers == low) | (numbers == high) | ~is_present).all(axis=0) & (low < high) & ~is_time
+    is_count = ~has_two & (low == 0) & (2 * (weights @ (numbers == 0)) >= n_present) & ~is_time
+    is_number = ~has_two & ~is_count & ~is_time
+    is_high, is_low = numbers > mean + HIGH * deviation, numbers < mean - HIGH * deviation
     names = _describe_features(features)
     blocks = [  # the word before the name of a column, the columns, and the cells that have the term
         ("", has_two, numbers == high),
         ("not ", has_two & ~is_category, numbers == low),
         ("", is_count, numbers > 0),
-        ("high ", is_number, numbers > mean + HIGH * deviation),
-        ("low ", is_number, numbers < mean - HIGH * deviation),
+        ("high ", is_number, is_high),
+        ("low ", is_number, is_low),
+        ("late ", is_time, is_high),
+        ("early ", is_time, is_low),
     ]
     has = sp.hstack([sp.csr_array(cells[:, columns], dtype=np.float64) for _, columns, cells in blocks], format="csr")
     terms = [f"{word}{name}" for word, columns, _ in blocks for name in names[columns]]
-    is_level = np.concatenate([np.full(columns.sum(), word in ("high ", "low ")) for word, columns, _ in blocks])
+    is_level = np.concatenate([np.full(columns.sum(), word in LEVELS) for word, columns, _ in blocks])
     return EntityTerms(sp.csr_array(has), np.array(terms, dtype=object), MOST, is_level)
 
 

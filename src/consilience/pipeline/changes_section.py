@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ..report.charts import build_row, build_table
 from ..report.facts import ReportFacts
-from ..report.markup import format_integer, mark_user_text, tag
+from ..report.markup import format_integer, mark_sentence, mark_user_text, say_items, tag
 from ..report.sections.section import Section
 from .changes import Changes
 
-MAX_SENTENCE = 600  # characters
 MAX_ROWS = 100  # matched clusters in the table
 
 
@@ -25,9 +24,8 @@ def build_changes_section(changes: Changes, origin: str, facts: ReportFacts) -> 
         )
         for row in list(changes.kept.rows())[:MAX_ROWS]
     ]
-    overview = changes.overview.replace("cluster", "group").replace("Cluster", "Group")
-    text = tag("p", "Compared with ", mark_user_text(origin), ": ", overview)
-    sentences = tag("ul", (tag("li", mark_user_text(sentence, MAX_SENTENCE)) for sentence in changes.sentences))
+    text = tag("p", "Compared with ", mark_user_text(origin), ": ", say_items(changes.overview))
+    sentences = tag("ul", (tag("li", mark_sentence(sentence)) for sentence in changes.sentences))
     caption = "Groups that are kept, with their numbers"
     table = build_table(caption, head, rows) if rows else None
     return Section.build("changes", "Changes", "What changed", text, sentences, table, is_result=True)

@@ -92,3 +92,12 @@ def _choose_features(
     ranked = [marks_of[rank] for rank in range(N_MARKS) for marks_of in marks if rank < len(marks_of)]
     chosen = dict.fromkeys(position[mark.feature] for mark in ranked if mark.feature in position)
     return sorted(list(chosen)[:n_most])
+
+
+def list_times(data: LoadedData) -> dict[str, list[str]]:
+    """Return the columns of each view that hold dates or times of day."""
+    readings = {content.name: content.readings for content in data.reading.contents}
+    return {
+        name: [column for column, reading in readings[encoding.content].items() if reading.kind in ("date", "time")]
+        for name, encoding in data.prepared.encodings.items()
+    }

@@ -15,12 +15,22 @@ from ..files.formats import parse_path, read_document, split_sheet
 from ..files.spec import split_columns
 
 EXPECTED = "columns 'cluster' (a number or a present name) and 'name' (the new name)"
-ENTITIES = "entities"  # noun if the names of files tell nothing
+ITEMS = "items"  # noun if the names of files tell nothing
 IRREGULAR = {"people", "children", "women", "men", "mice"}  # plurals without an s
 NOT_NOUNS = re.compile(  # plurals that say how data is stored or used
     "news|results|features|values|numbers|counts|columns|views|labels|links|edges|relations|classes|clusters|groups|"
     "files|settings|statistics|stats|details|params|weights|scores|embeddings|vectors|dims|dimensions|components|"
     "similarities|distances|matches|pairs|series|lists|tables|sheets|exports|inputs|outputs|tests|uploads|downloads"
+)
+# Names of files and columns are often clipped, and words of four letters more often than not: of these only usual nouns
+# are taken. "1,000 recs" is worse than "1,000 items".
+SHORT_NOUNS = re.compile(
+    "(?:act|ad|ant|app|art|bag|bar|bat|bed|bee|bid|bug|car|cat|cow|cup|day|dog|egg|fan|fee|gem|gun|hat|hen|job|kid|key|lab|"
+    "law|map|owl|pen|pet|pie|pig|pot|pub|rat|toy|van|war)s"
+)
+CLIPPED = re.compile(
+    "(?:prod|cust|dept|acct|attr|addr|elem|feat|desc|spec|conf|temp|perm|info|inst|indiv|resp|samp|subj|sess|proj|publ|"
+    "appt|meas|quer|univ|govt|corp|comm|categ|transac|recom|recomm|docu|artic|eval|param|dimen|coord|seq)s"
 )
 NOT_THINGS = {"unique", "index", "global", "internal", "external", "local", "new", "old", "main", "own"}  # before _id
 # id columns that say what the entities are without _id
@@ -30,6 +40,7 @@ THINGS = {
     *("subject", "ticket", "user"),
 }
 SINGULAR_ENDINGS = ("ss", "us", "is", "os")
+VOWELS = "aeiouy"
 
 
 def read_names(names: str | Mapping[Any, Any] | None) -> dict[str, str]:
@@ -108,7 +119,7 @@ def choose_noun(contents: Sequence[ViewContent], id_column: str | None) -> str:
     Examples
     --------
     >>> choose_noun([], "patient_id"), choose_noun([], "Country"), choose_noun([], "key")
-    ('patients', 'countries', 'entities')
+    ('patients', 'countries', 'items')
     """
     files = {split_sheet(split_columns(content.origin)[0])[0] for content in contents if content.kind != "links"}
     nouns = [noun for file in files for noun in _list_plurals(file.name.partition(".")[0])]
@@ -117,10 +128,11 @@ def choose_noun(contents: Sequence[ViewContent], id_column: str | None) -> str:
     with_id = re.fullmatch(r"([A-Za-z]{3,})(?:[ _-](?:id|ID|Id)|I[Dd])", id_column or "")
     noun = (with_id[1] if with_id is not None else id_column or "").lower()
     if noun in NOT_THINGS or (with_id is None and noun not in THINGS):
-        return ENTITIES
+        return ITEMS
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+    plural = f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+    return ITEMS if _is_clipped(plural) else plural
 
 
 def _list_plurals(name: str) -> list[str]:
@@ -130,5 +142,14 @@ def _list_plurals(name: str) -> list[str]:
         word
         for word in words
         if word in IRREGULAR
-        or (word.endswith("s") and len(word) > 3 and not (word.endswith(SINGULAR_ENDINGS) or NOT_NOUNS.fullmatch(word)))
+        or (
+            word.endswith("s")
+            and not (word.endswith(SINGULAR_ENDINGS) or NOT_NOUNS.fullmatch(word) or _is_clipped(word))
+        )
     ]
+
+
+def _is_clipped(plural: str) -> bool:
+    """Whether a plural with an s is no whole word, or too short to tell."""
+    has_vowel = any(letter in VOWELS or not letter.isascii() for letter in plural)
+    return not has_vowel or bool(CLIPPED.fullmatch(plural)) or (len(plural) <= 4 and not SHORT_NOUNS.fullmatch(plural))

@@ -35,7 +35,7 @@ from ..report import Report
 from ..report.sections import SectionBuilder
 from .changes import Changes, RunUpdate
 from .changes_section import build_changes_section
-from .columns import collect_columns
+from .columns import collect_columns, list_times
 from .constraints import describe_satisfied
 from .fitting import FittedRun
 from .loading import LoadedData, compute_digest, describe_views
@@ -78,8 +78,9 @@ class PipelineRun:
 
     @cached_property
     def is_contested(self) -> np.ndarray:
-        """Mask of the entities that the views put into different clusters."""
-        return contested(self.fitted.estimator.view_labels_)
+        """Mask of the entities in clusters on which confirmed views disagree; any views if none was assessed."""
+        confirmed = None if self.assessment is None else self.assessment.confirmed
+        return contested(self.fitted.estimator.view_labels_, confirmed) & (self.labels >= 0)
 
     @cached_property
     def consensus_graph(self) -> Operator:
@@ -123,7 +124,9 @@ class PipelineRun:
             is_whole = np.array(["," not in column for column in columns])  # "blue", not "blue, top left"
             colors[name] = ViewInput(views[name][:, is_whole], columns=columns[is_whole])
         sizes = np.bincount(self.labels[self.labels >= 0])
-        terms = count_terms(self.labels, views[described], self.texts) if described else ClusterTerms((), sizes, sizes)
+        terms = ClusterTerms((), sizes, sizes)
+        if described:
+            terms = count_terms(self.labels, views[described], self.texts, list_times(self.data))
         if colors and not any(map(terms.rank, range(len(sizes)))):
             return count_terms(self.labels, Views.from_inputs(colors))
         return terms

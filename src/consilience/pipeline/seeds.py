@@ -161,10 +161,10 @@ def build_seeds_section(described: list[dict[str, Any]], facts: ReportFacts) -> 
         )
         for row in described
     ]
-    head = ("Class", "Entities known", "Cluster with most of them", "Known in it", "Size of the cluster")
+    head = ("Class", "Items known", "Group with most of them", "Known in it", "Size of the group")
     text = tag(
         "p",
-        "The fit has used the known classes of these entities. Scores and the comparison with known classes leave them "
+        "The fit has used the known classes of these items. Scores and the comparison with known classes leave them "
         "out, as if their class were unknown.",
     )
     return Section.build(

@@ -52,7 +52,9 @@ RESULTS = {  # by the name in labels.csv
     "probability": Description("probability", "probability of the group, by the model", "0.0%"),
     "second name": Description("second choice", "name of the next most probable group; empty if it is out of question"),
     "second": Description("second choice number", "number of this next group"),
-    "contested": Description("contested", "yes if two views put the item into different groups"),
+    "contested": Description(
+        "contested", "yes if two confirmed views put the item into different groups; any two if nothing was assessed"
+    ),
 }
 GROUP_COLUMNS = {  # by the name in groups.csv
     "cluster": Description("group number", "number of the group, as in the report and in labels.csv"),

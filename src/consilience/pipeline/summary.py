@@ -12,9 +12,10 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
+from ..explain.confidence import describe_counted_views
 from ..files.spec import join_pair
 from ..metrics.classes import number_classes
-from ..report.facts import AGREEMENT_CAVEAT, ReportFacts
+from ..report.facts import AGREEMENT_CAVEAT
 from ..report.sections.method import list_versions
 from .constraints import describe_satisfied
 from .descriptions import summarize_descriptions
@@ -43,7 +44,6 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
     model, views, prepared = fitted.estimator, data.views, data.prepared
     labels = np.asarray(model.labels_)
     placed = labels >= 0
-    among_confirmed = ReportFacts(model, views, assessment=assessment).contested_among_confirmed
     return {
         "entities": len(views),
         "left_out": int((~prepared.kept).sum()),
@@ -69,8 +69,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
-        "contested": int((run.is_contested & placed).sum()),
-        "contested_among_confirmed": None if among_confirmed is None else int(among_confirmed.sum()),
+        "contested": int(run.is_contested.sum()),
         "mean_confidence": float(run.entity_confidence.mean()),
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
@@ -158,7 +157,7 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
         lines += list_clusters(facts["names"], facts["sizes"])
     if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
-        lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
+        lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment)
     elif len(facts["views"]) == 1:
         lines.append("There is only one view, so its clusters cannot be compared with those of another view.")
     if facts["runner_up"] is not None:
@@ -218,14 +217,13 @@ def count_by_size(sizes: list[int]) -> str:
     return ", ".join([f"{first} {'entity' if numbers[0] == 1 else 'entities'}", *others])
 
 
-def describe_agreement(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:
+def describe_agreement(pairs: np.ndarray, facts: dict[str, Any], assessment: Assessment | None) -> list[str]:
     """Say how much the views agree and, without an assessment, that this does not show that they are right."""
     if np.isnan(pairs).all():
         return ["No entity has two views, so the clusters of the views cannot be compared."]
-    n_contested, n_among_confirmed = facts["contested"], facts["contested_among_confirmed"]
+    n_contested, confirmed = facts["contested"], None if assessment is None else assessment.confirmed
     verb = "is" if n_contested == 1 else "are"
     contested_words = f"{n_contested:,} of {facts['entities']:,} {verb} contested"
-    if n_among_confirmed is not None:
-        contested_words += f"; {n_among_confirmed:,} among the views that are confirmed"
+    contested_words += describe_counted_views(len(facts["views"]), confirmed)
     first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested_words}."
-    return [first] if assessed else [first, AGREEMENT_CAVEAT]
+    return [first, AGREEMENT_CAVEAT] if assessment is None else [first]

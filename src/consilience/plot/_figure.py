@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._numbers import widen_range
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure
@@ -72,6 +74,16 @@ def get_axes_grid(
     if len(axes) != n:
         raise ValueError(f"{n} axes are needed ({shape[0]} rows of {shape[1]}), got {len(axes)}: give {n}, or one")
     return axes[0].figure, axes.reshape(shape)
+
+
+def limit_heights(ax: Axes) -> None:
+    """Widen the vertical axis of lines, so that changes that are small beside the values look flat."""
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.get_lines()])
+    heights = heights[np.isfinite(heights)]
+    if len(heights):
+        bottom, top = ax.get_ylim()  # with matplotlib's margins
+        low, high = widen_range(float(heights.min()), float(heights.max()))
+        ax.set_ylim(min(bottom, low), max(top, high))
 
 
 # Okabe and Ito's hues, some of them darker, so that their grays are at least 12 of 100 apart; neighbors contrast

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..assessment import Assessment
 from ..explain import confidence, contested
 from ..metrics import agreement_matrix
 from ._docs import share_docs
@@ -30,6 +31,9 @@ class ContestedDisplay:
         Confidence of the model in each label; from `consilience.explain.confidence`.
     ids : sequence, optional
         Names of the entities; by default their numbers.
+    confirmed : collection of str, optional
+        The views that another view confirms, an assessment's ``confirmed``. If there are two or more, the pair is
+        chosen among them.
 
     Attributes
     ----------
@@ -52,10 +56,16 @@ class ContestedDisplay:
     (('text', 'links'), [3, 1])
     """
 
-    def __init__(self, view_labels: Mapping[str, Any], sure: Any, ids: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        view_labels: Mapping[str, Any],
+        sure: Any,
+        ids: Sequence[Any] | None = None,
+        confirmed: Collection[str] | None = None,
+    ) -> None:
         self.view_labels = {name: np.asarray(labels) for name, labels in view_labels.items()}
         self.sure = np.asarray(sure, dtype=np.float64)
-        self.ids = ids
+        self.ids, self.confirmed = ids, confirmed
 
     def plot(self, ax: Any = None, *, pair: tuple[str, str] | None = None, n_least: int = 10) -> ContestedDisplay:
         """Draw the heat map and the bars.
@@ -64,7 +74,7 @@ class ContestedDisplay:
         ----------
         %(axes)s
         pair : tuple of two str, optional
-            The views; by default the two that disagree most.
+            The views; by default the two that disagree most, of those that are confirmed.
         n_least : int, default=10
             Number of entities to name.
 
@@ -82,7 +92,7 @@ class ContestedDisplay:
         )
         self.ax_ = grid.ravel()
         self._draw_map(counts)
-        rows = np.flatnonzero(contested({name: self.view_labels[name] for name in self.pair_}))
+        rows = np.flatnonzero(contested(self.view_labels, self.pair_))
         self.least_ = rows[np.lexsort((rows, self.sure[rows]))][:n_least]
         self._draw_bars(first, second)
         return self
@@ -93,7 +103,9 @@ class ContestedDisplay:
         if len(names) < 2:
             raise ValueError(f"there is one view, {', '.join(map(repr, names))}: two are needed")
         if pair is None:
-            agreement = np.nan_to_num(agreement_matrix(self.view_labels), nan=1.0)
+            chosen = [name for name in names if self.confirmed is not None and name in self.confirmed]
+            names = chosen if len(chosen) > 1 else names
+            agreement = np.nan_to_num(agreement_matrix({name: self.view_labels[name] for name in names}), nan=1.0)
             np.fill_diagonal(agreement, 2.0)
             a, b = divmod(int(agreement.argmin()), len(names))
             return names[a], names[b]
@@ -119,7 +131,7 @@ class ContestedDisplay:
         self.figure_.colorbar(self.image_, ax=ax, label="contested entities", ticks=MaxNLocator(integer=True))
         ax.set(xlabel=f"cluster by {escape_name(second)}", ylabel=f"cluster by {escape_name(first)}")
         n, total = int(np.nansum(apart)), int(counts.sum())
-        ax.set_title(f"{n:,} contested of {total:,} with both views", fontsize="medium")
+        ax.set_title(f"{n:,} contested by these two views, of {total:,} with both", fontsize="medium")
 
     def _draw_bars(self, first: np.ndarray, second: np.ndarray) -> None:
         """Draw the confidence of the least certain entities, with the clusters by the two views."""
@@ -140,7 +152,14 @@ class ContestedDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model: Any, views: Any, *, pair: tuple[str, str] | None = None, n_least: int = 10, ax: Any = None
+        cls,
+        model: Any,
+        views: Any,
+        *,
+        pair: tuple[str, str] | None = None,
+        assessment: Assessment | None = None,
+        n_least: int = 10,
+        ax: Any = None,
     ) -> ContestedDisplay:
         """Draw the disagreements between views of a fitted model.
 
@@ -149,7 +168,9 @@ class ContestedDisplay:
         %(model)s
         %(views)s
         pair : tuple of two str, optional
-            The views; by default the two that disagree most.
+            The views; by default the two that disagree most, of those that are confirmed.
+        assessment : Assessment, optional
+            From `consilience.assess`: it tells which views are confirmed. Without it all views count.
         n_least : int, default=10
             Number of entities to name.
         %(axes_returns_display)s
@@ -157,4 +178,5 @@ class ContestedDisplay:
         view_labels = get_fitted_attribute(model, "view_labels_")
         views = check_fitted_views(model, views)
         ids = None if views.ids is None else views.ids.tolist()
-        return cls(view_labels, confidence(model, views), ids).plot(ax, pair=pair, n_least=n_least)
+        confirmed = None if assessment is None else assessment.confirmed
+        return cls(view_labels, confidence(model, views), ids, confirmed).plot(ax, pair=pair, n_least=n_least)

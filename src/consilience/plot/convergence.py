@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data import Table
 from ._docs import share_docs
-from ._figure import escape_name, get_axes_grid, line_style, pluralize
+from ._figure import escape_name, get_axes_grid, limit_heights, line_style, pluralize
 from ._model import get_fitted_attribute
 
 CRITERIA = ("cost", "objective", "log_likelihood", "q", "alignment", "bits")  # a history has one of them
@@ -83,6 +83,8 @@ class ConvergenceDisplay:
             axes.set_ylabel("weight of view" if is_weights else next(iter(panel.values())))
             if is_weights or "agreement" in panel:
                 axes.set_ylim(-0.03, 1.03)
+            else:
+                limit_heights(axes)
             if is_weights:
                 axes.legend(fontsize="small", ncols=-(-len(panel) // 6), loc="best")
             axes.grid(alpha=0.3)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from ._docs import share_docs
-from ._figure import Axes, escape_name, get_axes, line_style
+from ._figure import Axes, escape_name, get_axes, limit_heights, line_style
 from ._model import get_fitted_attribute
 
 
@@ -64,6 +64,7 @@ class RoundsDisplay:
             (self.lines_[name],) = self.ax_.plot(
                 range(len(values)), values, color=color, linestyle=dashes, marker="o", ms=4, label=escape_name(name, 50)
             )
+        limit_heights(self.ax_)
         last = max(map(len, self.scores.values())) - 1
         if self.kept is not None and self.kept < last:
             self.ax_.axvline(self.kept, color="black", linewidth=0.8, linestyle=":", label="kept round", zorder=1)

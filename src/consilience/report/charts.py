@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from .._numbers import widen_range
 from .markup import Html, format_number, join_html, tag
 
 N_COLORS, N_SHAPES = 10, 3  # of symbols of groups; beyond their product only the name distinguishes groups
@@ -96,7 +97,7 @@ def draw_line(values: Sequence[float], name: str, first: int = 1) -> Html | None
     if len(rounds) > MAX_POINTS:
         rounds = rounds[np.linspace(0, len(rounds) - 1, MAX_POINTS).astype(int)]
     heights = heights[rounds]
-    low, high = heights.min(), heights.max()
+    low, high = widen_range(float(heights.min()), float(heights.max()))
     x = MARGIN + (rounds - rounds[0]) / (rounds[-1] - rounds[0]) * (WIDTH - 2 * MARGIN)
     y = HEIGHT - MARGIN - (heights - low) / ((high - low) or 1) * (HEIGHT - 2 * MARGIN)
     start, end = (f"round {rounds[i] + first}: {format_number(heights[i])}" for i in (0, -1))

@@ -29,12 +29,12 @@ from ..explain.confidence import choose_measure
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
 from .charts import N_COLORS, N_SHAPES
-from .markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
+from .markup import MAX_TITLE, Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 
 AGREEMENT_CAVEAT = "Agreement between views that were fitted together does not show that they are right."
-MAX_THUMBNAILS = 400  # entities with a picture in the page
+MAX_THUMBNAILS = 2000  # entities with a picture in the page
 MAX_THUMBNAIL_BYTES = 30_000  # of one picture
-MAX_PICTURE_BYTES = 1_500_000  # of all pictures, in base64
+MAX_PICTURE_BYTES = 5_000_000  # of all pictures, in base64
 MIN_PROBABILITY = 0.0001  # of a cluster that is worth naming as the second choice
 IMAGE_TYPES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 
@@ -84,7 +84,7 @@ class ReportFacts:
         How clusters merge; by default from `explain.build_hierarchy`.
     custom_level_names : mapping of int to sequence of str, optional
         Names of the groups at each level of the hierarchy; by default from `explain.name_levels`.
-    noun : str, default='entities'
+    noun : str, default='items'
         What the entities are, in the plural.
     custom_second_choice : array-like of int, shape (n_entities,), optional
         The cluster that suits each entity best after its own, -1 for none; by default from the model's
@@ -121,7 +121,7 @@ class ReportFacts:
     custom_layout: Any = None
     custom_hierarchy: Hierarchy | None = None
     custom_level_names: Mapping[int, Sequence[str]] | None = None
-    noun: str = "entities"
+    noun: str = "items"
     custom_second_choice: Any = None
     reason_not_assessed: str | None = None
 
@@ -178,14 +178,21 @@ class ReportFacts:
         """A name for each cluster number, from what marks it unless the user gave names."""
         if self.custom_names is not None:
             return [clean_text(name) for name in self.custom_names]
-        return name_clusters(self.labels, self.views, self.view_texts)
+        return name_clusters(self.labels, self.views, self.view_texts, times=self._times)
 
     @cached_property
     def level_names(self) -> dict[int, list[str]]:
         """The names of the groups at each level of the hierarchy, by number of groups."""
         if self.custom_level_names is None:
-            return name_levels(self.hierarchy, self.labels, self.views, self.view_texts, names=self.names)
+            return name_levels(
+                self.hierarchy, self.labels, self.views, self.view_texts, times=self._times, names=self.names
+            )
         return {n: [clean_text(name) for name in names] for n, names in self.custom_level_names.items()}
+
+    @property
+    def _times(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each view that may hold dates."""
+        return dict.fromkeys(self.views.names, tuple(column.name for column in self.columns if column.kind == "date"))
 
     @cached_property
     def graph(self) -> Operator:
@@ -250,7 +257,7 @@ class ReportFacts:
         verb, verb_of_several : str, default=''
             The verb in the singular and in the plural; '' for none.
         """
-        singular = "entity" if self.noun == "entities" else f"of the {self.noun}"
+        singular = "item" if self.noun == "items" else f"of the {self.noun}"
         words = f"1 {singular} {verb}" if n == 1 else f"{format_integer(n)} {self.noun} {verb_of_several}"
         return words.rstrip()
 
@@ -305,19 +312,16 @@ class ReportFacts:
         return measure.meaning, measure.median
 
     @cached_property
-    def contested(self) -> np.ndarray:
-        """Which entities in clusters have views that contradict each other."""
-        return contested(self.view_labels) & (self.labels >= 0) if self.view_labels else np.zeros(self.n, bool)
+    def confirmed(self) -> list[str] | None:
+        """The views by which entities are contested, those that another view confirms; None without an assessment."""
+        return None if self.assessment is None else self.assessment.confirmed
 
     @cached_property
-    def contested_among_confirmed(self) -> np.ndarray | None:
-        """Which entities the confirmed views contest; None if all views are confirmed or fewer than two are."""
-        if self.assessment is None or not self.assessment.unconfirmed:
-            return None
-        names = [str(row["view"]) for row in self.assessment.views.rows() if row["confirmed"]]
-        if len(names) < 2 or not set(names) <= set(self.view_labels):
-            return None
-        return contested({name: self.view_labels[name] for name in names}) & (self.labels >= 0)
+    def contested(self) -> np.ndarray:
+        """Which entities in clusters have views that contradict each other."""
+        if not self.view_labels:
+            return np.zeros(self.n, bool)
+        return contested(self.view_labels, self.confirmed) & (self.labels >= 0)
 
     @cached_property
     def certainty(self) -> np.ndarray | None:
@@ -390,6 +394,8 @@ class ReportFacts:
     def mark_entity(self, row: int) -> Html:
         """Return the id or number of an entity as HTML, after its picture if it has one.
 
+        The page contains a picture once: where it is shown again, the script takes it from the first place.
+
         Parameters
         ----------
         row : int
@@ -398,8 +404,15 @@ class ReportFacts:
         source = self.find_picture(row)
         picture = None
         if source is not None:
-            picture = tag("img", src=source, alt=self.name_entity(row), class_="thumbnail", data_row=row)
+            first = None if row in self.shown_pictures else source
+            self.shown_pictures.add(row)
+            picture = tag("img", src=first, alt=self.name_entity(row), class_="thumbnail", data_row=row)
         return join_html((picture, mark_user_text(self.name_entity(row))))
+
+    @cached_property
+    def shown_pictures(self) -> set[int]:
+        """The entities whose picture the page contains already, filled by `mark_entity`."""
+        return set()
 
     @cached_property
     def pictures(self) -> dict[int, str | None]:
@@ -454,7 +467,7 @@ class ReportFacts:
         return view in self.view_texts or self.views.feature_names(view) is not None
 
     def quote_texts(self, row: int, length: int = 150) -> Html | None:
-        """Return the beginnings of the entity's texts.
+        """Return the beginnings of the entity's texts, with more of them as tooltip if they are longer.
 
         Parameters
         ----------
@@ -470,11 +483,15 @@ class ReportFacts:
         if not quotes:
             return None
         names_views = len(names) > 1
-        lines = (
+        is_longer = any(quote.endswith("…") for quote in quotes.values()) or names_views
+        full = (f"{name}: {texts[name]}" if names_views else str(texts[name]) for name in quotes)
+        lines = (truncate(clean_text(text[: 2 * MAX_TITLE]), MAX_TITLE) for text in full)
+        title = "\n".join(lines) if is_longer else None
+        shown = (
             tag("span", join_html((tag("b", mark_user_text(name)), " ")) if names_views else None, tag("bdi", quote))
             for name, quote in quotes.items()
         )
-        return tag("span", lines, class_="snippet")
+        return tag("span", shown, class_="snippet", title=title)
 
 
 def _write_data_address(content: bytes, name: str) -> str:

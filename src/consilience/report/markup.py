@@ -10,6 +10,9 @@ from typing import Any
 SURROGATES = re.compile("[\ud800-\udfff]")  # from files read with the wrong encoding
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 VOID = {"meta", "link", "input", "br", "img"}  # elements without an end tag
+PAGE_WORDS = {"entity": "item", "entities": "items", "cluster": "group", "clusters": "groups"}
+LIBRARY_WORDS = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|\b(?:entit(?:y|ies)|clusters?)\b""", re.IGNORECASE)
+MAX_SENTENCE = 600  # characters of a sentence that names views
 MAX_TITLE = 400  # characters of a tooltip
 
 
@@ -82,6 +85,24 @@ def truncate(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def say_items(sentence: str) -> str:
+    """Return a sentence of the library in the words of the page: items and groups are entities and clusters.
+
+    Names of views and columns, which are quoted, and code stay as they are.
+
+    Examples
+    --------
+    >>> say_items("View 'cluster' is missing for 3 entities; the entity's cluster stays.")
+    "View 'cluster' is missing for 3 items; the item's group stays."
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        word = PAGE_WORDS.get(match[0].lower(), match[0])
+        return start_sentence(word) if match[0][0].isupper() else word
+
+    return LIBRARY_WORDS.sub(replace, sentence)
+
+
 def start_sentence(text: str) -> str:
     """Return a clause with its first letter in upper case."""
     return text[:1].upper() + text[1:]
@@ -105,6 +126,17 @@ def mark_user_text(text: Any, length: int = 60) -> Html:
     """
     full = clean_text(text)
     return _isolate(truncate(full, length), full)
+
+
+def mark_sentence(sentence: str) -> Html:
+    """Return a sentence of the library, which may name views of the user, in the words of the page.
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence.
+    """
+    return mark_user_text(say_items(sentence), MAX_SENTENCE)
 
 
 def mark_feature_name(name: Any, length: int = 44) -> Html:

@@ -29,6 +29,7 @@ ICON = (
 
 def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
     """Return the whole document; extra sections stand before the method, those with results before the table."""
+    facts.shown_pictures.clear()  # of a page that was built before
     style, script = read_parts("", STYLES), read_script()
     overview, method = build_overview(facts), build_method(facts)
     built = (build(facts) for build in (*SECTIONS, *extra_sections))

@@ -49,7 +49,7 @@ class Report:
     thumbnails : sequence of bytes, or callable, optional
         A small picture of each entity, as the content of a JPEG, PNG, GIF or WebP file of up to 30 kB; None if it has
         none. A function gets the position of an entity, and is called only for those that the page shows: the page
-        has up to 400 pictures, and up to 1.5 MB of them.
+        has up to 2,000 pictures, and up to 5 MB of them. With more entities only typical and contested ones have one.
     settings : mapping, optional
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional
@@ -68,7 +68,7 @@ class Report:
         How clusters merge; by default from `consilience.explain.build_hierarchy`.
     level_names : mapping of int to sequence of str, optional
         Names of the groups at each level of the hierarchy; by default from `consilience.explain.name_levels`.
-    noun : str, default='entities'
+    noun : str, default='items'
         What the entities are, in the plural, such as 'products'.
     second_choice : array-like of int, shape (n_entities,), optional
         The cluster that suits each entity best after its own, -1 for none; by default from the model's `predict_proba`.
@@ -110,7 +110,7 @@ class Report:
         layout: Any = None,
         hierarchy: Hierarchy | None = None,
         level_names: Mapping[int, Sequence[str]] | None = None,
-        noun: str = "entities",
+        noun: str = "items",
         second_choice: Any = None,
         reason_not_assessed: str | None = None,
         extra_sections: Sequence[SectionBuilder] = (),

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from ..arrays import get_thread_controller, to_numpy
 from ..data import Constraints
 from ..data.links import label_components
+from ..explain import contested
 from ..methods.agreement.ensemble import choose_clusters
 from ..methods.agreement.refine import Round
 from ..methods.agreement.warm import Knowledge, WarmRefinement
@@ -62,6 +63,7 @@ class Clustering:
     balanced: np.ndarray  # (n, k), votes of all views, divided by the square root of the sizes
     effects: Sequence[str] = ()  # what the last decision did, in sentences
     without_effect: frozenset[int] = frozenset()  # mergers of groups that did not exist when they were applied
+    confirmed: Sequence[str] | None = None  # views that another view confirms; None if the run was not assessed
 
     @property
     def n_groups(self) -> int:
@@ -112,10 +114,8 @@ class Clustering:
 
     @cached_property
     def is_contested(self) -> np.ndarray:
-        """Mask of items that the views put into different groups."""
-        by_view = np.stack(list(self.view_labels.values()))
-        lowest = np.where(by_view >= 0, by_view, np.iinfo(np.int64).max).min(axis=0)
-        return (by_view.max(axis=0) > lowest) & (by_view.max(axis=0) >= 0)
+        """Mask of items in groups that the confirmed views put into different groups."""
+        return contested(self.view_labels, self.confirmed) & (self.labels >= 0)
 
     def find_typical(self, group: int, n: int, left_out: frozenset[int] = frozenset()) -> list[int]:
         """Return the members of a group, numbered from 0, of the highest confidence."""
@@ -140,10 +140,12 @@ class Reclustering:
         The predictors of the views.
     first_labels : ndarray of shape (n_items,)
         The clusters of the run, -1 for outliers.
+    confirmed : sequence of str, optional
+        The views that another view confirms, by the assessment of the run; None if it was not assessed.
     """
 
-    def __init__(self, warm: WarmRefinement, first_labels: np.ndarray) -> None:
-        self.warm, self.first_labels = warm, np.asarray(first_labels)
+    def __init__(self, warm: WarmRefinement, first_labels: np.ndarray, confirmed: Sequence[str] | None = None) -> None:
+        self.warm, self.first_labels, self.confirmed = warm, np.asarray(first_labels), confirmed
         self.first_number = int(self.first_labels.max(initial=-1)) + 1  # from here on decisions number their groups
         blocks = []
         for view in warm.prepared:
@@ -182,7 +184,7 @@ class Reclustering:
             view_votes[view.name][view.entities] = to_numpy(votes)
         labels = np.append(numbers, -1)[state.labels]
         balanced = to_numpy(state.vote.total) / np.sqrt(shares)
-        return Clustering(labels, numbers, state, view_votes, balanced, effects, without_effect)
+        return Clustering(labels, numbers, state, view_votes, balanced, effects, without_effect, self.confirmed)
 
     def apply(
         self,

@@ -16,6 +16,7 @@ from ..explain.names import choose_names
 from ..explain.terms import count_terms
 from ..metrics.classes import number_classes
 from ..pipeline.changes import join_words
+from ..pipeline.columns import list_times
 from ..pipeline.log import count_noun
 from ..report.markup import format_number
 from ..report.pack import pack_names, pack_numbers
@@ -89,7 +90,7 @@ def name_groups(opened: OpenedRun, clustering: Clustering) -> dict[int, str]:
         else:
             is_changed.append(number)
     if is_changed:
-        automatic = choose_names(count_terms(clustering.compact, opened.data.views, run.texts))
+        automatic = choose_names(count_terms(clustering.compact, opened.data.views, run.texts, list_times(opened.data)))
         for number in is_changed:
             group = clustering.find_group(number)
             is_marked = automatic[group] != f"cluster {group}"  # by any term

@@ -58,10 +58,10 @@ MEDIA_TYPES = {
     ".csv": "text/csv; charset=utf-8",
 }
 STATIC_SUFFIXES = (".html", ".js", ".css", ".svg")
-SHARED_PARTS = ("unpack", "map_points", "map_lasso")  # of the script of the report
+SHARED_PARTS = ("unpack", "map_points", "map_labels", "map_lasso")  # of the script of the report
 SHARED_NAMES = (
     "nowhere", "Lines", "unpack", "unpackAll", "makeMasks", "makeCurve", "paintPoints", "measureCrowd", "indexPoints",
-    "rowsWithin",
+    "rowsWithin", "drawShape", "placeNames", "drawNames",
 )  # fmt: skip
 SESSION_PATH = "/api/session"
 BAD_HEADERS = {FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect}  # the lines after them are lost

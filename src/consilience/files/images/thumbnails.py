@@ -42,5 +42,5 @@ def draw_thumbnail(path: Path) -> bytes | None:
         return None
     image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
     content = io.BytesIO()
-    image.save(content, "JPEG", quality=80)
+    image.save(content, "JPEG", quality=75, optimize=True)  # a page has up to 2,000 of them
     return content.getvalue()

@@ -22,5 +22,7 @@ const picture = (row, name) => {
 const number = (value) => value.toLocaleString("en-US");
 const data = JSON.parse(at("report-data").textContent);
 const sources = new Map(Object.entries(data.pictures).map(([row, source]) => [Number(row), source]));
-document.querySelectorAll("img[data-row]").forEach((image) => sources.set(Number(image.dataset.row), image.src));
+const images = [...document.querySelectorAll("img[data-row]")]; // those of a row without a source repeat its picture
+images.filter(({ src }) => src).forEach((image) => sources.set(Number(image.dataset.row), image.src));
+images.filter(({ src }) => !src).forEach((image) => (image.src = sources.get(Number(image.dataset.row))));
 root.classList.add("js");

@@ -61,11 +61,6 @@ const showMap = async () => {
       if (isLit && groups[row] >= 0) litGroups[groups[row]] = 1;
     }
   };
-  const lookOf = (group) => {
-    if (color) return null;
-    const look = groupInfo(group);
-    return { shape: look.shape, color: `rgb(${tones[1 + look.color].join(" ")})` };
-  };
   // Where it is drawn: the middle of the frame in units of the layout, and pixels per unit.
   const bounds = { left: Infinity, right: -Infinity, bottom: Infinity, top: -Infinity };
   for (let row = 0; row < n; row++) {
@@ -105,9 +100,8 @@ const showMap = async () => {
 
   // Drawing: the points on one canvas; names, the lasso and the ring around a point on another.
   let [isMoving, slow, pending] = [false, false, 0];
-  const lineHeight = 16;
-  const font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
-  let labels = [];
+  const font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
+  let names = []; // of groups, placed
   let loop = null; // corners of the lasso, in pixels
   let ringed = -1; // row with a ring around it
   const drawPoints = (target, ratio) => {
@@ -138,15 +132,15 @@ const showMap = async () => {
     anchors.sort((a, b) => (b.group === shown) - (a.group === shown) || b.count - a.count || a.group - b.group);
     const named = anchors.map((anchor) => ({ ...anchor, name: groupInfo(anchor.group).name }));
     const buttons = frame.querySelector(".map-buttons");
-    const obstacles = buttons
-      ? [{ x: buttons.offsetLeft - 4, y: buttons.offsetTop - 4, wide: buttons.offsetWidth + 8, high: buttons.offsetHeight + 8 }]
-      : [];
-    const cover = measureCover((mark) => {
-      for (let row = 0; row < n; row++) if (isVisible(row)) mark(toX(row), toY(row));
-    }, { wide, high });
-    const measure = (text) => pen.measureText(`\u2068${text}\u2069`).width;
-    labels = placeLabels(named, { wide, high }, obstacles, cover, measure, lineHeight, color ? 0 : 16);
-    canvas.labels = labels;
+    const space = {
+      wide: wide - forButtons,
+      high,
+      left: middle + (bounds.left - view.x) * step(),
+      right: middle + (bounds.right - view.x) * step(),
+      taken: [{ left: buttons.offsetLeft, top: buttons.offsetTop, width: buttons.offsetWidth, height: buttons.offsetHeight }],
+    };
+    names = placeNames(named, space, (text) => pen.measureText(text).width);
+    canvas.names = names;
   };
   const drawMarks = (target = marks, ratio = devicePixelRatio || 1) => {
     [target.width, target.height] = [Math.round(wide * ratio), Math.round(high * ratio)];
@@ -155,9 +149,16 @@ const showMap = async () => {
     pen.font = font;
     const style = getComputedStyle(frame);
     const [ink, ground] = [style.color, style.backgroundColor];
-    const isInside = ({ x, y, wide: w, high: h }) => x >= 0 && y >= 0 && x + w <= wide && y + h <= high;
-    const shown = labels.filter(isInside).map((label) => ({ ...label, isFaint: !litGroups[label.group] }));
-    drawLabels(pen, shown.sort((a, b) => b.isFaint - a.isFaint), lineHeight, ink, ground, lookOf);
+    const isInside = ([px, py]) => px >= 0 && py >= 0 && px <= wide && py <= high;
+    const isSeen = ({ left, top, width, height, anchor }) =>
+      isInside([left, top]) && isInside([left + width, top + height]) && anchor.members.some(isInside);
+    drawNames(pen, names.filter(isSeen), {
+      ink,
+      ground,
+      drawSymbol: (group, px, py) => drawShape(pen, groupInfo(group).shape, px, py, 4.5),
+      colorOf: (group) => (color ? ink : `rgb(${tones[1 + groupInfo(group).color].join(" ")})`),
+      isFaint: (group) => !litGroups[group],
+    });
     if (ringed >= 0) {
       for (const [line, lineWidth] of [[ground, 5], [ink, 2]]) {
         pen.strokeStyle = line;
@@ -240,12 +241,7 @@ const showMap = async () => {
     view.x -= dx / step();
     view.y += dy / step();
     keepInside();
-    for (const label of labels) {
-      label.x += dx;
-      label.y += dy;
-      label.lead.x += dx;
-      label.lead.y += dy;
-    }
+    moveNames(names, dx, dy);
     requestDraw();
   };
 
@@ -291,8 +287,8 @@ const showMap = async () => {
     const up = view.y + (high / 2 - py) / step();
     return findNearest(across, up, reach / step(), (row) => points.isLit[row] === 1);
   };
-  const labelAt = (px, py) =>
-    labels.find((label) => px >= label.x && px <= label.x + label.wide && py >= label.y && py <= label.y + label.high);
+  const nameAt = (px, py) =>
+    names.find(({ left, top, width, height }) => px >= left && px <= left + width && py >= top && py <= top + height);
   const say = (text) => (live.textContent = text);
   const describeGroup = (group) => {
     const { name, size } = groupInfo(group);
@@ -343,11 +339,11 @@ const showMap = async () => {
     const position = where(event);
     const before = pointers.get(event.pointerId);
     if (!before) {
-      const label = labelAt(...position);
-      const row = rowAt(...position, label ? 3 : 12);
+      const name = nameAt(...position);
+      const row = rowAt(...position, name ? 3 : 12);
       if (row < 0) hideCard();
       else if (row !== ringed || card.hidden) showCard(row);
-      canvas.style.cursor = row >= 0 || label ? "pointer" : "";
+      canvas.style.cursor = row >= 0 || name ? "pointer" : "";
       return;
     }
     const [dx, dy] = [position[0] - before[0], position[1] - before[1]];
@@ -364,7 +360,7 @@ const showMap = async () => {
       isMoving = true;
       panBy(newX - oldX, newY - oldY);
       zoomAt(newX, newY, distance / Math.max(pinch, 1));
-      labels = [];
+      names = [];
       pinch = distance;
       return;
     }
@@ -386,8 +382,8 @@ const showMap = async () => {
     loop = null;
     if (!isClick) return requestDraw();
     const position = where(event);
-    const label = labelAt(...position);
-    const row = rowAt(...position, label ? 3 : event.pointerType === "touch" ? 22 : 12);
+    const name = nameAt(...position);
+    const row = rowAt(...position, name ? 3 : event.pointerType === "touch" ? 22 : 12);
     if (row >= 0) {
       showCard(row);
       say(`${titleOf(row)}, ${groups[row] < 0 ? "no group" : groupInfo(groups[row]).name}`);
@@ -395,7 +391,7 @@ const showMap = async () => {
       return;
     }
     hideCard();
-    if (label) visit(label.group, true);
+    if (name) visit(name.group, true);
     else if (!root.dataset.page) setFocus(null);
   };
   canvas.addEventListener("pointerup", release);
@@ -560,7 +556,7 @@ const showMap = async () => {
     const nearest = (anchor) =>
       all
         .filter((other) => other !== anchor)
-        .sort((a, b) => Math.hypot(a.x - anchor.x, a.y - anchor.y) - Math.hypot(b.x - anchor.x, b.y - anchor.y))
+        .sort((a, b) => Math.hypot(a.px - anchor.px, a.py - anchor.py) - Math.hypot(b.px - anchor.px, b.py - anchor.py))
         .slice(0, 3);
     const members = new Map();
     groups.forEach((group, row) => members.has(group) ? members.get(group).push(row) : members.set(group, [row]));

@@ -1,6 +1,15 @@
-// Names of groups on the map, none of which covers another or leaves the frame.
+// Names of groups on a map. While there is room beside the points they stand there, with a line to their group;
+// otherwise near their points, where they cover fewest of them. No name covers another, and one without room is left out.
+const lineHeight = 15;
+const symbolRoom = 15; // for the symbol before the first line
+const gap = 5;
+const leastSide = 84; // width beside the points from which names stand there
+const widest = 190;
+const mostNames = 120;
+const isolate = (text) => `\u2068${text}\u2069`; // so that the direction of a name is its own
+
 const graphemes = (text) => (window.Intl?.Segmenter ? Array.from(new Intl.Segmenter().segment(text), (part) => part.segment) : Array.from(text));
-const cutToWidth = (text, width, measure) => {
+const cut = (text, width, measure) => {
   if (measure(text) <= width) return text;
   const parts = graphemes(text.slice(0, 300));
   let [low, high] = [0, parts.length];
@@ -11,133 +20,161 @@ const cutToWidth = (text, width, measure) => {
   }
   return parts.slice(0, low).join("").trimEnd() + "…";
 };
-// At most two lines, broken between words.
-const wrapLabel = (text, width, measure) => {
-  const words = text.slice(0, 300).split(" ").filter(Boolean);
-  if (measure(text) <= width || words.length < 2) return [cutToWidth(text, width, measure)];
-  let first = words[0];
-  let used = 1;
-  while (used < words.length && measure(`${first} ${words[used]}`) <= width) first += ` ${words[used++]}`;
-  const rest = words.slice(used).join(" ");
-  return rest ? [cutToWidth(first, width, measure), cutToWidth(rest, width, measure)] : [cutToWidth(first, width, measure)];
+const wrap = (text, width, measure, mostLines) => {
+  const words = text.slice(0, 200).split(" ").filter(Boolean);
+  const lines = [];
+  while (words.length && lines.length < mostLines) {
+    let line = words.shift();
+    while (words.length && measure(`${line} ${words[0]}`) <= width) line += ` ${words.shift()}`;
+    if (lines.length === mostLines - 1 && words.length) line += ` ${words.join(" ")}`;
+    lines.push(cut(line, width, measure));
+    if (measure(line) > width && lines.length === mostLines) break;
+  }
+  return lines.length ? lines : ["(empty)"];
 };
-const overlap = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
-// How much of a box points cover: returns a function from a box to a share from 0 to 1.
-const measureCover = (points, { wide, high }) => {
-  const cell = 6;
-  const [nColumns, nRows] = [Math.ceil(wide / cell) + 1, Math.ceil(high / cell) + 1];
-  const counts = new Uint32Array(nColumns * nRows);
-  points((px, py) => counts[Math.floor(py / cell) * nColumns + Math.floor(px / cell)]++);
-  const least = 0.03 * counts.reduce((most, count) => Math.max(most, count), 0); // outliers do not count
-  const totals = new Int32Array((nColumns + 1) * (nRows + 1));
-  for (let row = 0; row < nRows; row++) {
-    for (let column = 0, sum = 0; column < nColumns; column++) {
-      sum += counts[row * nColumns + column] > least ? 1 : 0;
-      totals[(row + 1) * (nColumns + 1) + column + 1] = totals[row * (nColumns + 1) + column + 1] + sum;
+const makeBox = (anchor, width, measure, mostLines) => {
+  const lines = wrap(anchor.name, width - symbolRoom, measure, mostLines);
+  return { group: anchor.group, anchor, lines, width: Math.max(...lines.map(measure)) + symbolRoom, height: lines.length * lineHeight };
+};
+const overlaps = (a, b) =>
+  a.left < b.left + b.width + gap && b.left < a.left + a.width + gap && a.top < b.top + b.height + 2 && b.top < a.top + a.height + 2;
+
+// Boxes in a column, each as near to the height of its group as the others allow.
+const stack = (boxes, top, bottom) => {
+  boxes.sort((a, b) => a.anchor.py - b.anchor.py);
+  let end = top;
+  for (const box of boxes) {
+    box.top = Math.max(end, box.anchor.py - box.height / 2);
+    end = box.top + box.height + gap;
+  }
+  let start = bottom;
+  for (const box of [...boxes].reverse()) {
+    box.top = Math.min(box.top, start - box.height);
+    start = box.top - gap;
+  }
+};
+const placeBeside = (anchors, frame, measure) => {
+  const { left, right, wide, high } = frame;
+  const rooms = { left: Math.min(widest, left - 22), right: Math.min(widest, wide - right - 22) };
+  if (Math.min(rooms.left, rooms.right) < leastSide) return null;
+  const sides = { left: [], right: [] };
+  const used = { left: 0, right: 0 };
+  const middle = (left + right) / 2;
+  for (const anchor of anchors) {
+    const first = anchor.px < middle ? "left" : "right";
+    for (const side of first === "left" ? ["left", "right"] : ["right", "left"]) {
+      const box = makeBox(anchor, rooms[side], measure, 3);
+      if (used[side] + box.height + gap > high - 12) continue;
+      used[side] += box.height + gap;
+      sides[side].push(box);
+      break;
     }
   }
-  return ({ x, y, wide: w, high: h }) => {
-    const [left, right] = [Math.floor(x / cell), Math.min(nColumns, Math.ceil((x + w) / cell))];
-    const [top, bottom] = [Math.floor(y / cell), Math.min(nRows, Math.ceil((y + h) / cell))];
-    const total = (row, column) => totals[row * (nColumns + 1) + column];
-    const covered = total(bottom, right) - total(top, right) - total(bottom, left) + total(top, left);
-    return covered / Math.max(1, (right - left) * (bottom - top));
-  };
-};
-const directions = [[0, -1], [0, 1], [1, 0], [-1, 0], [0.7, -1], [-0.7, -1], [0.7, 1], [-0.7, 1]];
-// The point of a group that is nearest to a box, and its distance.
-const findLead = (box, members) => {
-  let lead = { distance: Infinity, x: 0, y: 0 };
-  for (const [x, y] of members) {
-    const distance = Math.hypot(x - Math.max(box.x, Math.min(box.x + box.wide, x)), y - Math.max(box.y, Math.min(box.y + box.high, y)));
-    if (distance < lead.distance) lead = { distance, x, y };
+  for (const side of ["left", "right"]) {
+    stack(sides[side], 6, high - 6);
+    for (const box of sides[side]) {
+      box.left = side === "left" ? left - 14 - box.width : right + 14;
+      box.start = [side === "left" ? left - 12 : right + 12, box.top + lineHeight / 2];
+      box.isRight = side === "left";
+    }
   }
-  return lead;
+  return [...sides.left, ...sides.right];
 };
-// Place labels {name, x, y, members}, the most important first, near their points but beside them if there is room. Those
-// without room are left out.
-const placeLabels = (labels, frame, obstacles, cover, measure, lineHeight, symbolWidth) => {
+
+const directions = [[0, -1], [0, 1], [1, 0], [-1, 0], [0.6, -1], [-0.6, -1], [0.6, 1], [-0.6, 1]];
+const shifts = [[0, 0], ...[0.6, 1.1, 1.8].flatMap((reach) => directions.map(([x, y]) => [reach * x, reach * y]))];
+const measureDistance = (box, [x, y]) =>
+  Math.hypot(x - Math.max(box.left, Math.min(box.left + box.width, x)), y - Math.max(box.top, Math.min(box.top + box.height, y)));
+const placeNear = (anchors, { wide, high, taken = [] }, measure) => {
   const placed = [];
-  const widest = Math.min(170, frame.wide * 0.4);
-  const spreadOf = (values) => Math.min(60, values.map(Math.abs).sort((a, b) => a - b)[Math.floor(values.length * 0.85)]);
-  for (const label of labels) {
-    if (placed.length >= 120) break;
-    const lines = wrapLabel(label.name, widest, measure);
-    const wide = Math.max(...lines.map(measure)) + symbolWidth + 8;
-    const high = lines.length * lineHeight + 4;
-    if (wide > frame.wide - 8 || high > frame.high - 8) continue;
-    const spreadX = spreadOf(label.members.map(([x]) => x - label.x));
-    const spreadY = spreadOf(label.members.map(([, y]) => y - label.y));
-    const shifts = [[0, 0]];
-    for (const reach of [0.5, 1, 1.6]) {
-      for (const [x, y] of directions) {
-        shifts.push([x * (reach * spreadX + (y ? 0 : wide / 2 + 6)), y * (reach * spreadY + high / 2 + 4)]);
-      }
-    }
+  const width = Math.min(widest, 0.38 * wide);
+  const points = anchors.flatMap(({ members }) => members);
+  for (const anchor of anchors) {
+    const box = makeBox(anchor, width, measure, 2);
     let best = null;
     for (const [dx, dy] of shifts) {
-      const x = Math.max(4, Math.min(frame.wide - wide - 4, label.x + dx - wide / 2));
-      const y = Math.max(4, Math.min(frame.high - high - 4, label.y + dy - high / 2));
-      const box = { x, y, wide, high };
-      if (placed.some((other) => overlap(box, other)) || obstacles.some((other) => overlap(box, other))) continue;
-      const lead = findLead(box, label.members);
-      const distanceTo = (other) => Math.hypot(x + wide / 2 - other.x, y + high / 2 - other.y);
-      const isNearerToOther = labels.some((other) => other !== label && distanceTo(other) < distanceTo(label));
-      const cost = cover(box) + lead.distance / 50 + Math.hypot(dx, dy) / 400 + (isNearerToOther ? 0.35 : 0);
-      if (lead.distance < 60 && (!best || cost < best.cost)) best = { ...box, lead, cost };
+      const left = Math.max(4, Math.min(wide - box.width - 4, anchor.px - box.width / 2 + 0.6 * dx * box.width));
+      const top = Math.max(4, Math.min(high - box.height - 4, anchor.py - box.height / 2 + dy * (box.height / 2 + 12)));
+      const candidate = { ...box, left, top };
+      if ([...taken, ...placed].some((other) => overlaps(candidate, other))) continue;
+      const nCovered = points.filter((point) => measureDistance(candidate, point) === 0).length;
+      const center = [left + box.width / 2, top + box.height / 2];
+      const distanceTo = ({ px, py }) => Math.hypot(center[0] - px, center[1] - py);
+      const distance = distanceTo(anchor);
+      const isNearerToOther = anchors.some((other) => other !== anchor && distanceTo(other) < distance);
+      const cost = 3 * nCovered + distance / 8 + (isNearerToOther ? 12 : 0);
+      if (!best || cost < best.cost) best = { ...candidate, cost, center };
     }
-    if (best) placed.push({ group: label.group, lines, symbolWidth, ...best });
+    if (!best) continue;
+    if (Math.min(...anchor.members.map((point) => measureDistance(best, point))) > 12) best.start = best.center;
+    placed.push(best);
   }
   return placed;
 };
-const drawSymbol = [
-  (pen, x, y, r) => pen.arc(x, y, r, 0, 7),
-  (pen, x, y, r) => pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r),
-  (pen, x, y, r) => [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx * r, y + dy * r)),
-];
-// `lookOf(group)` returns color and shape of the symbol before the name, or null for none.
-const drawLabels = (pen, placed, lineHeight, ink, ground, lookOf) => {
+
+// Place anchors {group, name, px, py, members: [[x, y], ...]}, the most important first; those that are out of sight have no
+// name. The frame has the size of the map, the left and right end of its points, and boxes that no name covers.
+const placeNames = (anchors, frame, measure) => {
+  const isInside = ([x, y]) => x >= 0 && y >= 0 && x <= frame.wide && y <= frame.high;
+  const visible = anchors.filter(({ members }) => members.some(isInside)).slice(0, mostNames);
+  return placeBeside(visible, frame, measure) || placeNear(visible, frame, measure);
+};
+// Move names with the points.
+const moveNames = (boxes, dx, dy) => {
+  for (const box of boxes) {
+    [box.left, box.top] = [box.left + dx, box.top + dy];
+    [box.anchor.px, box.anchor.py] = [box.anchor.px + dx, box.anchor.py + dy];
+    if (box.start) box.start = [box.start[0] + dx, box.start[1] + dy];
+    box.anchor.members = box.anchor.members.map(([x, y]) => [x + dx, y + dy]);
+  }
+};
+
+// The path of a symbol.
+const drawShape = (pen, shape, x, y, r) => {
+  if (shape === 0) pen.arc(x, y, r, 0, 7);
+  else if (shape === 1) pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
+  else [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx * r, y + dy * r));
+  pen.closePath();
+};
+// Draw names; `drawSymbol(group, x, y)` adds the path of a symbol, `colorOf(group)` is its color.
+const drawNames = (pen, boxes, { ink, ground, drawSymbol, colorOf, isFaint }) => {
   pen.textBaseline = "middle";
   pen.lineJoin = "round";
-  for (const label of placed) {
-    const { x, y, wide, high, lead, lines, symbolWidth } = label;
-    pen.globalAlpha = label.isFaint ? 0.3 : 1;
-    if (lead.distance > 9) {
-      const end = [Math.max(x, Math.min(x + wide, lead.x)), Math.max(y, Math.min(y + high, lead.y))];
-      for (const [color, width] of [[ground, 3.5], [ink, 1]]) {
-        pen.strokeStyle = color;
-        pen.lineWidth = width;
-        pen.beginPath();
-        pen.moveTo(...end);
-        pen.lineTo(lead.x, lead.y);
-        pen.stroke();
-      }
-    }
-    const middleX = x + symbolWidth + (wide - symbolWidth) / 2;
-    const lineY = (i) => y + high / 2 + (i - (lines.length - 1) / 2) * lineHeight;
-    pen.textAlign = "center";
-    const look = lookOf(label.group);
-    if (look) {
-      const widths = pen.measureText(`\u2068${lines[0]}\u2069`).width;
+  for (const { group, anchor, start, isRight } of boxes) {
+    if (!start) continue;
+    pen.globalAlpha = isFaint(group) ? 0.2 : 0.75;
+    const distanceTo = ([x, y]) => Math.hypot(x - start[0], y - start[1]);
+    const end = anchor.members.reduce((best, point) => (distanceTo(point) < distanceTo(best) ? point : best), [anchor.px, anchor.py]);
+    if (distanceTo(end) < 8) continue;
+    for (const [color, width] of [[ground, 3], [colorOf(group), 1]]) {
+      pen.strokeStyle = color;
+      pen.lineWidth = width;
       pen.beginPath();
-      drawSymbol[look.shape](pen, middleX - widths / 2 - 9, lineY(0), 4.5);
-      pen.closePath();
-      pen.strokeStyle = ground;
-      pen.lineWidth = 4;
+      pen.moveTo(start[0] + (isRight ? 0 : -2), start[1]);
+      pen.lineTo(...end);
       pen.stroke();
-      pen.fillStyle = look.color;
-      pen.fill();
     }
-    lines.forEach((line, i) => {
-      const text = `\u2068${line}\u2069`; // isolated, so that its direction is its own
-      pen.strokeStyle = ground;
-      pen.lineWidth = 4;
-      pen.strokeText(text, middleX, lineY(i));
+  }
+  for (const { group, lines, left, top, width, isRight } of boxes) {
+    pen.globalAlpha = isFaint(group) ? 0.35 : 1;
+    pen.textAlign = isRight ? "right" : "left";
+    const x = isRight ? left + width - symbolRoom : left + symbolRoom;
+    pen.beginPath();
+    drawSymbol(group, isRight ? left + width - 6 : left + 6, top + lineHeight / 2);
+    pen.strokeStyle = ground;
+    pen.lineWidth = 4;
+    pen.stroke();
+    pen.fillStyle = colorOf(group);
+    pen.fill();
+    lines.forEach((line, k) => {
+      const y = top + (k + 0.5) * lineHeight;
+      pen.strokeText(isolate(line), x, y);
       pen.fillStyle = ink;
-      pen.fillText(text, middleX, lineY(i));
+      pen.fillText(isolate(line), x, y);
     });
   }
   pen.globalAlpha = 1;
+  pen.textAlign = "start";
 };
 // The position of each group among the points that are visible: the member next to the median of both axes.
 const findAnchors = (groups, nGroups, toX, toY, isVisible) => {
@@ -161,9 +198,9 @@ const findAnchors = (groups, nGroups, toX, toY, isVisible) => {
     for (let k = 1; k < rows.length; k++) {
       if ((xs[k] - x) ** 2 + (ys[k] - y) ** 2 < (xs[best] - x) ** 2 + (ys[best] - y) ** 2) best = k;
     }
-    const step = Math.ceil(rows.length / 60);
+    const step = Math.ceil(rows.length / Math.max(8, Math.min(60, 3000 / nGroups)));
     const sample = rows.map((_, k) => [xs[k], ys[k]]).filter((_, k) => k % step === 0);
-    anchors.push({ group, x: xs[best], y: ys[best], count: counts[group], members: [[xs[best], ys[best]], ...sample] });
+    anchors.push({ group, px: xs[best], py: ys[best], count: counts[group], members: [[xs[best], ys[best]], ...sample] });
   });
   return anchors;
 };

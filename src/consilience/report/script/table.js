@@ -184,6 +184,7 @@ const showTable = () => {
       ...listGroups().map(({ group, name, size }) => option(`${name} (${number(size)})`, group)),
       ...(nOutside ? [option(`no group (${number(nOutside)})`, -1)] : []),
     );
+    at("find-group").value = state.focus ?? "";
   };
   at("find-group").addEventListener("change", () => {
     const { value } = at("find-group");

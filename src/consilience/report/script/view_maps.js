@@ -2,16 +2,6 @@
 const missing = 65535; // coordinate of an entity that lacks the view
 const margin = 14;
 const mostNamed = 9; // groups whose names are drawn
-const draw = {
-  0: (pen, x, y, r) => { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); },
-  1: (pen, x, y, r) => pen.fillRect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r),
-  2: (pen, x, y, r) => {
-    pen.beginPath(); pen.moveTo(x, y - 1.2 * r); pen.lineTo(x + 1.2 * r, y); pen.lineTo(x, y + 1.2 * r);
-    pen.lineTo(x - 1.2 * r, y); pen.fill();
-  },
-};
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-
 const probe = make("span", undefined, "unseen");
 document.body.append(probe);
 
@@ -45,30 +35,28 @@ const showViewMaps = async () => {
       if (place[2 * i] === missing) return;
       pen.globalAlpha = alpha;
       pen.fillStyle = looks.get(group[i]).tone;
-      draw[looks.get(group[i]).shape](pen, x(i), y(i), r);
+      pen.beginPath();
+      drawShape(pen, looks.get(group[i]).shape, x(i), y(i), r);
+      pen.fill();
     };
     for (let i = 0; i < rows.length; i++) if (group[i] !== chosen) point(i, chosen === null ? 0.7 : 0.09, radius);
     for (let i = 0; i < rows.length; i++) if (group[i] === chosen) point(i, 0.95, radius + 0.5);
 
-    // the names of a few groups at their medians, so that color is not the only sign
+    // the names of a few groups, so that color is not the only sign
     pen.globalAlpha = 1;
     pen.font = "600 12px system-ui, sans-serif";
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    pen.lineWidth = 4;
-    pen.lineJoin = "round";
-    for (const [c, { name }] of looks) {
-      if (c < 0 || (chosen !== null ? c !== chosen : looks.size > mostNamed)) continue;
-      const members = [...rows.keys()].filter((i) => group[i] === c && place[2 * i] !== missing);
-      if (!members.length) continue;
-      const text = name.length > 22 ? `${name.slice(0, 21)}…` : name;
-      const half = pen.measureText(text).width / 2;
-      const where = [Math.min(Math.max(median(members.map(x)), half + 4), wide - half - 4), median(members.map(y))];
-      pen.strokeStyle = style.backgroundColor;
-      pen.fillStyle = style.color;
-      pen.strokeText(text, ...where);
-      pen.fillText(text, ...where);
-    }
+    const isNamed = (c) => c >= 0 && (chosen === null ? looks.size <= mostNamed : c === chosen);
+    const anchors = findAnchors(group, Math.max(...looks.keys()) + 1, x, y, (i) => place[2 * i] !== missing)
+      .map((anchor) => ({ ...anchor, name: looks.get(anchor.group)?.name }))
+      .filter((anchor) => isNamed(anchor.group));
+    canvas.names = placeNames(anchors, { wide, high, left: margin, right: wide - margin }, (text) => pen.measureText(text).width);
+    drawNames(pen, canvas.names, {
+      ink: style.color,
+      ground: style.backgroundColor,
+      drawSymbol: (c, px, py) => drawShape(pen, looks.get(c).shape, px, py, 4),
+      colorOf: (c) => looks.get(c).tone,
+      isFaint: () => false,
+    });
     canvas.places = (i) => (place[2 * i] === missing ? null : [x(i), y(i)]);
   };
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ...explain.confidence import describe_counted_views
 from ...metrics import agreement_rate
 from ..charts import build_row, build_table, draw_bar_with, draw_line, shade_cell
 from ..facts import AGREEMENT_CAVEAT, ReportFacts
-from ..markup import Html, format_count, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_count, format_decimal, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 EXPLANATION = (
-    "Each view by itself puts every entity that it describes into a group. The table shows the share of the entities "
+    "Each view by itself puts every item that it describes into a group. The table shows the share of the items "
     "with both views that get the same group from both: the deeper the color, the more."
 )
 CURVES = {  # columns of a history to draw, with their names
@@ -24,7 +25,7 @@ CURVES = {  # columns of a history to draw, with their names
     "log_likelihood": "Log-likelihood (higher is better)",
     "alignment": "Alignment of the views' embeddings",
     "bits": "Information of the views about the groups, in bits (higher is better)",
-    "agreement": "Share of entities on which all views agree",
+    "agreement": "Share of items on which all views agree",
 }
 
 
@@ -47,9 +48,7 @@ def _describe_agreement(facts: ReportFacts) -> str:
     )
     n_contested = int(facts.contested.sum())
     contested = f"{'none is' if not n_contested else format_count(n_contested, 'is', 'are')} contested"
-    if facts.contested_among_confirmed is not None:
-        contested += f", {format_integer(facts.contested_among_confirmed.sum())} among the views that are confirmed"
-    return f"{agreed}; {contested}."
+    return f"{agreed}; {contested}{describe_counted_views(len(facts.view_labels), facts.confirmed)}."
 
 
 def _tabulate_pairs(facts: ReportFacts) -> Html:
@@ -60,7 +59,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
         [tag("th", name, scope="row"), *(_build_pair_cell(rate, a == b) for b, rate in enumerate(rates))]
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
-    caption = "Share of entities that two views put into the same group"
+    caption = "Share of items that two views put into the same group"
     return join_html(
         (
             tag("p", _describe_agreement(facts)),
@@ -73,7 +72,7 @@ def _tabulate_pairs(facts: ReportFacts) -> Html:
 def _build_pair_cell(rate: float, is_diagonal: bool) -> Html:
     if is_diagonal:
         return tag("td", "·", class_="diagonal")
-    return shade_cell(format_share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no entity has both")
+    return shade_cell(format_share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no item has both")
 
 
 def _tabulate_weights(facts: ReportFacts) -> Html | None:

@@ -11,7 +11,7 @@ from ...metrics import evaluate
 from ...metrics.classes import number_classes
 from ..charts import build_table, shade_cell
 from ..facts import ReportFacts
-from ..markup import Html, format_count, format_integer, join_html, mark_user_text, tag
+from ..markup import Html, format_integer, join_html, mark_user_text, tag
 from .scores import build_column, build_column_head
 from .section import Section
 
@@ -36,16 +36,12 @@ def build_classes(facts: ReportFacts) -> Section | None:
         )
     else:
         missing = "is in a group and has a known class" if is_known.any() else "has a known class"
-        body = tag("p", f"No entity {missing}.")
+        body = tag("p", f"No item {missing}.")
     excluded = {
         "of unknown class": int((~is_known).sum()) if is_known.any() else 0,
         "in no group": int((is_known & (facts.labels < 0)).sum()),
     }
-    notes = (
-        tag("p", f"{format_count(n, 'entity', 'entities')} {reason} not counted.", class_="note")
-        for reason, n in excluded.items()
-        if n
-    )
+    notes = (tag("p", f"{facts.count(n)} {reason} not counted.", class_="note") for reason, n in excluded.items() if n)
     return Section.build("classes", "Known classes", "Comparison with the known classes", body, notes)
 
 
@@ -67,9 +63,7 @@ def _compare_with_clusters(facts: ReportFacts, names: Sequence[str], classes: np
     np.add.at(counts, (classes, columns), 1)
     order = order_by_match(counts)
     n_majority = counts.max(axis=0).sum()
-    majority = (
-        f"{format_count(n_majority, 'entity is', 'entities are')} in a group in which their class is the largest."
-    )
+    majority = f"{facts.count(int(n_majority), 'is', 'are')} in a group in which their class is the largest."
     table = _tabulate_counts(facts, names, clusters[order], counts[:, order])
     return join_html((tag("p", EXPLANATION, majority), _tabulate_scores(classes, labels), table))
 

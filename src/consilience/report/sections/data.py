@@ -26,7 +26,7 @@ def build_data(facts: ReportFacts) -> Section:
         )
         for (name, block), n_present in zip(views.items(), views.present.sum(axis=0), strict=True)
     ]
-    head = ("View", "Kind of numbers", "Columns", "Nonzero", "Entities that have it")
+    head = ("View", "Kind of numbers", "Columns", "Nonzero", "Items that have it")
     return Section.build("data", "Data", "The data", build_table("The views", head, rows), _tabulate_presence(facts))
 
 
@@ -34,7 +34,7 @@ def _tabulate_presence(facts: ReportFacts) -> Html:
     """Return how many entities have each combination of views."""
     views = facts.views
     if views.present.all():
-        return tag("p", "Every entity has its view." if views.n_views == 1 else "Every entity has every view.")
+        return tag("p", "Every item has its view." if views.n_views == 1 else "Every item has every view.")
     patterns, sizes = np.unique(views.present, axis=0, return_counts=True)
     order = np.lexsort((np.arange(len(sizes)), -sizes))
     rows = [
@@ -45,13 +45,13 @@ def _tabulate_presence(facts: ReportFacts) -> Html:
         for i in order[:MAX_PATTERNS]
     ]
     hidden = order[MAX_PATTERNS:]
-    n_entities = format_count(sizes[hidden].sum(), "entity", "entities")
-    note = f"{format_count(len(hidden), 'rarer combination')} of {n_entities} not shown."
+    n_hidden = facts.count(int(sizes[hidden].sum()))
+    note = f"{format_count(len(hidden), 'rarer combination')} of {n_hidden} not shown."
     return join_html(
         (
             tag("h3", "Missing views"),
             tag("p", "Each row is a combination of present (●) and missing (○) views, the most frequent first."),
-            build_table("Combinations of views", (*map(mark_user_text, views.names), "Entities"), rows, class_="upset"),
+            build_table("Combinations of views", (*map(mark_user_text, views.names), "Items"), rows, class_="upset"),
             tag("p", note, class_="note") if len(hidden) else None,
         )
     )

@@ -24,6 +24,7 @@ from ..markup import (
     format_share,
     join_html,
     mark_user_text,
+    say_items,
     tag,
     truncate,
 )
@@ -139,7 +140,7 @@ def build_descriptions(facts: ReportFacts) -> Section | None:
 def _build_overview_row(number: int, column: OriginalColumn, test: Mapping[str, Any]) -> list[Html]:
     link = tag("a", mark_user_text(column.name, 40), href=f"#described-{number}")
     if test["test"] == "none":
-        return build_row(link, describe_test(column, test), "–", "–", format_integer(test["n"]))
+        return build_row(link, say_items(describe_test(column, test)), "–", "–", format_integer(test["n"]))
     adjusted = format_p(float(test["p_adjusted"]))
     adjusted = tag("b", adjusted) if test["p_adjusted"] < SIGNIFICANT else adjusted
     return build_row(link, test["test"], format_p(float(test["p"])), adjusted, format_integer(test["n"]))
@@ -159,9 +160,10 @@ def _write_sentence(comparison: GroupComparison) -> str:
     """Say whether groups differ, how large the difference is, and what the p-value means."""
     column, test = comparison.column, comparison.test
     n_missing = int((comparison.facts.labels >= 0).sum()) - int(test["n"])
-    missing = f" {format_count(n_missing, 'entity has', 'entities have')} no value." if n_missing and test["n"] else ""
+    has = comparison.facts.count(n_missing, "has", "have")
+    missing = f" {has} no value." if n_missing and test["n"] else ""
     if test["test"] == "none":
-        sentence = describe_test(column, test)
+        sentence = say_items(describe_test(column, test))
         return f"{sentence[0].upper()}{sentence[1:]}.{missing}"
     adjusted = float(test["p_adjusted"])
     what = "survival" if column.event is not None else "this column"

@@ -101,14 +101,14 @@ def _build_page(facts: ReportFacts, cluster: int, marks: Html | None, members: H
         figures.append(f"{format_share(stability)} stay in it when the data is resampled")
     if facts.shows_views:
         figures.append(f"mean confidence {format_decimal(float(facts.confidence[inside].mean()))}")
+    content = [members, marks] if facts.thumbnails is not None else [marks, members]  # pictures tell more than marks
     number = f"number {cluster} in {'labels.csv' if facts.is_command else 'labels_'}"
     return tag(
         "article",
         tag("p", tag("a", "← All groups", href="#overview"), class_="back needs-js"),
         tag("h2", facts.draw_group(cluster, 160), tabindex="-1", id=f"group-{cluster}-title"),
         tag("p", "; ".join([*figures, number]), ".", class_="note"),
-        marks,
-        members,
+        *content,
         tag("div", _list_support(facts, cluster), near, class_="views") if facts.shows_views else None,
         id=f"group-{cluster}",
         class_="group",
@@ -117,13 +117,17 @@ def _build_page(facts: ReportFacts, cluster: int, marks: Html | None, members: H
 
 
 def _describe_group(facts: ReportFacts, differences: Sequence[Difference], marks: dict[str, list[Mark]]) -> Html | None:
-    """List what marks a group: differences in the units of the data if there are any, and the means of each view."""
+    """List what marks a group: differences in the units of the data if there are any, and the means of each view.
+
+    With differences or pictures the means are shown on request: names such as "edges at 90°, 3/8" tell readers little.
+    """
     if len(facts.sizes) < 2:
         return None
     heading = tag("h3", "What marks it")
     views = tag("div", (_list_marks(facts, name, view_marks) for name, view_marks in marks.items()), class_="views")
+    more = tag("details", tag("summary", "Features of each view"), views)
     if not differences:
-        return join_html((heading, views))
+        return join_html((heading, more if facts.thumbnails is not None else views))
     n_texts = sum(column.kind == "text" for column in facts.columns)
     sentences = (
         tag(
@@ -140,7 +144,6 @@ def _describe_group(facts: ReportFacts, differences: Sequence[Difference], marks
         )
         for difference in differences
     )
-    more = tag("details", tag("summary", "Features of each view"), views)
     return join_html((heading, tag("ul", sentences, class_="differences"), more))
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...explain import describe_support
 from ..facts import ReportFacts
-from ..markup import Html, format_share, join_html, mark_user_text, tag
-from .reliance import MAX_SENTENCE, list_advice
+from ..markup import Html, format_share, join_html, mark_sentence, mark_user_text, tag
+from .reliance import list_advice
 from .section import Section
 
 MAX_HINTS = 5
@@ -52,20 +52,18 @@ def _hint_at_doubtful_views(facts: ReportFacts) -> Iterator[Html]:
     """Yield views to doubt, by the assessment or, without one, by the model."""
     if facts.assessment is not None:
         for sentence in list_advice(facts.assessment):
-            yield join_html((mark_user_text(sentence, MAX_SENTENCE), " ", _link("See the views", "reliance"), "."))
+            yield join_html((mark_sentence(sentence), " ", _link("See the views", "reliance"), "."))
         return
     information = getattr(facts.model, "view_information_", None)
     if information is not None and (support := describe_support(information)):
-        yield join_html((mark_user_text(support, MAX_SENTENCE), " ", _link("See all views", "information"), "."))
+        yield join_html((mark_sentence(support), " ", _link("See all views", "information"), "."))
     yield from _hint_at_least_agreement(facts)
 
 
 def _hint_at_most_contested(facts: ReportFacts) -> Iterator[Html]:
-    is_contested, views = facts.contested, "views"
-    if facts.contested_among_confirmed is not None:
-        is_contested, views = facts.contested_among_confirmed, "confirmed views"
+    views = "views" if facts.confirmed is None or len(facts.confirmed) == len(facts.view_labels) else "confirmed views"
     shares = {
-        cluster: is_contested[facts.labels == cluster].mean()
+        cluster: facts.contested[facts.labels == cluster].mean()
         for cluster, size in facts.sizes.items()
         if size >= MIN_SIZE
     }

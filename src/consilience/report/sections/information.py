@@ -7,13 +7,12 @@ import numpy as np
 from ...explain import describe_support
 from ..charts import build_row, build_table, draw_bar_with, shade_cell
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
+from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_sentence, mark_user_text, tag
 from .section import Section
 
-MAX_SENTENCE = 600  # characters of the sentence about the views
 MAX_CLUSTERS = 20  # of either grouping that the table of both shows
 EXPLANATION = (
-    "Each view predicts the group of every entity from the other entities. The better it predicts the groups, the "
+    "Each view predicts the group of every item from the other items. The better it predicts the groups, the "
     "better it supports them: 100% is a perfect prediction, 0% is no better than chance."
 )
 
@@ -42,7 +41,7 @@ def build_information(facts: ReportFacts) -> Section | None:
         "How well each view supports the groups",
         tag("p", EXPLANATION),
         build_table("Information of each view about the groups", head, rows, "narrow"),
-        tag("p", mark_user_text(support, MAX_SENTENCE), class_="callout") if support else None,
+        tag("p", mark_sentence(support), class_="callout") if support else None,
         _describe_second_grouping(facts),
     )
 
@@ -59,7 +58,7 @@ def _describe_second_grouping(facts: ReportFacts) -> Html | None:
     place = "the column “alternative” of labels.csv" if facts.is_command else "the model's attribute runner_up_"
     words = (
         "Two groupings are equally supported by your views: the groups of this page, and another with groups of "
-        f"{listed} entities. The data alone cannot decide between them. The other is in {place}."
+        f"{listed} {facts.noun}. The data alone cannot decide between them. The other is in {place}."
     )
     return join_html(
         (tag("h3", "A second grouping"), tag("p", words, class_="callout"), _tabulate_overlap(facts, labels, numbers))
@@ -82,4 +81,4 @@ def _tabulate_overlap(facts: ReportFacts, labels: np.ndarray, numbers: np.ndarra
         ]
         for cluster, row in zip(sorted(facts.sizes), counts, strict=True)
     ]
-    return build_table("Entities of each group in each group of the second grouping", head, rows, class_="square")
+    return build_table("Items of each group in each group of the second grouping", head, rows, class_="square")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ..._version import __version__
 from ..charts import build_row, build_table
 from ..facts import ReportFacts
-from ..markup import Html, clean_text, mark_user_text, tag, truncate
+from ..markup import Html, clean_text, mark_user_text, say_items, tag, truncate
 from .section import Section
 
 MAX_VALUE = 160  # characters of a setting
@@ -28,7 +28,7 @@ def build_method(facts: ReportFacts) -> Section:
     cls = type(facts.model)
     description = (inspect.getdoc(cls) or "").partition("\n")[0]
     versions = [build_row(*item) for item in list_versions().items()]
-    notes = (tag("li", mark_user_text(note, MAX_NOTE)) for note in facts.notes)
+    notes = (tag("li", mark_user_text(say_items(note), MAX_NOTE)) for note in facts.notes)
     settings = [
         [
             tag("th", tag("code", mark_user_text(name)), scope="row"),
@@ -41,7 +41,7 @@ def build_method(facts: ReportFacts) -> Section:
         "method",
         "Method",
         "Method and settings",
-        tag("p", tag("code", cls.__name__), f": {description}" if description else None),
+        tag("p", tag("code", cls.__name__), f": {say_items(description)}" if description else None),
         *(_show_command(facts.command) if facts.command else ()),
         *((tag("h3", "How the data was read"), tag("ul", notes)) if facts.notes else ()),
         tag("h3", "Settings"),

@@ -12,9 +12,19 @@ from ...assessment.reference import STABLE_DISAGREEMENT, UNRELIABLE_DOUBT
 from ..charts import draw_bar
 from ..facts import ReportFacts
 from ..joint_map import build_joint_map
-from ..markup import Html, format_integer, format_share, join_html, mark_user_text, start_sentence, tag, truncate
+from ..markup import (
+    Html,
+    format_integer,
+    format_share,
+    join_html,
+    mark_sentence,
+    mark_user_text,
+    start_sentence,
+    tag,
+    truncate,
+)
 from .groups import build_group_pages
-from .reliance import LOOKS, MAX_SENTENCE, list_advice
+from .reliance import LOOKS, list_advice
 from .section import Section
 
 MAX_NAME = 120  # characters of the name of a group in the data of the page
@@ -85,7 +95,7 @@ def _write_verdict(facts: ReportFacts) -> Html:
     link = None
     if facts.assessment is not None:
         link = tag("a", "Why?", href="#reliance", aria_label="Why? Can it be relied on?")
-    text = ((mark_user_text(sentence, MAX_SENTENCE), " ") for sentence in sentences)
+    text = ((mark_sentence(sentence), " ") for sentence in sentences)
     return tag(
         "div",
         tag("p", tag("strong", word, class_="badge"), " ", *map(join_html, text), link, class_="reason"),

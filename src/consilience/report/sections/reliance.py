@@ -10,14 +10,24 @@ import numpy as np
 from ...assessment import Alternative, Assessment
 from ..charts import build_row, build_table, draw_bar_with
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, start_sentence, tag
+from ..markup import (
+    Html,
+    format_decimal,
+    format_integer,
+    format_share,
+    join_html,
+    mark_sentence,
+    mark_user_text,
+    say_items,
+    start_sentence,
+    tag,
+)
 from .section import Section
 
-MAX_SENTENCE = 600  # characters of a sentence that names views
 LOOKS = {"stable": "stable", "mixed": "mixed", "do not rely": "unreliable"}  # CSS class of each verdict
 EXPLANATION = (
-    "The model was fitted again to halves of the entities, and each view predicted the groups of entities that it "
-    "was not trained on. A result is reliable if entities that a fit has not seen get the same groups again, and if "
+    "The model was fitted again to halves of the items, and each view predicted the groups of items that it "
+    "was not trained on. A result is reliable if items that a fit has not seen get the same groups again, and if "
     "the views confirm each other. Repeatable groups need not be those that you are looking for."
 )
 VIEWS_EXPLANATION = (
@@ -26,9 +36,9 @@ VIEWS_EXPLANATION = (
     "last column is how well the view predicts the groups of this page."
 )
 STABILITY_EXPLANATION = (
-    "The least stable first. Stability is the share of the group's entities that a fit to the other half of the "
-    "entities puts into it again; margin is the mean lead of an entity's group over the next when the views vote on "
-    "entities that they were not trained on."
+    "The least stable first. Stability is the share of the group's items that a fit to the other half of the "
+    "items puts into it again; margin is the mean lead of an item's group over the next when the views vote on "
+    "items that they were not trained on."
 )
 
 
@@ -41,15 +51,15 @@ def build_reliance(facts: ReportFacts) -> Section | None:
         "reliance",
         "Reliance",
         "Can it be relied on?",
-        tag("p", draw_badge(assessment.verdict), " ", mark_user_text(start_sentence(assessment.reason), MAX_SENTENCE)),
-        tag("p", f"{assessment.worth} {assessment.estimate}"),
+        tag("p", draw_badge(assessment.verdict), " ", mark_sentence(start_sentence(assessment.reason))),
+        tag("p", say_items(f"{assessment.worth} {assessment.estimate}")),
         tag("p", EXPLANATION),
         tag("dl", _list_assessment_figures(assessment), class_="figures"),
         _tabulate_views(assessment),
-        (tag("p", mark_user_text(advice, MAX_SENTENCE), class_="callout") for advice in list_advice(assessment)),
+        (tag("p", mark_sentence(advice), class_="callout") for advice in list_advice(assessment)),
         _describe_alternative(assessment.alternative, facts.is_command),
         _tabulate_stability(facts, assessment),
-        (tag("p", mark_user_text(note, MAX_SENTENCE), class_="note") for note in assessment.notes),
+        (tag("p", mark_sentence(note), class_="note") for note in assessment.notes),
     )
 
 
@@ -67,15 +77,15 @@ def list_advice(assessment: Assessment) -> list[str]:
 def _list_assessment_figures(assessment: Assessment) -> list[Html]:
     """List name, number and meaning of the figures behind the verdict."""
     figures = [
-        ("Repeated", format_share(1 - assessment.disagreement), "of the entities by fits to the other half"),
-        ("Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an entity's group over the next, 0 to 1"),
+        ("Repeated", format_share(1 - assessment.disagreement), "of the items by fits to the other half"),
+        ("Margin", format_decimal(1 - assessment.ambiguity), "mean lead of an item's group over the next, 0 to 1"),
     ]
     if assessment.impurity is not None and assessment.impurity_range is not None:
         low, high = map(format_share, assessment.impurity_range)
         figures.append(
             ("Estimated impurity", format_share(assessment.impurity), f"{low} to {high} in eight of ten results")
         )
-    figures.append(("Assessed", format_integer(assessment.n_assessed), "entities"))
+    figures.append(("Assessed", format_integer(assessment.n_assessed), "items"))
     return [
         tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("small", meaning)))
         for name, figure, meaning in figures
@@ -121,12 +131,12 @@ def _describe_alternative(alternative: Alternative | None, is_command: bool) -> 
     place: tuple[str, ...] = (" Its model is ", tag("code", "assessment.alternative.model"), ".")
     if is_command:
         place = " Its groups, numbered like those of this page, are in the column “without ", names, "” of labels.csv."
-    sentence = mark_user_text(alternative.describe(), MAX_SENTENCE)
+    sentence = mark_sentence(alternative.describe())
     return join_html(
         (
             tag("h3", "The result without ", names),
             tag("p", draw_badge(other.verdict), " ", sentence, class_="reason"),
-            tag("p", other.worth, place),
+            tag("p", say_items(other.worth), place),
         )
     )
 
@@ -143,7 +153,7 @@ def _tabulate_stability(facts: ReportFacts, assessment: Assessment) -> Html:
         )
         for row in clusters
     ]
-    head = ("Group", "Assessed entities", "Stability", "Margin")
+    head = ("Group", "Assessed items", "Stability", "Margin")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
     table = build_table("Groups and how stable they are", head, rows, class_)
     return join_html((tag("h3", "How stable each group is"), tag("p", STABILITY_EXPLANATION), table))

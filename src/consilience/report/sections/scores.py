@@ -27,7 +27,7 @@ NAMES = {
     "seconds": "Seconds",
     "peak_mib": "Memory, MiB",
     "clusters": "Groups",
-    "entities": "Entities",
+    "entities": "Items",
     "same_as_all": "Similarity to all views together (ARI)",
     "cost": "Cost",
 }

@@ -11,7 +11,17 @@ import numpy as np
 from ..charts import make_scrollable
 from ..facts import MAX_THUMBNAILS, ReportFacts
 from ..joint_map import rank_columns
-from ..markup import Html, clean_text, format_integer, join_html, mark_user_text, start_sentence, tag, truncate
+from ..markup import (
+    Html,
+    clean_text,
+    format_integer,
+    join_html,
+    mark_user_text,
+    say_items,
+    start_sentence,
+    tag,
+    truncate,
+)
 from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
 
@@ -35,10 +45,10 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     left_out += [*text_notes, *number_notes]
     has_table = "cluster" in columns
     note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
-    meaning = f"Confidence is {facts.confidence_meaning[0]}." if facts.shows_views else ""
+    meaning = f"Confidence is {say_items(facts.confidence_meaning[0])}." if facts.shows_views else ""
     if facts.shows_views and facts.assessment is not None:
-        meaning += " Stability is how often fits without the entity put it into its group again."
-    script_note = "The search and the table of all entities need JavaScript; the rest of the page does not."
+        meaning += " Stability is how often fits without the item put it into its group again."
+    script_note = "The search and the table of all items need JavaScript; the rest of the page does not."
     return Section.build(
         "find",
         "Table",
@@ -60,12 +70,18 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
 
 
 def _add_pictures(facts: ReportFacts, n_bytes: int) -> dict[int, str]:
-    """Return the pictures of all entities if there are few; otherwise the script takes those of other sections."""
-    if facts.n > MAX_THUMBNAILS:
-        return {}
-    sources = {row: facts.find_picture(row) for row in range(facts.n)}
-    pictures = {row: source for row, source in sources.items() if source is not None}
-    return pictures if sum(map(len, pictures.values())) <= n_bytes else {}
+    """Return the pictures that other sections do not show, as many as fit; of many entities none."""
+    pictures: dict[int, str] = {}
+    if facts.thumbnails is None or facts.n > MAX_THUMBNAILS:
+        return pictures
+    for row in range(facts.n):
+        source = None if row in facts.shown_pictures else facts.find_picture(row)
+        n_bytes -= 0 if source is None else len(source)
+        if n_bytes < 0:
+            break
+        if source is not None:
+            pictures[row] = source
+    return pictures
 
 
 def _pack_columns(facts: ReportFacts, n_bytes: int) -> tuple[dict[str, Any], list[str]]:
@@ -86,10 +102,10 @@ def _pack_columns(facts: ReportFacts, n_bytes: int) -> tuple[dict[str, Any], lis
 
 def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], dict[str, str]]]]:
     """Yield key, name and packing function of each column, the most important first."""
-    yield "cluster", "the table of all entities", lambda: pack_numbers(facts.labels, "i2")
+    yield "cluster", "the table of all items", lambda: pack_numbers(facts.labels, "i2")
     if facts.shows_views:
         yield "sure", "the confidence", lambda: pack_numbers(np.round(facts.confidence * 1000), "u2")
-        yield "contested", "which entities are contested", lambda: pack_numbers(facts.contested, "i2")
+        yield "contested", "which items are contested", lambda: pack_numbers(facts.contested, "i2")
     if (second := facts.second_choice) is not None:
         yield "second", "the second choices", lambda: pack_numbers(second, "i2")
     if facts.certainty is not None:

@@ -9,13 +9,13 @@ import numpy as np
 from ...data import Table
 from ..charts import build_row, build_table, draw_bar_with
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, format_share, tag
+from ..markup import Html, format_decimal, format_integer, format_share, mark_sentence, tag
 from .section import Section
 
 EXPLANATION = (
     "Without known classes no rule finds the true number of groups. A number is supported if each view and the "
-    "others predict the same groups for entities that they were not trained on (agreement), if these predictions "
-    "tell more than those of independent views (bits beyond chance), and if fits to disjoint halves of the entities "
+    "others predict the same groups for items that they were not trained on (agreement), if these predictions "
+    "tell more than those of independent views (bits beyond chance), and if fits to disjoint halves of the items "
     "give the same groups (stability). Supported numbers have the highest score among all numbers nearby."
 )
 
@@ -30,8 +30,10 @@ def build_selection(facts: ReportFacts) -> Section | None:
         "selection",
         "How many",
         "How many groups?",
-        tag("p", selection.reason, class_="callout"),
-        tag("ul", (tag("li", sentence) for sentence in selection.sentences)) if selection.sentences else None,
+        tag("p", mark_sentence(selection.reason), class_="callout"),
+        tag("ul", (tag("li", mark_sentence(sentence)) for sentence in selection.sentences))
+        if selection.sentences
+        else None,
         tag("p", EXPLANATION) if has_scores else None,
         _tabulate_numbers(selection.table, selection.supported) if has_scores else _tabulate_sizes(selection.table),
     )
@@ -58,4 +60,4 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
 
 def _tabulate_sizes(sizes: Table) -> Html:
     rows = [build_row(format_integer(row["size"]), format_integer(row["groups"])) for row in sizes.rows()]
-    return build_table("Groups by their number of entities", ("Entities per group", "Groups"), rows, "narrow")
+    return build_table("Groups by their number of items", ("Items per group", "Groups"), rows, "narrow")

@@ -1,7 +1,6 @@
 // Maps of the items: the joint map and one per view. The points are pixels on one canvas; names, rings and the lasso are
 // on a second; rings around changed items on a third, which fades.
-import { drawNames, placeNames } from "/names.js";
-import { indexPoints, measureCrowd, paintPoints, rowsWithin } from "/shared.js";
+import { drawNames, drawShape, indexPoints, measureCrowd, paintPoints, placeNames, rowsWithin } from "/shared.js";
 import { at, countItems, colorOf, fill, make, makeButton, modifierKey, number, say, shapeOf, shorten } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, idOf, items, nowhere, page, server, textOf } from "/store.js";
@@ -69,13 +68,6 @@ const requestPaint = (map, isFirst = false) => {
 export const afterPainting = (action) => {
   whenPainted.push(action);
   frame ||= requestAnimationFrame(paintWaiting);
-};
-
-const drawShape = (pen, shape, x, y, r) => {
-  if (shape === 0) pen.arc(x, y, r, 0, 7);
-  else if (shape === 1) pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
-  else [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]].forEach(([dx, dy]) => pen.lineTo(x + dx * r, y + dy * r));
-  pen.closePath();
 };
 
 class PointMap {
