@@ -12,6 +12,7 @@ from .formats.marks import CODE, PATTERNS, SIGNS, AmountCell, split_amount, to_n
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
 
 LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
+BOUNDS = set("<>≤≥~≈")
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
 COMMA_THOUSANDS |= {"US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
 
@@ -62,13 +63,9 @@ def convert_amounts(
         numbers[cell.row] = (-1 if cell.negative else 1) * cell.scale * to_number(cell.digits, reading.form)
     if all(cell.digits.isdecimal() and not cell.unit for cell in cells):
         return Conversion(numbers, "", reading, unread)
-    example = max(cells, key=lambda cell: (is_bound(cell), sum(not letter.isdigit() for letter in cell.digits)))
+    # A bound such as <0.5 is read as the number, which the user must know.
+    example = max(cells, key=lambda cell: (cell.text.strip()[:1] in BOUNDS, sum(not c.isdigit() for c in cell.digits)))
     return Conversion(numbers, f"{example.text.strip()!r} read as {numbers[example.row]:.15g}", reading, unread)
-
-
-def is_bound(cell: AmountCell) -> bool:
-    """Whether a cell is a bound or an approximate number, such as <0.5, which is read as the number."""
-    return cell.text.strip()[:1] in set("<>≤≥~≈")
 
 
 def _may_have_commas(cells: list[AmountCell], mark: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .conversion import convert_column
 from .formats.columns import format_cell
-from .spellings import fold_numbers
+from .spellings import ignore_zeros
 
 ID_WORDS = (
     "id|uid|uuid|guid|key|code|sku|isbn|issn|ean|upc|asin|doi|identifier|barcode|accession|nr|no|number|index|handle|slug|"
@@ -186,5 +186,5 @@ def _rank(name: str, values: np.ndarray, ids: set[str], ids_elsewhere: Sequence[
 
 def _overlap(first: set[str], second: set[str]) -> bool:
     """Whether the smaller set is for the most part in the larger one, perhaps in another spelling."""
-    n_shared = max(len(first & second), len({*map(fold_numbers, first)} & {*map(fold_numbers, second)}))
+    n_shared = max(len(first & second), len({*map(ignore_zeros, first)} & {*map(ignore_zeros, second)}))
     return n_shared >= MIN_OVERLAP * max(1, min(len(first), len(second)))

@@ -17,7 +17,7 @@ from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import clean_text, format_cell, is_missing, is_number
+from .formats.columns import strip_invisible, format_cell, is_missing, is_number
 from .images.reading import Pictures, build_pictures, looks_like_images
 from .readings import ColumnReading
 
@@ -97,7 +97,7 @@ def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | N
 
 def check_id_column(origin: str, column: np.ndarray, *, is_index: bool = False) -> np.ndarray:
     """Return ids without blanks around them; refuse missing and repeated ids, which may be the index of a frame."""
-    ids = np.array([None if cell is None else clean_text(cell) or None for cell in column], dtype=object)
+    ids = np.array([None if cell is None else strip_invisible(cell) or None for cell in column], dtype=object)
     missing = [row for row, entity_id in enumerate(ids) if entity_id is None]
     if missing:
         raise ValueError(f"{origin} has no id in row {missing[0] + 1}: give the row an id, or drop it")

@@ -99,7 +99,7 @@ def convert_quantities(
     if not unit:
         return None
     sizes = _find_sizes(cells, unit)
-    cells = [cell for cell in cells if all(_normalize(unit) in sizes for unit in cell.units)]
+    cells = [cell for cell in cells if all(_fold_unit(unit) in sizes for unit in cell.units)]
     unread = sorted(set(texts) - {cell.row for cell in cells})
     if reading is None:
         words = {texts[row] for row in unread}  # one word in several cells says that there is no quantity
@@ -116,8 +116,8 @@ def convert_quantities(
     for cell in cells:
         if cell.row not in unread:
             parts = zip(cell.digits, cell.units, strict=True)
-            total = sum(to_number(digits, reading.form) * sizes[_normalize(unit)] for digits, unit in parts)
-            numbers[cell.row] = cell.sign * total / sizes[_normalize(reading.unit)]
+            total = sum(to_number(digits, reading.form) * sizes[_fold_unit(unit)] for digits, unit in parts)
+            numbers[cell.row] = cell.sign * total / sizes[_fold_unit(reading.unit)]
     shown = max((cell for cell in cells if cell.row not in unread), key=lambda cell: len(cell.units), default=None)
     example = "" if shown is None else f"{shown.text.strip()!r} read as {numbers[shown.row]:.6g} {reading.unit}"
     return Conversion(numbers, example, reading, sorted(unread))
@@ -132,7 +132,7 @@ def _split(row: int, text: str) -> QuantityCell | None:
     body = ISO_DURATION.sub("", text[sign.end() :] if sign else text)
     factor = -1 if sign and "+" not in sign[0] else 1
     if single := SINGLE.fullmatch(body):  # a code such as 12A is no quantity
-        is_known = any(_normalize(single[3]) in sizes for sizes in SIZES.values())
+        is_known = any(_fold_unit(single[3]) in sizes for sizes in SIZES.values())
         if not is_known and not single[2] and len(single[3]) == 1 and single[3].isalpha():
             return None
         return QuantityCell(row, text, factor, (single[1],), (single[3].strip(),))
@@ -143,7 +143,7 @@ def _split(row: int, text: str) -> QuantityCell | None:
     if not parts or end < len(body) or (len(parts) > 1 and "" in [unit for _, unit in parts[:-1]]):
         return None
     if len(parts) > 1 and not parts[-1][1]:  # 1 h 30
-        parts[-1] = parts[-1][0], "min" if _normalize(parts[-2][1]) in SIZES["time"] else ""
+        parts[-1] = parts[-1][0], "min" if _fold_unit(parts[-2][1]) in SIZES["time"] else ""
     return QuantityCell(row, text, factor, tuple(digits for digits, _ in parts), tuple(unit for _, unit in parts))
 
 
@@ -153,12 +153,12 @@ def _find_sizes(cells: Collection[QuantityCell], main: str) -> dict[str, float]:
     Whether 5 m are minutes, meters or millions follows from the other cells. A unit that is not known is only equal
     to itself, in singular or plural.
     """
-    units = [[_normalize(unit) for unit in cell.units] for cell in cells]
-    own = {_normalize(main): 1.0}
-    own |= {f"{unit}s": 1.0 for unit in own} | {unit.removesuffix("s"): 1.0 for unit in own}
-    candidates = [own, *(sizes for sizes in SIZES.values() if _normalize(main) in sizes)]
+    units = [[_fold_unit(unit) for unit in cell.units] for cell in cells]
+    alone = {_fold_unit(main): 1.0}
+    alone |= {f"{unit}s": 1.0 for unit in alone} | {unit.removesuffix("s"): 1.0 for unit in alone}
+    candidates = [alone, *(sizes for sizes in SIZES.values() if _fold_unit(main) in sizes)]
     return max(candidates, key=lambda sizes: sum(all(unit in sizes for unit in of_cell) for of_cell in units))
 
 
-def _normalize(unit: str) -> str:
+def _fold_unit(unit: str) -> str:
     return unit.strip().removesuffix(".").lower()

@@ -193,8 +193,8 @@ def _respell(source: Any, contents: Sequence[ViewContent], spellings: Spellings)
         return source
     if isinstance(source, KnownClasses) and source.views:  # of a file of views
         return replace(source, ids=spellings.respell(source.ids))
-    known = (entity_id for content in contents if content.ids is not None for entity_id in content.ids.tolist())
-    return replace(source, ids=match_spellings(source.ids, known))
+    view_ids = (entity_id for content in contents if content.ids is not None for entity_id in content.ids.tolist())
+    return replace(source, ids=match_spellings(source.ids, view_ids))
 
 
 def parse_delimiter(text: str | None) -> str | None:

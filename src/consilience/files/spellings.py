@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .formats.columns import clean_text
+from .formats.columns import strip_invisible
 from .kinds import ViewContent
 from .spec import list_names
 
@@ -18,24 +18,24 @@ MIN_GAIN = 0.1  # of the ids that could be joined, which a form must join beyond
 FEW_SHARED = 0.5  # share of the ids, below which the user is told how many views have in common
 
 
-def fold_case(entity_id: str) -> str:
+def ignore_case(entity_id: str) -> str:
     """Return an id without regard to case and to what readers cannot see."""
-    return " ".join(clean_text(entity_id).casefold().split())
+    return " ".join(strip_invisible(entity_id).casefold().split())
 
 
-def fold_numbers(entity_id: str) -> str:
+def ignore_zeros(entity_id: str) -> str:
     """Return an id without regard to case, and to the zeros around a whole number.
 
     Examples
     --------
-    >>> [fold_numbers(text) for text in ("007", "7.0", "AB-1 ", "10")]
+    >>> [ignore_zeros(text) for text in ("007", "7.0", "AB-1 ", "10")]
     ['7', '7', 'ab-1', '10']
     """
-    folded = fold_case(entity_id)
+    folded = ignore_case(entity_id)
     return match[1] if (match := WHOLE.fullmatch(folded)) else folded
 
 
-FORMS = (clean_text, fold_case, fold_numbers)  # the mildest first
+FORMS = (strip_invisible, ignore_case, ignore_zeros)  # the mildest first
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent],
     A form of the ids is used only if it keeps the ids of each view apart, and joins clearly more of them than their
     texts do. The mildest such form is used.
     """
-    by_view = {content.name: _list_ids(content) for content in contents}
+    by_view = {content.name: _list_view_ids(content) for content in contents}
     by_view = {name: ids for name, ids in by_view.items() if ids}
     sets = list({frozenset(ids): ids for ids in by_view.values()}.values())
     form = _choose_form(sets)
@@ -82,14 +82,14 @@ def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent],
     return respelled, spellings, notes + _note_few_shared(by_view)
 
 
-def match_spellings(ids: np.ndarray, known: Iterable[str]) -> np.ndarray:
-    """Return the ids of a further file in the spelling of the known ids, if that joins clearly more of them."""
-    known = list(dict.fromkeys(known))
-    form = _choose_form([known, list(dict.fromkeys(ids.tolist()))])
-    return ids if form is None else Spellings(form, {form(entity_id): entity_id for entity_id in known}).respell(ids)
+def match_spellings(ids: np.ndarray, view_ids: Iterable[str]) -> np.ndarray:
+    """Return the ids of a further file in the spelling of those of views, if that joins clearly more of them."""
+    distinct = list(dict.fromkeys(view_ids))
+    form = _choose_form([distinct, list(dict.fromkeys(ids.tolist()))])
+    return ids if form is None else Spellings(form, {form(entity_id): entity_id for entity_id in distinct}).respell(ids)
 
 
-def _list_ids(content: ViewContent) -> list[str]:
+def _list_view_ids(content: ViewContent) -> list[str]:
     """List the ids of a content, each once; none if its rows are matched by position or are pictures."""
     if content.kind == "links":
         return list(dict.fromkeys(entity_id for ends in content.data[:2] for entity_id in ends.tolist()))
@@ -115,7 +115,7 @@ def _choose_form(sets: Sequence[Sequence[str]]) -> Callable[[str], str] | None:
         if any(len(set(ids)) < len(ids) for ids in formed):
             break  # two ids of a view would become one
         n_joined = _count_shared(formed)
-        needed = 1 if form is clean_text else MIN_GAIN * possible
+        needed = 1 if form is strip_invisible else MIN_GAIN * possible
         if n_joined > best and n_joined - n_shared >= needed:
             best, best_form = n_joined, form
     return best_form
@@ -133,10 +133,10 @@ def _note_few_shared(by_view: Mapping[str, Sequence[str]]) -> list[str]:
         elsewhere = {entity_id for other, others in by_view.items() if other != name for entity_id in others}
         shared = elsewhere.intersection(ids)
         if shared and len(shared) < FEW_SHARED * min(len(ids), len(elsewhere)):
-            own = [entity_id for entity_id in ids if entity_id not in shared][:3]
+            unshared = [entity_id for entity_id in ids if entity_id not in shared][:3]
             others = sorted(elsewhere - shared)[:3]
             return [  # a view on the other side of the mismatch would say the same
                 f"View {name!r} shares {len(shared):,} of its {len(ids):,} ids with other views. Examples of ids that "
-                f"it alone has: {list_names(own)}; of ids that it lacks: {list_names(others)}."
+                f"it alone has: {list_names(unshared)}; of ids that it lacks: {list_names(others)}."
             ]
     return []

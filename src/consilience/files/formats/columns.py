@@ -40,12 +40,12 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def clean_text(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Remove what readers cannot see: blanks at the ends, special blanks, zero-width characters, split accents.
 
     Examples
     --------
-    >>> clean_text("re\u0301d\u00a0wine ") == "r\u00e9d wine"
+    >>> strip_invisible("re\u0301d\u00a0wine ") == "r\u00e9d wine"
     True
     """
     if not text.isascii():
@@ -59,7 +59,7 @@ def clean_table(table: FileTable) -> FileTable:
     for name, values in table.columns.items():
         if values.dtype != object:
             continue
-        cells = [clean_text(cell) or None if isinstance(cell, str) else cell for cell in values]
+        cells = [strip_invisible(cell) or None if isinstance(cell, str) else cell for cell in values]
         words = _count_no_values(cells)
         if words:
             cells = [None if isinstance(cell, str) and cell in words else cell for cell in cells]
@@ -175,6 +175,6 @@ def _to_bag(value: Any) -> dict[str, float]:
     counts = value.items() if isinstance(value, dict) else ((term, 1.0) for term in map(_to_text, value))
     bag: dict[str, float] = {}
     for term, count in counts:
-        term = clean_text(str(term))
+        term = strip_invisible(str(term))
         bag[term] = bag.get(term, 0.0) + _to_float(count)
     return bag
