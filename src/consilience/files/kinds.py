@@ -17,7 +17,7 @@ from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
 from .formats import FileMatrix
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import strip_invisible, format_cell, is_missing, is_number
+from .formats.columns import format_cell, is_missing, is_number, strip_invisible
 from .images.reading import Pictures, build_pictures, looks_like_images
 from .readings import ColumnReading
 
