@@ -98,7 +98,7 @@ def _rank(name: str, values: np.ndarray, ids: set[str], ids_elsewhere: Sequence[
     texts = values.tolist()
     if np.mean([len(text.split()) for text in texts[:1000]]) >= MAX_ID_WORDS:
         return None
-    if convert_column(name, values[:200], lenient=True) is not None:  # dates and amounts
+    if _is_measured(name, values[:200]):
         return 1 if has_id_name(name) else None
     if has_id_name(name):
         return 1
@@ -107,6 +107,14 @@ def _rank(name: str, values: np.ndarray, ids: set[str], ids_elsewhere: Sequence[
     if TITLE_NAME.fullmatch(name.strip()):
         return 3
     return 4 if position == 0 else None
+
+
+def _is_measured(name: str, values: np.ndarray) -> bool:
+    """Whether a column holds dates or amounts, also those that can be read in two ways."""
+    try:
+        return convert_column(name, values, lenient=True) is not None
+    except ValueError:  # which says what the user can do, once the column is known to be a feature
+        return True
 
 
 def _overlap(first: set[str], second: set[str]) -> bool:

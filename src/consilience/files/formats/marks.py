@@ -13,12 +13,13 @@ import numpy as np
 from .base import WrittenNumbers
 from .columns import is_missing, is_number
 
-CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR|zł|Kč|Rs\.?"
+CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR|zł|Kč|S?Fr\.?|Rs\.?"
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
 UNIT = rf"[A-Z]{{1,2}}\$|[{re.escape(SIGNS)}]|%|{CODE}"  # US$, €, %, CHF
+NO_CENTS = r"(?:/-|(?<=[.,])[-\u2013\u2014]{1,2})?"  # as in 12,- and 500/-
 CELL = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{UNIT})?\s*(?P<second>[-+\u2212])?\s*"
-    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?)\s*(?P<after>{UNIT})?\s*(?P<close>\))?",
+    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?){NO_CENTS}(?P<last>[-\u2212])?\s*(?P<after>{UNIT})?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
 THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands with either decimal mark
@@ -54,10 +55,11 @@ def split_amount(row: int, text: str) -> AmountCell | None:
     match = CELL.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
         return None
-    signs = [match["sign"], match["second"]]
-    if (match["before"] == "%") or all(signs) or (match["open"] and any(signs)):
+    signs = [sign for sign in (match["sign"], match["second"], match["last"], match["open"]) if sign]
+    is_grade = bool(match["last"]) and not re.search(r"[.,]\d", match["digits"])  # 2- is no negative number
+    if match["before"] == "%" or len(signs) > 1 or is_grade:
         return None
-    negative = bool(match["open"]) or any(sign in ("-", "\u2212") for sign in signs)
+    negative = any(sign in ("-", "\u2212", "(") for sign in signs)
     cell = AmountCell(row, text, negative, (match["before"] or match["after"] or "").upper(), match["digits"])
     return cell if cell.marks else None
 
