@@ -30,6 +30,7 @@ PATTERNS = {  # decimal mark -> pattern of numbers
 }
 MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
 AMOUNT_SHARE = 0.9  # of the cells of a column that are amounts, from which they show a decimal mark
+SAMPLED = 200  # cells of a column that are looked at first
 GROUP = r"[1-9]\d{0,2}\.\d{3}"  # the point of such a number may separate thousands
 HAS_GROUP = re.compile(rf"^[ \t]*([-+]?{GROUP})[ \t]*$", re.MULTILINE)
 HAS_POINT = re.compile(rf"^(?![ \t]*[-+]?{GROUP}[ \t]*$)[ \t]*(.*\.\d.*?)[ \t]*$", re.MULTILINE)
@@ -101,6 +102,10 @@ class MarkEvidence:
 
     def add_texts(self, column: str, values: np.ndarray) -> None:
         """Take account of a column of texts, if nearly all of them are amounts."""
+        sample = [cell for cell in values[:: max(1, len(values) // SAMPLED)] if type(cell) is str]
+        sample = [cell for cell in sample if not is_missing(cell)]
+        if sum(split_amount(0, cell) is not None for cell in sample) < len(sample) / 2:
+            return  # which saves the time to look at all of them
         if {type(cell) for cell in values} - {str, type(None)}:
             return
         texts = [cell for cell in values if cell is not None and not is_missing(cell)]
