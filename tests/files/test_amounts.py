@@ -52,6 +52,11 @@ def convert(*cells):
         ("1 234,50 zł", 1234.5),
         ("1 234,50 Kč", 1234.5),
         ("Rs. 1,23,456", 123456.0),
+        ("Rs 1,23,456/-", 123456.0),
+        ("12,- €", 12.0),
+        ("Fr. 1'234.–", 1234.0),
+        ("1.234,56-", -1234.56),
+        ("5.50- €", -5.5),
     ],
 )
 def test_amounts_are_converted(text, value):
@@ -70,6 +75,8 @@ def test_amounts_are_converted(text, value):
         "12 kg",
         "1,23,4567",
         "1,2,3",
+        "2-",
+        "(2-)",
         "12.05.2020",
         "1_000",
         "--5",
@@ -83,7 +90,7 @@ def test_other_cells_are_not_amounts(text):
     assert convert(text) is None
 
 
-@pytest.mark.parametrize("text", ["$5 dozen", "$5-$7", "5$6", "5 € each"])
+@pytest.mark.parametrize("text", ["$5 dozen", "$5-$7", "-$5-", "($5-)", "5$6", "5 € each"])
 def test_prices_in_unknown_formats_are_refused(text):
     with pytest.raises(
         ValueError, match=f"column 'price' looks like prices, but {re.escape(repr(text))} cannot be read"

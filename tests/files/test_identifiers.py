@@ -15,6 +15,10 @@ DATES = np.array([f"2020-01-{i + 1:02}" for i in range(20)], dtype=object)
 WHOLE = np.arange(100.0, 120.0)
 
 
+def write_prices(form):
+    return np.array([form.format(i + 1, i % 10) for i in range(20)], dtype=object)
+
+
 @pytest.mark.parametrize("name", ["product_id", "SKU", "customerId", "Unnamed: 0", "Item No", "order-key", "ISBN"])
 def test_names_of_identifiers(name):
     assert has_id_name(name)
@@ -36,6 +40,8 @@ def test_names_of_other_columns(name):
         ({"x": NUMBERS, "country": WORDS}, None),
         ({"x": NUMBERS, "full name": WORDS}, "full name"),
         ({"day": DATES, "x": NUMBERS}, None),
+        ({"sold": write_prices("{}.{}00 €"), "x": NUMBERS}, None),  # which may be 1.100 or 1100
+        ({"sold": write_prices("${},{}/kg"), "x": NUMBERS}, None),
         ({"story": STORIES, "x": NUMBERS}, None),
         ({"sku": CODES}, None),
         ({"sku": np.repeat(CODES[:10], 2), "x": NUMBERS}, None),

@@ -171,17 +171,21 @@ def _rank(name: str, values: np.ndarray, ids: set[str], ids_elsewhere: Sequence[
         return None
     if has_id_name(name):
         return 1
-    try:
-        is_measured = convert_column(name, values[:200], lenient=True) is not None
-    except ValueError:  # amounts that only other columns can explain
-        is_measured = True
-    if is_measured:
+    if _is_measured(name, values[:200]):
         return None
     if sum(bool(CODE.fullmatch(text.strip())) for text in texts) >= CODE_SHARE * len(texts):
         return 2
     if TITLE_NAME.fullmatch(name.strip()):
         return 3
     return 4 if position == 0 else None
+
+
+def _is_measured(name: str, values: np.ndarray) -> bool:
+    """Whether a column holds dates or amounts, also those that can be read in two ways."""
+    try:
+        return convert_column(name, values, lenient=True) is not None
+    except ValueError:  # which says what the user can do, once the column is known to be a feature
+        return True
 
 
 def _overlap(first: set[str], second: set[str]) -> bool:

@@ -82,8 +82,9 @@ def _read_once(
     columns = _drop_unnamed(columns, [column for name, column in zip(names, header, strict=True) if not name])
     if failed:
         return FileTable(columns), failed
-    for name in text_columns.intersection(columns) - options.as_text:
-        evidence.add_texts(name, columns[name])
+    for name, values in columns.items():
+        if name in text_columns and name not in options.as_text:
+            evidence.add_texts(name, values)
     numeric = [name for name, values in columns.items() if values.dtype != object]
     written = evidence.conclude(numeric, suggests_comma=delimiter == ";")
     return FileTable(columns, codes=frozenset(codes), written=written), failed

@@ -13,14 +13,15 @@ import numpy as np
 from .base import WrittenNumbers
 from .columns import is_missing, is_number
 
-CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR|zł|Kč|Rs\.?"
+CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR|zł|Kč|S?Fr\.?|Rs\.?"
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
 UNIT = rf"[A-Z]{{1,2}}\$|[{re.escape(SIGNS)}]|%|{CODE}"  # US$, €, %, CHF
 SCALES = {"k": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "mrd": 1e9}  # of amounts with a unit
+NO_CENTS = r"(?:/-|(?<=[.,])[-\u2013\u2014]{1,2})?"  # as in 12,- and 500/-
 CELL = re.compile(
     rf"(?:[<>≤≥~≈]\s*)?(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{UNIT})?\s*(?P<second>[-+\u2212])?\s*"
-    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?)"
-    rf"\s*(?P<scale>{'|'.join(SCALES)})?\s*(?P<after>{UNIT})?\s*(?P<close>\))?",
+    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?){NO_CENTS}(?P<last>[-\u2212])?\s*(?P<scale>{'|'.join(SCALES)})?\s*"
+    rf"(?P<after>{UNIT})?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
 THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands with either decimal mark
@@ -31,6 +32,7 @@ PATTERNS = {  # decimal mark -> pattern of numbers
 }
 MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
 AMOUNT_SHARE = 0.9  # of the cells of a column that are amounts, from which they show a decimal mark
+SAMPLED = 200  # cells of a column that are looked at first
 GROUP = r"[1-9]\d{0,2}\.\d{3}"  # the point of such a number may separate thousands
 HAS_GROUP = re.compile(rf"^[ \t]*([-+]?{GROUP})[ \t]*$", re.MULTILINE)
 HAS_POINT = re.compile(rf"^(?![ \t]*[-+]?{GROUP}[ \t]*$)[ \t]*(.*\.\d.*?)[ \t]*$", re.MULTILINE)
@@ -57,10 +59,11 @@ def split_amount(row: int, text: str) -> AmountCell | None:
     match = CELL.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
         return None
-    signs = [match["sign"], match["second"]]
-    if (match["before"] == "%") or all(signs) or (match["open"] and any(signs)):
+    signs = [sign for sign in (match["sign"], match["second"], match["last"], match["open"]) if sign]
+    is_grade = bool(match["last"]) and not re.search(r"[.,]\d", match["digits"])  # 2- is no negative number
+    if match["before"] == "%" or len(signs) > 1 or is_grade:
         return None
-    negative = bool(match["open"]) or any(sign in ("-", "\u2212") for sign in signs)
+    negative = any(sign in ("-", "\u2212", "(") for sign in signs)
     unit = (match["before"] or match["after"] or "").upper()
     if match["scale"] and unit in ("", "%"):
         return None
@@ -106,6 +109,10 @@ class MarkEvidence:
 
     def add_texts(self, column: str, values: np.ndarray) -> None:
         """Take account of a column of texts, if nearly all of them are amounts."""
+        sample = [cell for cell in values[:: max(1, len(values) // SAMPLED)] if type(cell) is str]
+        sample = [cell for cell in sample if not is_missing(cell)]
+        if sum(split_amount(0, cell) is not None for cell in sample) < len(sample) / 2:
+            return  # which saves the time to look at all of them
         if {type(cell) for cell in values} - {str, type(None)}:
             return
         texts = [cell for cell in values if cell is not None and not is_missing(cell)]
