@@ -69,7 +69,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
         "contested": int((run.is_contested & placed).sum()),
         "contested_among_confirmed": None if among_confirmed is None else int(among_confirmed.sum()),
-        "mean_confidence": float(run.entity_confidence.mean()),
+        "mean_confidence": float(np.nanmean(run.confidence)) if np.isfinite(run.confidence).any() else None,
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
         "view_weights": getattr(model, "view_weights_", None),

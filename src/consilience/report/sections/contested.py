@@ -6,7 +6,7 @@ import numpy as np
 
 from ..charts import build_row, build_table
 from ..facts import ReportFacts
-from ..markup import Html, format_count, format_decimal, format_integer, mark_user_text, tag
+from ..markup import Html, format_count, format_integer, mark_user_text, tag
 from .section import Section
 
 MAX_ROWS = 200
@@ -30,10 +30,11 @@ def build_contested(facts: ReportFacts) -> Section | None:
         caption, max_rows = "Entities of the lowest confidence", MAX_UNSURE
         words = "No entity has views that contradict each other. These are the entities of the lowest confidence."
         rows = np.flatnonzero(facts.labels >= 0)
-    shown = rows[np.lexsort((rows, facts.confidence[rows]))][:max_rows]
+    shown = rows[np.lexsort((rows, facts.typicality[rows]))][:max_rows]
     n_hidden = len(rows) - len(shown)
     views = (mark_user_text(name, 24) for name in facts.view_labels)
-    head = ("Entity", "Group", *views, "Confidence", *(["Text"] if facts.view_texts else []))
+    confidence = ["Confidence"] if facts.has_confidence else []
+    head = ("Entity", "Group", *views, *confidence, *(["Text"] if facts.view_texts else []))
     hidden = f"{format_integer(n_hidden)} more, with higher confidence, are in the table of all entities."
     return Section.build(
         "contested",
@@ -49,8 +50,8 @@ def _build_entity_row(facts: ReportFacts, row: int) -> list[Html]:
     cluster = int(facts.labels[row])
     by_view = (_draw_view_group(facts, int(labels[row]), cluster) for labels in facts.view_labels.values())
     text = [facts.quote_texts(row) or "–"] if facts.view_texts else []
-    confidence = format_decimal(facts.confidence[row])
-    return build_row(facts.mark_entity(row), facts.draw_group(cluster, 40), *by_view, confidence, *text)
+    confidence = [facts.write_confidence(row)] if facts.has_confidence else []
+    return build_row(facts.mark_entity(row), facts.draw_group(cluster, 40), *by_view, *confidence, *text)
 
 
 def _draw_view_group(facts: ReportFacts, label: int, cluster: int) -> Html:
