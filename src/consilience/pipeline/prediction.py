@@ -59,7 +59,7 @@ def predict_clusters(
         if names:
             columns["name"] = name_labels(labels, names)
         fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
-        confidence = estimate_confidence(estimator, saved.get("assessment"), views)
+        confidence = estimate_new_confidence(estimator, saved.get("assessment"), views)
         columns |= tabulate_confidence(np.where(fitting_labels >= 0, confidence, np.nan))
         if has_probabilities(estimator, saved.get("assessment") is not None):
             columns |= tabulate_second_choices(estimator, views, fitting_labels, names)
@@ -68,7 +68,7 @@ def predict_clusters(
     return Prediction(reading, prepared, labels, columns)
 
 
-def estimate_confidence(estimator: Any, assessment: Assessment | None, views: Views) -> np.ndarray:
+def estimate_new_confidence(estimator: Any, assessment: Assessment | None, views: Views) -> np.ndarray:
     """Return the confidence in the cluster of each new entity, NaN if the model does not justify any.
 
     docs/trust.md says how often new entities of each confidence were right, which was measured with the default method

@@ -43,8 +43,8 @@ def estimate_confidence(opened: OpenedRun, clustering: Clustering) -> np.ndarray
 
 def round_confidence(confidence: np.ndarray) -> float | None:
     """Return the mean of confidences in whole percents, None if none is known."""
-    known = confidence[np.isfinite(confidence)]
-    return round(float(known.mean()), 2) if len(known) else None
+    finite = confidence[np.isfinite(confidence)]
+    return round(float(finite.mean()), 2) if len(finite) else None
 
 
 def pack_confidence(opened: OpenedRun, clustering: Clustering) -> dict[str, str] | None:
