@@ -25,7 +25,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import consilience as cs
 from benchmarks.modern.collection import find_sets
 from benchmarks.modern.sets import prepare
-from consilience.assessment.reference import WORDS
+from consilience.assessment.reference import WORDS, choose_words
 from consilience.methods.agreement.estimator import EQUALLY_SUPPORTED
 from consilience.methods.common.halves import compute_disagreement
 from consilience.pipeline.prediction import is_beyond_chance
@@ -50,7 +50,7 @@ def check_words(views: cs.Views, classes: np.ndarray, n_clusters: int) -> dict[s
         cluster: np.bincount(classes[fitted][model.labels_ == cluster]).argmax() for cluster in np.unique(model.labels_)
     }
     right = np.array([majority.get(cluster, -1) for cluster in model.predict(views[new]).tolist()]) == classes[new]
-    words = assessment.describe_margins(model.predict_confidence(views[new]))
+    words = choose_words(assessment.estimate_confidence(model.predict_confidence(views[new])))
     record: dict[str, Any] = {"words": {word: right[words == word].tolist() for word, _ in WORDS}}
     changed = {
         name: views[new].replace_blocks({view: change(block, rng) for view, block in views[new].items()})

@@ -121,13 +121,15 @@ def test_clusters_of_an_unconfirmed_view_are_unreliable():
     assert "the clusters follow view 'blobs', which no other view confirms" in assessment.headline
     assert assessment.impurity is assessment.impurity_range is None
     assert assessment.estimate == (
-        "There is no estimate of the impurity, because the clusters follow view 'blobs', which no other view confirms."
+        "There is no estimate of the impurity, and no confidence, because the clusters follow view 'blobs', which no "
+        "other view confirms."
     )
     assert assessment.worth.startswith("Where clusters followed a view that no other confirms, more than 30%")
     assert "impurity" not in cs.assessment.Alternative(("a",), None, np.arange(150), assessment, 0.5).describe()
     figures = assessment.to_dict()
     assert figures["impurity"] is figures["impurity_range"] is None
-    assert set(assessment.certainty) <= {"doubtful", "a guess"}
+    assert np.isnan(assessment.confidence).all()
+    assert set(assessment.certainty) == {""}
 
 
 @pytest.mark.parametrize(("kind", "parameter"), [(cs.CoTrainedSpectral, "embedding"), (cs.baselines.CCAKMeans, "view")])
@@ -266,11 +268,12 @@ def test_ambiguity_is_one_minus_the_mean_margin(clean_assessment):
     assert low <= clean_assessment.impurity <= high
 
 
-def test_words_follow_the_probability_of_each_entity(clean):
+def test_words_follow_from_the_confidence_of_each_entity(clean):
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
     assessment = fit_and_assess(views)
-    probability = estimate_right(rank_margins(assessment.margin, assessment.margin), assessment.ambiguity)
-    expected = [next(word for word, least in WORDS if p >= least) for p in probability]
+    confidence = estimate_right(rank_margins(assessment.margin, assessment.margin), assessment.ambiguity)
+    np.testing.assert_allclose(assessment.confidence, confidence, rtol=0, atol=0.011)
+    expected = [next(word for word, least in WORDS if p >= least) for p in assessment.confidence]
     assert assessment.certainty.tolist() == expected
     assert len(set(expected)) > 1
     order = [word for word, _ in WORDS]
@@ -279,16 +282,16 @@ def test_words_follow_the_probability_of_each_entity(clean):
 
 
 @pytest.mark.quick
-def test_words_of_new_entities_are_those_of_equal_margins():
+def test_confidence_of_new_entities_is_that_of_equal_margins():
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
     assessment = fit_and_assess(views)
-    margin, words = assessment.margin, assessment.certainty
-    order = [word for word, _ in WORDS]
+    margin, confidence = assessment.margin, assessment.confidence
     for new, nearest in ((-1.0, margin.argmin()), (2.0, margin.argmax())):
-        assert order.index(assessment.describe_margins([new])[0]) in {order.index(words[nearest])}
+        assert assessment.estimate_confidence([new]) == pytest.approx(confidence[nearest], abs=0.011)
     rows = np.random.default_rng(0).permutation(150)[:20]
-    assert assessment.describe_margins(margin[rows]).tolist() == words[rows].tolist()
-    assert assessment.describe_margins([np.nan]).tolist() == [""]
+    np.testing.assert_array_equal(assessment.estimate_confidence(margin[rows]), confidence[rows])
+    np.testing.assert_array_equal(assessment.estimate_confidence(margin[rows] + 1e-9), confidence[rows])
+    assert np.isnan(assessment.estimate_confidence([np.nan])).tolist() == [True]
 
 
 def test_clusters_table_averages_entities(clean, clean_assessment):

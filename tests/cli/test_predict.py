@@ -55,18 +55,17 @@ def elsewhere(clustered, ab, tmp_path_factory):
 def test_new_process_predicts_the_fitted_labels(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
     estimator = load(clustered(method) / "model.zip")["estimator"]
-    probabilities = ["probability", "second", "second name"] * hasattr(estimator, "predict_proba")
-    words = ["confidence"] * hasattr(estimator, "predict_confidence")
-    shared = ["id", "cluster", "name", *probabilities]
+    second = ["second", "second name"] * hasattr(estimator, "predict_proba")
+    confidence = ["confidence", "confidence in words"] * hasattr(estimator, "predict_confidence")
+    shared = ["id", "cluster", "name", *second]
     fits = ["fits"] * hasattr(estimator, "score_outliers")
-    assert list(placed[0]) == ["id", "cluster", "name", *words, *probabilities, *fits]
+    assert list(placed[0]) == ["id", "cluster", "name", *confidence, *second, *fits]
     assert [[row[name] for name in shared] for row in placed] == [[row[name] for name in shared] for row in fitted]
 
 
 @pytest.mark.parametrize("method", ["consilience", "co-em", "convex"])
-def test_probabilities_are_written(method, elsewhere):
-    rows = read_labels(elsewhere / method)
-    assert all(0 < float(row["probability"]) <= 1 and row["second"] != row["cluster"] for row in rows)
+def test_second_choices_are_written(method, elsewhere):
+    assert all(row["second"] != row["cluster"] for row in read_labels(elsewhere / method))
 
 
 def set_outlier_scores(monkeypatch, scores):
@@ -95,11 +94,10 @@ def test_note_about_more_unfitting_rows_than_chance_explains(n_unlike, ending, d
     assert all(note.startswith(f"note: {n_unlike} of {n} new rows") and note.endswith(ending) for note in notes)
 
 
-def test_rows_that_fit_no_cluster_have_no_probability(data, clustered, monkeypatch):
+def test_rows_that_fit_no_cluster_have_no_second_choice(data, clustered, monkeypatch):
     n = N * 4 // 5
     set_outlier_scores(monkeypatch, [0.0] * 3 + [0.5] * (n - 3))
     rows = read_printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
-    assert [bool(row["probability"]) for row in rows] == [False] * 3 + [True] * (n - 3)
     assert [row["second"] for row in rows[:3]] == [""] * 3
 
 

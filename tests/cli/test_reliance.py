@@ -10,7 +10,7 @@ import pytest
 import consilience as cs
 from consilience.persist import load
 from consilience.pipeline.constraints import count_satisfied
-from consilience.pipeline.outputs import tabulate_probabilities
+from consilience.pipeline.outputs import tabulate_second_choices
 from consilience.pipeline.single_views import summarize_labels
 from consilience.report.facts import AGREEMENT_CAVEAT
 from stage import (
@@ -170,13 +170,13 @@ def test_no_assess_skips_the_assessment(odd, tmp_path, monkeypatch):
     assert 'id="reliance"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("method", "columns"), [("k-means", []), ("co-em", ["probability", "second"])])
-def test_probabilities_that_are_not_calibrated_are_left_out(method, columns, ab, tmp_path):
+@pytest.mark.parametrize(("method", "columns"), [("k-means", []), ("co-em", ["second"])])
+def test_second_choices_that_are_not_calibrated_are_left_out(method, columns, ab, tmp_path):
     """The model of co-EM has probabilities of its own; those of k-means come with the assessment."""
     run_successfully("cluster", *ab, "-k", 3, "--method", method, "--no-assess", "--out", tmp_path / "out")
-    assert [name for name in read_labels(tmp_path / "out")[0] if name in ("probability", "second")] == columns
+    assert [name for name in read_labels(tmp_path / "out")[0] if name in ("confidence", "second")] == columns
     run_successfully("predict", tmp_path / "out", *ab, "--out", tmp_path / "placed.csv")
-    assert [name for name in read_labels(tmp_path / "placed.csv")[0] if name in ("probability", "second")] == columns
+    assert [name for name in read_labels(tmp_path / "placed.csv")[0] if name in ("confidence", "second")] == columns
 
 
 def test_next_cluster_needs_a_probability_above_zero():
@@ -185,8 +185,8 @@ def test_next_cluster_needs_a_probability_above_zero():
         def predict_proba(views):
             return np.array([[0.99996, 0.00004], [0.99994, 0.00006], [0.5, 0.5], [0.3, 0.7]])
 
-    columns = tabulate_probabilities(Model, None, np.array([0, 0, 1, -1]))
-    assert columns == {"probability": [1.0, 0.9999, 0.5, None], "second": [None, 1, 0, None]}
+    columns = tabulate_second_choices(Model, None, np.array([0, 0, 1, -1]))
+    assert columns == {"second": [None, 1, 0, None]}
 
 
 def test_method_that_cannot_predict_is_not_assessed(clustered):
@@ -232,12 +232,15 @@ def test_assessment_uses_the_views_and_constraints_of_the_fit(tmp_path, monkeypa
     assert "note: Not assessed: recorded" in ran.err
 
 
-def test_certainty_is_a_word_per_entity(ab, tmp_path, monkeypatch):
-    words = property(lambda self: np.array(["sure", "a guess", ""])[np.minimum(np.arange(len(self.stability)), 2)])
-    monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
+def test_confidence_is_a_number_and_the_word_that_follows(ab, tmp_path, monkeypatch):
+    numbers = property(lambda self: np.append([0.93, 0.4], np.full(len(self.stability) - 2, np.nan)))
+    monkeypatch.setattr(cs.Assessment, "confidence", numbers, raising=False)
     ran = run_successfully("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
-    assert [row["confidence"] for row in read_labels(tmp_path / "out")][:3] == ["sure", "a guess", ""]
-    assert "Confidence in each entity's cluster: sure 1, a guess 1." in ran.out
+    rows = read_labels(tmp_path / "out")
+    assert [row["confidence"] for row in rows][:3] == ["0.93", "0.4", ""]
+    assert [row["confidence in words"] for row in rows][:3] == ["sure", "a guess", ""]
+    words = "sure from 90%, likely from 70%, doubtful from 50%, a guess below"
+    assert f"Confidence in each entity's cluster: sure 1, a guess 1 ({words})." in ran.out
 
 
 def test_probabilities_are_calibrated_before_the_model_is_saved(ab, tmp_path, monkeypatch):
@@ -294,7 +297,7 @@ def test_outliers_are_counted_separately(with_outliers):
     assert get_clusters(rows)[:4] == [-1] * 4
     assert [row["stability"] for row in rows[:4]] == [""] * 4
     assert all(row["stability"] for row in rows[4:])
-    assert all(row[name] == "" for row in rows[:4] for name in {"probability", "second"} & set(row))
+    assert all(row[name] == "" for row in rows[:4] for name in {"confidence", "second"} & set(row))
     assert (facts["clusters"], facts["outliers"]) == (3, 4)
     assert facts["sizes"] == np.bincount(get_clusters(rows)[4:]).tolist()
     assert "; 4 entities fit no cluster\n" in ran.out

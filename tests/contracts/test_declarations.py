@@ -65,7 +65,7 @@ def test_fitted_attributes_of_command_line_and_report(declaration):
     assert list(model.view_labels_) == list(views.names)
     assert np.shape(model.agreement_) == (2, 2)
     assert "<!doctype html>" in cs.Report(model, views).to_html()
-    assert cs.explain.confidence(model, views).shape == (N,)
+    assert cs.explain.clarity(model, views).shape == (N,)
 
 
 @every_declaration

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import consilience as cs
 from consilience import baselines
 from consilience.datasets import make_gaussian_views
-from consilience.explain import confidence, contested
+from consilience.explain import clarity, contested
 from consilience.explain.confidence import describe_counted_views
 
 QUICK = {"random_state": 0, "n_init": 2}
@@ -73,7 +73,7 @@ def test_every_estimator_is_tested():
 )
 def test_confidence_is_between_0_and_1(name, kind):
     model, views = fit_estimator(name, kind)
-    values = confidence(model, views)
+    values = clarity(model, views)
     assert values.shape == (60,)
     assert values.dtype == np.float64
     assert np.isfinite(values).all()
@@ -91,7 +91,7 @@ def test_confidence_is_between_0_and_1(name, kind):
 
 def test_share_of_agreeing_views_as_confidence():
     model, views = fit_estimator("MultiViewAgglomerative", "missing")
-    values = confidence(model, views)
+    values = clarity(model, views)
     for i, label in enumerate(model.labels_):
         votes = [labels[i] for labels in model.view_labels_.values() if labels[i] >= 0]
         assert values[i] == pytest.approx(votes.count(label) / len(votes))
@@ -123,11 +123,11 @@ class Stub:
     ],
 )  # fmt: skip
 def test_lead_over_next_cluster(labels, distance, expected):
-    assert confidence(Stub(labels, distance), None).tolist() == expected
+    assert clarity(Stub(labels, distance), None).tolist() == expected
 
 
 def test_outlier_has_zero_confidence():
-    assert confidence(Stub([0, -1], [[1, 4], [3, 1]]), None)[1] == 0
+    assert clarity(Stub([0, -1], [[1, 4], [3, 1]]), None)[1] == 0
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -100,11 +100,11 @@ def build_column(cells, reading=None):
 def test_items_have_the_data_and_the_results(result, products, folder):
     items, rows = read_sheet(folder / "groups.xlsx"), read_table(folder / "items.csv")
     assert list(items[0]) == [
-        *("sku", "group", "group number", "confidence", "probability", "second choice", "second choice number"),
+        *("sku", "group", "group number", "confidence", "confidence in words", "second choice", "second choice number"),
         *("contested", "price", "listed", "weight", "zip", "story", "name"),
     ]
     assert list(rows[0]) == [
-        *("sku", "name_2", "cluster", "confidence", "probability", "second name", "second", "contested"),
+        *("sku", "name_2", "cluster", "confidence", "confidence in words", "second name", "second", "contested"),
         *("price", "listed", "weight", "zip", "story", "name"),
     ]
     assert [row["sku"] for row in items] == [row["sku"] for row in rows] == products["sku"].tolist()
@@ -115,8 +115,9 @@ def test_items_have_the_data_and_the_results(result, products, folder):
     frame = result.frame
     names = np.array([*result.names, None], dtype=object)
     assert frame["second name"].tolist() == names[frame["second"].fillna(-1).astype(int)].tolist()
-    assert [row["confidence"] for row in items] == result.assessment.certainty.tolist()
-    assert [row["probability"] for row in items] == frame["probability"].tolist()
+    assert [row["confidence"] for row in items] == result.assessment.confidence.tolist()
+    assert [row["confidence in words"] for row in items] == result.assessment.certainty.tolist()
+    assert [float(row["confidence"]) for row in rows] == result.assessment.confidence.tolist()
     for column in ("price", "listed", "zip", "story"):
         assert [row[column] for row in rows] == products[column].tolist()
     assert [float(row["weight"]) for row in rows] == products["weight"].tolist()

@@ -176,10 +176,11 @@ def test_other_methods_keep_numbers(method, may, june):
         assert shared[number] > 0
 
 
-def test_confidence_of_new_rows_has_the_words_of_the_assessment(may):
+def test_confidence_of_new_rows_follows_from_the_assessment(may):
     result = cs.cluster(may)
     frame = result.predict_frame(make_products(["forks"] * 5 + ["chairs"] * 5, 9, 9000))
-    assert set(frame["confidence"]) == {"sure"}
+    assert frame["confidence"].between(0.9, 1).all()
+    assert set(frame["confidence in words"]) == {"sure"}
     assert cs.cluster(may, assess=False).predict_frame(may).columns.tolist().count("confidence") == 0
 
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from sklearn.cluster import KMeans
 
 import consilience as cs
-from consilience.explain import Mark, confidence, profile
+from consilience.explain import Mark, clarity, profile
 from consilience.plot import (
     AgreementDisplay,
     ContestedDisplay,
@@ -421,7 +421,7 @@ def test_contested_entities_have_lowest_confidence(views, kmeans):
     first, second = (kmeans.view_labels_[name] for name in display.pair_)
     split = (first >= 0) & (second >= 0) & (first != second)
     assert split[display.least_].all()
-    sure = confidence(kmeans, views)
+    sure = clarity(kmeans, views)
     np.testing.assert_array_equal(sure[display.least_], np.sort(sure[split])[:3])
 
 

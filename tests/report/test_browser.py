@@ -42,9 +42,9 @@ def hostile(tmp_path_factory):
 
 
 class Worded(cs.Assessment):
-    """An assessment with a word per entity."""
+    """An assessment with a confidence per entity."""
 
-    certainty = np.array(["sure", "a guess", "", "likely"])[np.arange(300) % 4]
+    confidence = np.where(np.arange(300) % 4, np.arange(300) % 101 / 100, np.nan)
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +287,7 @@ def test_selections_are_exported(visit, path):
     assert [row["id"] for row in rows] == [f"paper-{i:03d}" for i in range(300)]
     assert all(row["name"] == KINDS[int(row["cluster"])] for row in rows)
     assert all(KINDS[int(row["cluster"])] in row["view0"] for row in rows)
-    assert list(rows[0]) == ["id", "cluster", "name", "score", "second", "second name", "contested", "view0"]
+    assert list(rows[0]) == ["id", "cluster", "name", "second", "second name", "contested", "view0"]
     page.fill("#search", "tea")
     rows_with_tea, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
     assert rows_with_tea == [row for row in rows if "tea" in row["view0"]]
@@ -447,13 +447,14 @@ def test_hostile_names_run_no_code(visit, hostile):
     assert page.title() == clean_text(ENDING + TURNED)
 
 
-def test_confidence_is_sorted_by_its_words(visit, assessed):
+def test_confidence_is_sorted_by_its_number(visit, assessed):
     page = visit(assessed)
     button = page.locator("#find-head").get_by_role("button", name="Confidence")
     button.click()
-    assert all(re.fullmatch(r"0\.\d\d|1\.00", text) for text in column(page, "Confidence"))  # those without a word
+    assert set(column(page, "Confidence")) == {"–"}
     button.click()
-    numbers = [float(text.removeprefix("sure, ")) for text in column(page, "Confidence")]
+    cells = column(page, "Confidence")
+    numbers = [int(text.removesuffix("%, sure")) for text in cells]
     assert numbers == sorted(numbers, reverse=True)
     assert set(column(page, "Stability")) <= {"0%", "50%", "100%"}
 

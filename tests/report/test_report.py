@@ -245,11 +245,15 @@ def test_data_block_cannot_be_closed_by_its_content():
 def test_data_block_has_all_entities():
     model, views, _ = fit_model(missing=0.3)
     columns = Outline(Report(model, views).to_html()).data["columns"]
-    assert set(columns) == {"cluster", "sure", "contested", "second", "view0", "view1"}  # numbers need no names
+    assert set(columns) == {"cluster", "contested", "second", "view0", "view1"}  # numbers need no names
     np.testing.assert_array_equal(unpack(columns["cluster"]), model.labels_)
     np.testing.assert_array_equal(unpack(columns["view1"]), model.view_labels_["view1"])
     np.testing.assert_array_equal(unpack(columns["contested"]), cs.explain.contested(model.view_labels_))
-    np.testing.assert_allclose(unpack(columns["sure"]) / 1000, cs.explain.confidence(model, views), rtol=0, atol=0.0006)
+    columns = Outline(
+        Report(model, views, confidence=np.append(np.nan, np.linspace(0, 1, len(views) - 1))).to_html()
+    ).data["columns"]
+    assert unpack(columns["sure"]).tolist()[:2] == [65535, 0]
+    assert unpack(columns["sure"]).tolist()[-1] == 100
 
 
 def make_large_report(n, ids, **options):
@@ -373,7 +377,7 @@ def test_group_page_shows_support_members_and_differences():
     typical, borderline = page.split("Borderline members")
     assert re.findall(r"<b><bdi>(\d+)", typical.partition("Typical members")[2]) == ["1", "4", "7", "10", "13"]
     assert re.findall(r"<b><bdi>(\d+)", borderline) == ["58", "55", "52", "49", "46"]
-    assert "0.02, then " in borderline
+    assert "2%, a guess, then " in borderline
     assert "second choice of 20 members" in page
 
 
@@ -593,10 +597,11 @@ def test_second_grouping_is_tabulated_by_clusters():
     assert "Two groupings are equally supported by your views" in get_section(page, "hints")
 
 
-def test_confidence_of_cross_fitted_votes_is_explained():
-    assert "when the views vote on the item without having learned from it" in make_page_with_support(
-        {"a": 0.6, "b": 0.5}
-    )
+def test_confidence_is_shown_and_explained_with_an_assessment_only():
+    meaning = "Confidence is the estimated probability that an item belongs to the kind that is most frequent"
+    assert meaning in make_page_with_support({"view0": 0.6, "view1": 0.5}, assessment=assess_figures())
+    page = make_page_with_support({"view0": 0.6, "view1": 0.5})
+    assert not re.search(r"Confidence is|>Confidence<|mean confidence|%, sure", page)
 
 
 def test_hostile_view_names_in_the_support_are_escaped():
@@ -668,7 +673,7 @@ def test_impurity_needs_confirmed_views():
     model, views, _ = fit_model()
     html = Report(model, views, assessment=assess_figures(support=(0.01, 0.01))).to_html()
     assert "<dt>Estimated impurity</dt>" not in html
-    assert "There is no estimate of the impurity, because no two views confirm each other." in html
+    assert "There is no estimate of the impurity, and no confidence, because no two views confirm each other." in html
     assert "<dt>Estimated impurity</dt>" in Report(model, views, assessment=assess_figures()).to_html()
 
 
@@ -711,13 +716,15 @@ def test_assessment_replaces_the_sentence_about_unsupported_views():
 
 def test_stability_of_clusters_and_entities_is_shown(monkeypatch):
     model, views, _ = fit_model()
-    words = np.array(["sure", "likely", "doubtful", "a guess", ""])[np.arange(120) % 5]
-    monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
+    confidence = np.array([0.9, 0.89, 0.5, 0.49, np.nan])[np.arange(120) % 5]
+    monkeypatch.setattr(cs.Assessment, "confidence", confidence, raising=False)
     page = Outline(Report(model, views, assessment=assess_figures()).to_html())
     assert {group["cluster"]: group["stability"] for group in page.data["groups"]} == {0: 0.9, 1: 0.25, 2: None}
     columns = page.data["columns"]
     assert unpack(columns["stability"]).tolist() == [-1, 1000] * 60
-    assert [page.data["words"][level] for level in unpack(columns["certainty"])] == words.tolist()
+    assert unpack(columns["sure"]).tolist() == [90, 89, 50, 49, 65535] * 24
+    words = ["sure", "likely", "doubtful", "a guess"]
+    assert [page.data["words"][percent] for percent in (90, 89, 50, 49)] == words
 
 
 def test_hostile_view_names_in_the_assessment_are_escaped():

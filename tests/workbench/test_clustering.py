@@ -53,7 +53,7 @@ def test_true_groups_stay_without_decisions(warm):
     reclustering, clustering, decisions = start(warm, CLASSES)
     after, _ = decide(reclustering, clustering, decisions, action="distrust", view="a", items=[])
     np.testing.assert_array_equal(after.labels, CLASSES)
-    assert after.confidence.mean() > 0.5
+    assert after.clarity.mean() > 0.5
 
 
 def test_only_confirmed_views_contest_items(warm):
@@ -149,7 +149,7 @@ def test_outlier_leaves_its_group_and_returns_when_it_is_put_together_with_anoth
     row, other = np.flatnonzero(CLASSES == 2)[:2]
     clustering, decisions = decide(reclustering, clustering, decisions, action="outlier", items=[str(row)])
     assert clustering.labels[row] == -1
-    assert clustering.confidence[row] == 0
+    assert clustering.clarity[row] == 0
     np.testing.assert_array_equal(np.delete(clustering.labels, row), np.delete(CLASSES, row))
     clustering, _ = ask(reclustering, clustering, decisions, row, other, "together")
     assert clustering.labels[row] == clustering.labels[other] == 2

@@ -192,7 +192,7 @@ def test_outlier_is_described(result, tmp_path):
     with open_workbench(result, tmp_path) as workbench:
         decide(workbench, "outlier", [3])
         item = workbench.describe_item(3)
-        assert (item["group"], item["confidence"]) == (-1, 0.0)
+        assert (item["group"], item["confidence"]) == (-1, None)
         dump_strictly(item)
 
 

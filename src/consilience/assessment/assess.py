@@ -228,6 +228,8 @@ def run_assessment(
     task.advance(JUDGE_UNITS)
     stability = measure_stability(halves, labels)
     margin = np.full(len(labels), np.nan)
+    if groups is None and uses_reference_votes(estimator):  # the fit has left out each entity in its turn
+        margin = np.where(labels >= 0, estimator.confidence_, np.nan)
     margin[sample] = judged["margin"]
     counted = sample[labels[sample] >= 0]
     between_halves = np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])

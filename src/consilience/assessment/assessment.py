@@ -20,10 +20,12 @@ from .reference import (
     STABLE_DOUBT,
     UNRELIABLE_DOUBT,
     WORDS,
+    choose_words,
     estimate_impurity,
     estimate_right,
 )
 
+DIGITS = 6  # of margins that are compared, because equal votes may be added up in another order
 LEAST_GAIN = 0.02  # of doubt, by which a result must be better to be worth a recommendation
 LEAST_SIMILARITY = 0.95  # of two results that are nearly the same
 UNJUDGED = {  # why it is not known how well a view predicts the clusters
@@ -31,7 +33,6 @@ UNJUDGED = {  # why it is not known how well a view predicts the clusters
     "constant": "could not be judged: it is the same for all assessed entities that have it.",
     "one cluster": "is no evidence for or against the clusters: all assessed entities that have it are in one cluster.",
 }
-WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
 
@@ -70,7 +71,8 @@ class Assessment:
         in no cluster.
     margin : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the best other in the left-out vote, relative to its votes, 0 if another
-        cluster has more votes; NaN if it was not assessed.
+        cluster has more votes; NaN if it is unknown, as of entities outside the sample with other methods than
+        `Consilience`.
     copies : list of pairs of str
         Views that are nearly copies of each other, whose agreement proves nothing and does not count.
     n_assessed, n_splits : int
@@ -148,16 +150,25 @@ class Assessment:
         return len(self.confirmed)
 
     @property
-    def certainty(self) -> np.ndarray:
-        """How sure the cluster of each entity is, array of str: 'sure', 'likely', 'doubtful', 'a guess'.
+    def confidence(self) -> np.ndarray:
+        """How sure the cluster of each entity is, array of float: the estimated probability that it is right.
 
-        The words follow from the rank of the entity's margin and from the ambiguity. They are empty where an entity was
-        not assessed. If the clusters follow a view that no other confirms, no entity is more than doubtful.
-        docs/trust.md says how often each word was right on the reference sets.
+        An entity is right if it belongs to the kind that is most frequent in its cluster. The probability follows from
+        the rank of the entity's margin and from the ambiguity, and is a whole number of percents. It is NaN where the
+        margin is unknown, and for all entities if the clusters follow a view that no other confirms, or if no two
+        views confirm each other. docs/trust.md says how often entities of each confidence were right.
         """
-        return self.describe_margins(self.margin)
+        return self.estimate_confidence(self.margin)
 
-    def describe_margins(self, margin: np.ndarray) -> np.ndarray:
+    @property
+    def certainty(self) -> np.ndarray:
+        """The word for each `confidence`, array of str: 'sure', 'likely', 'doubtful', 'a guess'; empty for NaN.
+
+        From 0.9 an entity is sure, from 0.7 likely, from 0.5 doubtful, and below that a guess.
+        """
+        return choose_words(self.confidence)
+
+    def estimate_confidence(self, margin: np.ndarray) -> np.ndarray:
         """Say how sure the clusters of entities are, by their margins in the vote of views that have not seen them.
 
         Parameters
@@ -167,17 +178,23 @@ class Assessment:
 
         Returns
         -------
-        ndarray of str, shape (n_entities,)
-            'sure', 'likely', 'doubtful' or 'a guess', as in `certainty`; empty where the margin is NaN.
+        ndarray of float, shape (n_entities,)
+            As `confidence`; NaN where the margin is.
         """
         margin = np.asarray(margin, dtype=np.float64)
-        words = np.full(len(margin), "", dtype=WORD_TYPE)
+        confidence = np.full(len(margin), np.nan)
+        if self.lacks_confirmation:  # margins tell how clearly entities follow one view
+            return confidence
         has_margin = np.flatnonzero(np.isfinite(margin))
-        ranks = rank_margins(margin[has_margin], self.margin[np.isfinite(self.margin)])
-        words[has_margin] = choose_words(ranks, self.ambiguity)
-        if self.leading is not None:  # margins tell how clearly entities follow that view
-            words[np.isin(words, ("sure", "likely"))] = "doubtful"
-        return words
+        assessed = self.margin[np.isfinite(self.margin)]
+        ranks = rank_margins(np.round(margin[has_margin], DIGITS), np.round(assessed, DIGITS))
+        confidence[has_margin] = estimate_right(ranks, self.ambiguity)
+        return confidence
+
+    @property
+    def lacks_confirmation(self) -> bool:
+        """Whether the clusters follow a view that no other confirms, or no two of several views confirm each other."""
+        return self.leading is not None or (len(self.compared) > 1 and self._n_confirmed < 2)
 
     @property
     def compared(self) -> list[str]:
@@ -306,7 +323,8 @@ class Assessment:
                     f"rows of {list_views(self.averaged)} are averages over several entities, so that these figures "
                     "are too good"
                 )
-            return f"There is no estimate of the impurity, because {reason}."
+            lacking = "the impurity, and no confidence," if self.lacks_confirmation else "the impurity,"
+            return f"There is no estimate of {lacking} because {reason}."
         low, high = self.impurity_range
         return (
             f"Estimated impurity: {self.impurity:.0%} of the entities are in a cluster that consists mostly of "
@@ -485,15 +503,6 @@ def rank_margins(margin: np.ndarray, assessed: np.ndarray) -> np.ndarray:
     ordered = np.sort(assessed)
     n_below, n_up_to = (np.searchsorted(ordered, margin, side=side) for side in ("left", "right"))
     return np.minimum(1.0, (n_below + n_up_to + 1) / (2 * max(1, len(ordered))))
-
-
-def choose_words(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
-    """Return the word for the certainty of entities with these ranks."""
-    probability = estimate_right(ranks, ambiguity)
-    words = np.full(len(ranks), WORDS[-1][0], dtype=WORD_TYPE)
-    for word, least in reversed(WORDS):
-        words[probability >= least] = word
-    return words
 
 
 def tabulate_views(

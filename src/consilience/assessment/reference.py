@@ -18,7 +18,9 @@ STABLE_DOUBT = 0.16  # ... and at most this doubt
 UNRELIABLE_DOUBT = 0.40  # above this doubt a result is not to be relied on
 LEAST_SUPPORT = 0.05  # below which no other view confirms a view
 LEAST_SHARED = 20  # entities that two views must share to be compared
-WORDS = (("sure", 0.9), ("likely", 0.7), ("doubtful", 0.5), ("a guess", 0.0))  # with the least probability of each
+WORDS = (("sure", 0.9), ("likely", 0.7), ("doubtful", 0.5), ("a guess", 0.0))  # with the least confidence of each
+WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.01, 0.99  # nothing is certain
 RIGHT_INTERCEPT, RIGHT_RANK, RIGHT_AMBIGUITY = 3.28, 2.41, -9.00  # log-odds that an entity is in the right cluster
 ENTITIES_PER_CLUSTER = 20  # with fewer, halves are too small and disagreement is overstated
 
@@ -44,5 +46,34 @@ def estimate_impurity(doubt: float) -> tuple[float, tuple[float, float]]:
 
 
 def estimate_right(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
-    """Return the probability that entities belong to the majority of their cluster, by the ranks of their margins."""
-    return 1 / (1 + np.exp(-(RIGHT_INTERCEPT + RIGHT_RANK * ranks + RIGHT_AMBIGUITY * ambiguity)))
+    """Return the probability that entities belong to the majority of their cluster, by the ranks of their margins.
+
+    It is rounded to whole percents, so that the word for it follows from the number that is shown.
+    """
+    probability = 1 / (1 + np.exp(-(RIGHT_INTERCEPT + RIGHT_RANK * ranks + RIGHT_AMBIGUITY * ambiguity)))
+    return np.round(np.clip(probability, LEAST_CONFIDENCE, MOST_CONFIDENCE), 2)
+
+
+def choose_words(confidence: np.ndarray) -> np.ndarray:
+    """Return the word for each confidence: all words for how sure a cluster is come from here; empty for NaN.
+
+    Examples
+    --------
+    >>> choose_words(np.array([0.9, 0.89, 0.5, 0.49, np.nan])).tolist()
+    ['sure', 'likely', 'doubtful', 'a guess', '']
+    """
+    words = np.full(np.shape(confidence), "", dtype=WORD_TYPE)
+    for word, least in reversed(WORDS):
+        words[confidence >= least] = word
+    return words
+
+
+def describe_words() -> str:
+    """Return which word follows from which confidence.
+
+    Examples
+    --------
+    >>> describe_words()
+    'sure from 90%, likely from 70%, doubtful from 50%, a guess below'
+    """
+    return ", ".join(f"{word} from {least:.0%}" if least else f"{word} below" for word, least in WORDS)

@@ -2,7 +2,7 @@
 
 from .columns import OriginalColumn
 from .comparisons import compare_clusters, compare_each_cluster
-from .confidence import confidence, contested
+from .confidence import clarity, contested
 from .consensus import build_consensus_graph, embed_graph, joint_embedding
 from .differences import Difference, find_differences
 from .embedding import embed
@@ -26,10 +26,10 @@ __all__ = [
     "SurvivalTest",
     "build_consensus_graph",
     "build_hierarchy",
+    "clarity",
     "compare_clusters",
     "compare_each_cluster",
     "compare_survival",
-    "confidence",
     "contested",
     "describe_support",
     "embed",

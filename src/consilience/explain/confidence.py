@@ -1,4 +1,4 @@
-"""How sure a model is of each entity's cluster, and which entities the views disagree on."""
+"""How clearly a model decides for each entity's cluster, and which entities the views disagree on."""
 
 from __future__ import annotations
 
@@ -54,8 +54,11 @@ def describe_counted_views(n_views: int, confirmed: Collection[str] | None) -> s
     return f" by the {len(confirmed)} of {n_views} views that are confirmed" if 2 <= len(confirmed) < n_views else ""
 
 
-def confidence(model: Any, views: Views) -> np.ndarray:
-    """Return how sure the model is of each entity's cluster, from 0 to 1.
+def clarity(model: Any, views: Views) -> np.ndarray:
+    """Return how clearly the model decides for each entity's cluster, from 0 to 1.
+
+    It orders the entities of a cluster from typical to borderline ones, and is no probability of being right: that is
+    `Assessment.confidence`.
 
     It is the model's `confidence_` if it has one, as `consilience.Consilience` has. Otherwise it is the probability of
     the entity's cluster if the model has `predict_proba`, as mixtures, k-means and spectral estimators have. Otherwise
@@ -80,26 +83,26 @@ def confidence(model: Any, views: Views) -> np.ndarray:
     >>> import consilience as cs
     >>> views = cs.Views([[[0.0], [1.0], [4.0], [9.0], [10.0]]])
     >>> model = cs.MultiViewKMeans(n_clusters=2, random_state=0).fit(views)
-    >>> int(cs.explain.confidence(model, views).argmin())  # the row between the clusters
+    >>> int(cs.explain.clarity(model, views).argmin())  # the row between the clusters
     2
     """
     labels = np.asarray(model.labels_)
-    values = choose_measure(model).measure(model, views, labels)
+    measure = next(measure for measure in MEASURES if measure.applies(model))
+    values = measure.measure(model, views, labels)
     return np.where(labels < 0, 0.0, np.clip(np.nan_to_num(values), 0.0, 1.0))
 
 
-class ConfidenceMeasure(NamedTuple):
-    """A way to measure how sure a model is of each entity's cluster."""
+def order_by_confidence(confidence: np.ndarray, clarity: np.ndarray) -> np.ndarray:
+    """Return numbers that order entities by confidence; clarity orders those whose confidence is equal or unknown."""
+    step = 0.005  # less than that of confidence, which is in whole percents
+    return np.where(np.isfinite(confidence), confidence, clarity) + step * clarity
+
+
+class ClarityMeasure(NamedTuple):
+    """A way to measure how clearly a model decides for each entity's cluster."""
 
     applies: Callable[[Any], bool]  # to a model
     measure: Callable[[Any, Views, np.ndarray], np.ndarray]  # of a model, its views and its labels
-    meaning: str  # completes "Confidence is ..."
-    median: str  # what the median is called
-
-
-def choose_measure(model: Any) -> ConfidenceMeasure:
-    """Return the first of the measures that applies to a model."""
-    return next(measure for measure in MEASURES if measure.applies(model))
 
 
 def measure_probability(model: Any, views: Views, labels: np.ndarray) -> np.ndarray:
@@ -129,29 +132,11 @@ def measure_view_share(model: Any, views: Views, labels: np.ndarray) -> np.ndarr
 
 
 MEASURES = (
-    ConfidenceMeasure(
+    ClarityMeasure(
         lambda model: hasattr(model, "confidence_"),
         lambda model, views, labels: np.asarray(model.confidence_, dtype=np.float64),  # noqa: ARG005
-        "the lead of the entity's cluster over the second when the views vote on the entity without having learned "
-        "from it: 0 for a tie, 1 if no other cluster has a vote",
-        "median lead over the second cluster",
     ),
-    ConfidenceMeasure(
-        lambda model: hasattr(model, "predict_proba"),
-        measure_probability,
-        "the probability that the model gives to the entity's cluster",
-        "median probability",
-    ),
-    ConfidenceMeasure(
-        lambda model: hasattr(model, "transform") or hasattr(model, "embeddings_"),
-        measure_nearness,
-        "how much nearer the entity's cluster is than the next: 0 halfway between the two, 1 at the center",
-        "median lead over the next cluster",
-    ),
-    ConfidenceMeasure(
-        lambda model: True,  # noqa: ARG005
-        measure_view_share,
-        "the share of the entity's views that agree with the model",
-        "median share of views",
-    ),
+    ClarityMeasure(lambda model: hasattr(model, "predict_proba"), measure_probability),
+    ClarityMeasure(lambda model: hasattr(model, "transform") or hasattr(model, "embeddings_"), measure_nearness),
+    ClarityMeasure(lambda model: True, measure_view_share),  # noqa: ARG005
 )

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..assessment.reference import choose_words
 from ..data import Table, Views
 from ..methods.common.margins import find_runner_up
 from .log import RunLog, count_noun
@@ -48,26 +49,33 @@ def has_probabilities(estimator: Any, is_assessed: bool) -> bool:
     return hasattr(estimator, "predict_proba") and (is_assessed or not hasattr(estimator, "calibrate"))
 
 
-def tabulate_probabilities(
+def tabulate_confidence(confidence: np.ndarray) -> dict[str, list[Any]]:
+    """Return the columns of confidence, a number and the word that follows from it; none if it is unknown."""
+    if not np.isfinite(confidence).any():
+        return {}
+    return {
+        "confidence": round_numbers(confidence, 2),
+        "confidence in words": [word or None for word in choose_words(confidence).tolist()],
+    }
+
+
+def tabulate_second_choices(
     estimator: Any, views: Views, labels: np.ndarray, names: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Return columns of each entity's probability to be in its cluster, and of its next most probable cluster.
+    """Return columns of each entity's next most probable cluster.
 
-    There are none if the model has a single cluster. Cells of entities that fit no cluster are empty, and so is the
-    next cluster if its probability rounds to 0. Without `names` of the clusters, that of the next one is left out.
+    There are none if the model has a single cluster. Cells of entities that fit no cluster are empty, and so are those
+    whose probability rounds to 0. Without `names` of the clusters, that of the next one is left out.
     """
     probabilities = np.array(estimator.predict_proba(views), dtype=np.float64)
     if probabilities.shape[1] < 2:
         return {}
     rows = np.flatnonzero(labels >= 0)
-    probability, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
-    probability[rows], runner_up, next_probability = find_runner_up(probabilities[rows], labels[rows])
+    second = np.full(len(labels), -1)
+    _, runner_up, next_probability = find_runner_up(probabilities[rows], labels[rows])
     is_shown = np.round(next_probability, DIGITS) > 0
     second[rows[is_shown]] = runner_up[is_shown]
-    columns: dict[str, list[Any]] = {
-        "probability": round_numbers(probability, DIGITS),
-        "second": mark_unclustered(second),
-    }
+    columns: dict[str, list[Any]] = {"second": mark_unclustered(second)}
     if names:
         columns["second name"] = name_labels(second, names)
     return columns

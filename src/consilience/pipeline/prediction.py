@@ -17,7 +17,7 @@ from .loading import note_left_out, read_as_fitted
 from .log import RunLog
 from .memory import MemoryInputs
 from .options import RunOptions
-from .outputs import has_probabilities, name_labels, tabulate_probabilities
+from .outputs import has_probabilities, name_labels, tabulate_confidence, tabulate_second_choices
 
 SIGNIFICANCE = 0.001  # probability below which a number of rows without a cluster is more than chance gives
 
@@ -59,25 +59,24 @@ def predict_clusters(
         if names:
             columns["name"] = name_labels(labels, names)
         fitting_labels = labels if fits_none is None else np.where(fits_none, -1, labels)
-        words = describe_confidence(estimator, saved.get("assessment"), views)
-        if words is not None:
-            columns["confidence"] = np.where(fitting_labels >= 0, words, "").tolist()
+        confidence = estimate_new_confidence(estimator, saved.get("assessment"), views)
+        columns |= tabulate_confidence(np.where(fitting_labels >= 0, confidence, np.nan))
         if has_probabilities(estimator, saved.get("assessment") is not None):
-            columns |= tabulate_probabilities(estimator, views, fitting_labels, names)
+            columns |= tabulate_second_choices(estimator, views, fitting_labels, names)
         if fits_none is not None:
             columns["fits"] = np.where(~fits_none & (labels >= 0), "yes", "no").tolist()
     return Prediction(reading, prepared, labels, columns)
 
 
-def describe_confidence(estimator: Any, assessment: Assessment | None, views: Views) -> np.ndarray | None:
-    """Return a word per new entity for the confidence in its cluster, None if the model does not justify any.
+def estimate_new_confidence(estimator: Any, assessment: Assessment | None, views: Views) -> np.ndarray:
+    """Return the confidence in the cluster of each new entity, NaN if the model does not justify any.
 
-    The words are those of the assessment. docs/trust.md says how often each was right for new entities, which was
-    measured with the default method and its default predictors.
+    docs/trust.md says how often new entities of each confidence were right, which was measured with the default method
+    and its default predictors.
     """
     if assessment is None or not hasattr(estimator, "predict_confidence") or not uses_reference_votes(estimator):
-        return None
-    return assessment.describe_margins(estimator.predict_confidence(views))
+        return np.full(len(views), np.nan)
+    return assessment.estimate_confidence(estimator.predict_confidence(views))
 
 
 def find_unfitting(estimator: Any, views: Views, log: RunLog, advice: str) -> np.ndarray | None:

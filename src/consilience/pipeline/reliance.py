@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..assessment import Alternative, Assessment, assess
-from ..assessment.reference import WORDS
+from ..assessment.reference import WORDS, describe_words
 from ..methods.common.halves import match_clusters
 from .fitting import FittedRun
 from .loading import LoadedData
@@ -75,7 +75,7 @@ def describe_reliance(assessment: Assessment) -> list[str]:
     counts = Counter(assessment.certainty.tolist())
     parts = [f"{word} {counts[word]:,}" for word, _ in WORDS if counts[word]]
     if parts:
-        sentences.append(f"Confidence in each entity's cluster: {', '.join(parts)}.")
+        sentences.append(f"Confidence in each entity's cluster: {', '.join(parts)} ({describe_words()}).")
     return [*sentences, *assessment.notes]
 
 

@@ -18,12 +18,13 @@ from ..explain import (
     OriginalColumn,
     build_consensus_graph,
     build_hierarchy,
-    confidence,
+    clarity,
     contested,
     embed_graph,
     find_differences,
     joint_map,
 )
+from ..explain.confidence import order_by_confidence
 from ..explain.levels import choose_level_names
 from ..explain.namer import ClusterDescription, describe_clusters, separate_names
 from ..explain.names import choose_names
@@ -42,7 +43,14 @@ from .loading import LoadedData, compute_digest, describe_views
 from .mapping import describe_mapping
 from .names import choose_noun, describe_unknown, match_names, read_given_names, read_names
 from .options import RunOptions
-from .outputs import has_probabilities, mark_unclustered, name_labels, round_numbers, tabulate_probabilities
+from .outputs import (
+    has_probabilities,
+    mark_unclustered,
+    name_labels,
+    round_numbers,
+    tabulate_confidence,
+    tabulate_second_choices,
+)
 from .reliance import name_column, spread_labels
 from .seeds import build_seeds_section
 
@@ -72,9 +80,19 @@ class PipelineRun:
         return np.asarray(self.fitted.estimator.labels_)
 
     @cached_property
-    def entity_confidence(self) -> np.ndarray:
-        """Confidence in each entity's cluster, 0 to 1."""
-        return confidence(self.fitted.estimator, self.fitted.views)
+    def clarity(self) -> np.ndarray:
+        """How clearly the model decides for each entity's cluster, 0 to 1."""
+        return clarity(self.fitted.estimator, self.fitted.views)
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """Confidence in each entity's cluster, 0 to 1; NaN if it is unknown, as it is without an assessment."""
+        return np.full(len(self.labels), np.nan) if self.assessment is None else self.assessment.confidence
+
+    @cached_property
+    def typicality(self) -> np.ndarray:
+        """Numbers that order the entities of a cluster from borderline to typical ones."""
+        return order_by_confidence(self.confidence, self.clarity)
 
     @cached_property
     def is_contested(self) -> np.ndarray:
@@ -157,7 +175,7 @@ class PipelineRun:
             self.cluster_terms,
             self.automatic_names,
             self.labels,
-            self.entity_confidence,
+            self.typicality,
             self.data.views.ids,
             texts,
             differences,
@@ -209,21 +227,19 @@ class PipelineRun:
         return {name: text for name, text in texts.items() if text is not None}
 
     @cached_property
-    def probability_columns(self) -> dict[str, list[Any]]:
-        """The probability of each entity's cluster and the next most probable one, if the model has probabilities."""
+    def second_choice_columns(self) -> dict[str, list[Any]]:
+        """The next most probable cluster of each entity, if the model has probabilities."""
         model = self.fitted.estimator
         if not has_probabilities(model, self.assessment is not None):
             return {}
-        return tabulate_probabilities(model, self.fitted.views, self.labels, self.cluster_names)
+        return tabulate_second_choices(model, self.fitted.views, self.labels, self.cluster_names)
 
     @cached_property
     def entity_columns(self) -> dict[str, list[Any]]:
         """The columns of labels.csv after the id, as cells."""
         model, labels, assessment = self.fitted.estimator, self.labels, self.assessment
         columns: dict[str, list[Any]] = {"cluster": labels.tolist(), "name": name_labels(labels, self.cluster_names)}
-        if assessment is not None:
-            columns["confidence"] = assessment.certainty.tolist()
-        columns |= self.probability_columns
+        columns |= tabulate_confidence(self.confidence) | self.second_choice_columns
         if assessment is not None:
             columns["stability"] = round_numbers(assessment.stability, 2)
         columns["contested"] = np.where(self.is_contested, "yes", "no").tolist()
@@ -285,14 +301,13 @@ class PipelineRun:
                 "seed": options.seed,
                 **({"--set": ", ".join(settings)} if settings else {}),
             },
-            # otherwise the report computes and explains it
-            confidence=self.entity_confidence if self.fitted.features else None,
+            clarity=self.clarity,
             assessment=self.assessment,
             selection=self.fitted.selection,
             names=self.cluster_names,
             layout=self.layout,
             hierarchy=self.hierarchy,
-            second_choice=self.probability_columns.get("second"),
+            second_choice=self.second_choice_columns.get("second"),
             reason_not_assessed=DECIDED if "decisions" in self.facts else None,
             level_names=self.level_names,
             noun=self.noun,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..assessment.reference import describe_words
 from ..data.frames import find_free_name
 from ..explain import find_differences, typical
 from ..report.markup import truncate
@@ -48,8 +49,10 @@ class Description(NamedTuple):
 RESULTS = {  # by the name in labels.csv
     "name": Description("group", "name of the item's group, from what marks it; empty if the item fits no group"),
     "cluster": Description("group number", "number of the group, as in the report; -1 if the item fits no group"),
-    "confidence": Description("confidence", "how sure the group of the item is: sure, likely, doubtful or a guess"),
-    "probability": Description("probability", "probability of the group, by the model", "0.0%"),
+    "confidence": Description(
+        "confidence", "estimated probability that the item belongs to the kind most frequent in its group", "0%"
+    ),
+    "confidence in words": Description("confidence in words", f"the word for it: {describe_words()}"),
     "second name": Description("second choice", "name of the next most probable group; empty if it is out of question"),
     "second": Description("second choice number", "number of this next group"),
     "contested": Description(
@@ -205,7 +208,7 @@ def list_typical(run: PipelineRun, n_clusters: int) -> list[list[str]]:
     """Return for each cluster the ids of the entities of highest confidence, with the beginning of their texts."""
     names, texts = run.data.prepared.names.tolist(), list(run.texts.values())
     lines = []
-    for rows in typical(run.labels, run.entity_confidence, N_TYPICAL):
+    for rows in typical(run.labels, run.typicality, N_TYPICAL):
         titles = [next((str(text[row]) for text in texts if text[row]), "") for row in rows.tolist()]
         shown = [truncate(" ".join(title[: 4 * MAX_TITLE].split()), MAX_TITLE) for title in titles]
         lines.append(

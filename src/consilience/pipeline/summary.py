@@ -70,7 +70,7 @@ def summarize_run(run: PipelineRun, log: RunLog) -> dict[str, Any]:
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
         "contested": int(run.is_contested.sum()),
-        "mean_confidence": float(run.entity_confidence.mean()),
+        "mean_confidence": float(np.nanmean(run.confidence)) if np.isfinite(run.confidence).any() else None,
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
         "view_weights": getattr(model, "view_weights_", None),

@@ -62,7 +62,7 @@ def collect_cell_results(run: PipelineRun, names: np.ndarray) -> dict[str, np.nd
         names,
         model.labels_,
         names=run.cluster_names,
-        confidence=run.entity_confidence,
+        confidence=run.confidence if np.isfinite(run.confidence).any() else None,
         view_labels=model.view_labels_,
         embedding=run.joint_embedding,
         joint_map=run.layout,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..assessment import Assessment
-from ..explain import confidence, contested
+from ..explain import clarity, contested
 from ..metrics import agreement_matrix
 from ._docs import share_docs
 from ._figure import COLORS, draw_heatmap, escape_name, get_axes_grid, heatmap_size, label_cells
@@ -28,7 +28,7 @@ class ContestedDisplay:
     view_labels : mapping of str to array-like of int, shape (n_entities,)
         The cluster of each entity by each view, -1 if it lacks the view; a model's ``view_labels_``.
     sure : array-like of float, shape (n_entities,)
-        Confidence of the model in each label; from `consilience.explain.confidence`.
+        How clearly the model decides for each label; from `consilience.explain.clarity`.
     ids : sequence, optional
         Names of the entities; by default their numbers.
     confirmed : collection of str, optional
@@ -45,7 +45,7 @@ class ContestedDisplay:
     image_, texts_ : AxesImage, list of Text
         The cells, NaN on the diagonal, and the numbers in them.
     least_, bars_ : ndarray of int, BarContainer
-        The contested entities with the lowest confidence, and their bars.
+        The contested entities that are least clear, and their bars.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class ContestedDisplay:
         ax.set_title(f"{n:,} contested by these two views, of {total:,} with both", fontsize="medium")
 
     def _draw_bars(self, first: np.ndarray, second: np.ndarray) -> None:
-        """Draw the confidence of the least certain entities, with the clusters by the two views."""
+        """Draw the clarity of the least clear entities, with the clusters by the two views."""
         ax, positions = self.ax_[1], range(len(self.least_))
         names = [escape_name(i if self.ids is None else self.ids[i]) for i in self.least_]
         texts = [f"{name}:  {first[i]} or {second[i]}" for name, i in zip(names, self.least_, strict=True)]
@@ -144,8 +144,8 @@ class ContestedDisplay:
         ax.set_ylim(max(len(self.least_), 4) - 0.4, -0.6)
         ax.set_xlim(0, 1.15)
         ax.set_xticks([0, 0.5, 1])
-        ax.set_xlabel("confidence")
-        ax.set_title("lowest confidence", fontsize="medium")
+        ax.set_xlabel("clarity")
+        ax.set_title("least clear", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         if not len(self.least_):
             ax.text(0.5, 0.5, "no entity is contested", transform=ax.transAxes, ha="center", va="center")
@@ -179,4 +179,4 @@ class ContestedDisplay:
         views = check_fitted_views(model, views)
         ids = None if views.ids is None else views.ids.tolist()
         confirmed = None if assessment is None else assessment.confirmed
-        return cls(view_labels, confidence(model, views), ids, confirmed).plot(ax, pair=pair, n_least=n_least)
+        return cls(view_labels, clarity(model, views), ids, confirmed).plot(ax, pair=pair, n_least=n_least)

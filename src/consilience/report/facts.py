@@ -12,20 +12,21 @@ import numpy as np
 
 from ..affinities import Operator
 from ..assessment import Assessment
+from ..assessment.reference import choose_words
 from ..data import Views
 from ..explain import (
     Hierarchy,
     OriginalColumn,
     build_consensus_graph,
     build_hierarchy,
-    confidence,
+    clarity,
     contested,
     embed_graph,
     joint_map,
     name_clusters,
     name_levels,
 )
-from ..explain.confidence import choose_measure
+from ..explain.confidence import order_by_confidence
 from ..methods.common.margins import find_runner_up
 from ..selection import Selection
 from .charts import N_COLORS, N_SHAPES
@@ -69,7 +70,9 @@ class ReportFacts:
     settings : mapping, optional
         Further settings to list.
     custom_confidence : array-like of float, shape (n_entities,), optional
-        Confidence in each entity's cluster, 0 to 1; by default `explain.confidence` of the model.
+        Confidence in each entity's cluster, 0 to 1, NaN if unknown; by default that of the assessment.
+    custom_clarity : array-like of float, shape (n_entities,), optional
+        What orders entities of equal or unknown confidence; by default `explain.clarity` of the model.
     assessment : Assessment, optional
         How reliable the clusters are.
     selection : Selection, optional
@@ -114,6 +117,7 @@ class ReportFacts:
     thumbnails: Sequence[bytes | None] | Callable[[int], bytes | None] | None = None
     settings: Mapping[str, Any] | None = None
     custom_confidence: Any = None
+    custom_clarity: Any = None
     assessment: Assessment | None = None
     selection: Selection | None = None
     custom_names: Sequence[str] | None = None
@@ -135,6 +139,8 @@ class ReportFacts:
             self._check_length("thumbnails", self.thumbnails, "give one per entity, None if there is none")
         if self.custom_confidence is not None:
             self._check_length("confidence", self.custom_confidence, "give one number per entity")
+        if self.custom_clarity is not None:
+            self._check_length("clarity", self.custom_clarity, "give one number per entity")
         if self.known_classes is not None:
             self._check_length("labels", self.known_classes, "give one class per entity, None if it is not known")
         if self.custom_names is not None and len(self.custom_names) <= self.labels.max(initial=-1):
@@ -299,17 +305,32 @@ class ReportFacts:
 
     @cached_property
     def confidence(self) -> np.ndarray:
-        """Confidence in each entity's cluster, 0 to 1; 0 for entities in no cluster."""
-        values = confidence(self.model, self.views) if self.custom_confidence is None else self.custom_confidence
-        return np.where(self.labels >= 0, np.clip(np.nan_to_num(np.asarray(values, dtype=np.float64)), 0, 1), 0.0)
+        """Confidence in each entity's cluster, 0 to 1 in whole percents; NaN if unknown, and outside of clusters."""
+        values = np.full(self.n, np.nan)
+        if self.custom_confidence is not None:
+            values = np.round(np.clip(np.asarray(self.custom_confidence, dtype=np.float64), 0, 1), 2)
+        elif self.assessment is not None:
+            values = self.assessment.confidence
+        return np.where(self.labels >= 0, values, np.nan)
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether the confidence in the cluster of any entity is known and means anything."""
+        return self.shows_views and bool(np.isfinite(self.confidence).any())
 
     @cached_property
-    def confidence_meaning(self) -> tuple[str, str]:
-        """What confidence is, to follow "Confidence is ...", and what its median is called."""
-        if self.custom_confidence is not None:
-            return "as given with the data, from 0 to 1", "median of the values given"
-        measure = choose_measure(self.model)
-        return measure.meaning, measure.median
+    def typicality(self) -> np.ndarray:
+        """Numbers that order entities from borderline to typical ones."""
+        if self.custom_clarity is not None:
+            return order_by_confidence(self.confidence, np.asarray(self.custom_clarity, dtype=np.float64))
+        if self.custom_confidence is not None and np.isfinite(self.confidence[self.labels >= 0]).all():
+            return np.nan_to_num(self.confidence)
+        return order_by_confidence(self.confidence, clarity(self.model, self.views))
+
+    def write_confidence(self, row: int) -> str:
+        """Write the confidence in an entity's cluster, and the word that follows from it."""
+        word = str(choose_words(self.confidence[[row]])[0])
+        return f"{self.confidence[row]:.0%}, {word}" if word else "–"
 
     @cached_property
     def confirmed(self) -> list[str] | None:
@@ -322,11 +343,6 @@ class ReportFacts:
         if not self.view_labels:
             return np.zeros(self.n, bool)
         return contested(self.view_labels, self.confirmed) & (self.labels >= 0)
-
-    @cached_property
-    def certainty(self) -> np.ndarray | None:
-        """A word per entity for the confidence in its cluster, empty if not assessed; None without assessment."""
-        return None if self.assessment is None else self.assessment.certainty
 
     @cached_property
     def stability(self) -> dict[int, float]:

@@ -154,9 +154,9 @@ def _list_colors(facts: ReportFacts) -> Iterator[dict[str, Any]]:
     """Yield agreement and confidence, the known classes, and the columns, the most useful first."""
     if facts.shows_views and len(facts.view_labels) > 1:
         yield _pack_agreement(facts)
-    if facts.shows_views:
-        scale = {"low": 0.0, "high": 1.0, "top": 1000, "shown": [0, 1000], "scale": "linear", "decimals": 2}
-        yield {"name": "Confidence", "kind": "number", "column": "sure", "unit": "", **scale}
+    if facts.has_confidence:
+        scale = {"low": 0.0, "high": 100.0, "top": 100, "shown": [0, 100], "scale": "linear", "decimals": 0}
+        yield {"name": "Confidence", "kind": "number", "column": "sure", "unit": "%", **scale}
     if facts.classes is not None:
         names = [None if value is None else facts.name_class(value) for value in facts.classes]
         color = _pack_categories("Known classes", names)

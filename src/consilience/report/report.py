@@ -53,7 +53,10 @@ class Report:
     settings : mapping, optional
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional
-        Confidence in each entity's cluster, 0 to 1; by default `consilience.explain.confidence`.
+        Confidence in each entity's cluster, 0 to 1, NaN if unknown; by default that of the assessment. Without either
+        the page shows none.
+    clarity : array-like of shape (n_entities,), optional
+        What orders entities of equal or unknown confidence; by default `consilience.explain.clarity`.
     assessment : Assessment, optional
         How reliable the clusters are, by `consilience.assess`. The page then begins with its verdict.
     selection : Selection, optional
@@ -103,6 +106,7 @@ class Report:
         thumbnails: Sequence[bytes | None] | Callable[[int], bytes | None] | None = None,
         settings: Mapping[str, Any] | None = None,
         confidence: Any = None,
+        clarity: Any = None,
         assessment: Assessment | None = None,
         selection: Selection | None = None,
         names: Sequence[str] | None = None,
@@ -129,6 +133,7 @@ class Report:
             thumbnails=thumbnails,
             settings=settings,
             custom_confidence=confidence,
+            custom_clarity=clarity,
             assessment=assessment,
             selection=selection,
             custom_names=names,

@@ -21,7 +21,7 @@ from ..methods.common.margins import find_runner_up, measure_vote_margins
 from .knowledge import DecisionSet, Entry, is_about_pair
 from .propagation import propagate_statements
 
-CLEAR_CONFIDENCE = 0.5  # from which no other group has half as many votes: the item is typical of its group
+CLEAR = 0.5  # clarity from which no other group has half as many votes: the item is typical of its group
 LEAST_EVIDENCE = 2  # more answers for than against that typical items of two groups, or of two parts, show the same
 CERTAIN_VOTES = 1e4  # those of the views add up to about their number
 N_PARTS, LEAST_PART = 4, 5  # parts of a group that are compared with each other, and their least mean size
@@ -76,7 +76,7 @@ class Clustering:
         return self.state.labels
 
     @cached_property
-    def confidence(self) -> np.ndarray:
+    def clarity(self) -> np.ndarray:
         """Margin of each item's group over the second, from 0 to 1; 0 for outliers."""
         margins = measure_vote_margins(self.balanced, np.maximum(self.compact, 0))
         return np.where(self.compact >= 0, margins, 0.0)
@@ -89,7 +89,7 @@ class Clustering:
     @cached_property
     def is_clear(self) -> np.ndarray:
         """Mask of items whose vote is clear."""
-        return measure_vote_margins(self.balanced, self.leading_group) >= CLEAR_CONFIDENCE
+        return measure_vote_margins(self.balanced, self.leading_group) >= CLEAR
 
     @cached_property
     def second(self) -> np.ndarray:
@@ -118,9 +118,9 @@ class Clustering:
         return contested(self.view_labels, self.confirmed) & (self.labels >= 0)
 
     def find_typical(self, group: int, n: int, left_out: frozenset[int] = frozenset()) -> list[int]:
-        """Return the members of a group, numbered from 0, of the highest confidence."""
+        """Return the members of a group, numbered from 0, that are most clearly in it."""
         members = np.flatnonzero(self.compact == group)
-        ordered = members[np.argsort(-self.confidence[members], kind="stable")].tolist()
+        ordered = members[np.argsort(-self.clarity[members], kind="stable")].tolist()
         return [row for row in ordered[: n + len(left_out)] if row not in left_out][:n]
 
     def find_group(self, number: int) -> int:
@@ -362,8 +362,8 @@ def count_split_evidence(decisions: DecisionSet, side: np.ndarray) -> int:
 def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Clustering) -> np.ndarray:
     """Return labels that satisfy the constraints, as far as that is possible.
 
-    Items that belong together get the group in which their confidence adds up to most. Of two items that do not, the
-    one of lower confidence, with all that belong to it, gets the group with most votes that contains no item from
+    Items that belong together get the group in which their clarity adds up to most. Of two items that do not, the one
+    that is less clear, with all that belong to it, gets the group with most votes that contains no item from
     which it must be apart.
     """
     if not constraints.size:
@@ -374,9 +374,9 @@ def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Cl
     is_placed = labels >= 0
     weights = np.zeros((int(component.max()) + 1, len(numbers)))
     places = np.searchsorted(numbers, labels)
-    # A new group counts fully: its members have no confidence in it yet.
+    # A new group counts fully: its members have no votes for it yet.
     is_unchanged = labels == before.labels
-    strength = np.where(is_unchanged, 0.01 + before.confidence, 1.01)
+    strength = np.where(is_unchanged, 0.01 + before.clarity, 1.01)
     np.add.at(weights, (component[is_placed], places[is_placed]), strength[is_placed])
     labels = np.where(is_placed, numbers[weights.argmax(axis=1)][component], -1)
     cannot = constraints.cannot_link
@@ -384,7 +384,7 @@ def satisfy_constraints(labels: np.ndarray, constraints: Constraints, before: Cl
     for first, second in component[cannot].tolist():
         apart.setdefault(first, set()).add(second)
         apart.setdefault(second, set()).add(first)
-    for first, second in cannot[np.argsort(before.confidence[cannot].min(axis=1), kind="stable")].tolist():
+    for first, second in cannot[np.argsort(before.clarity[cannot].min(axis=1), kind="stable")].tolist():
         if labels[first] != labels[second] or component[first] == component[second]:
             continue
         for row in sorted((first, second), key=lambda row: (weights[component[row]].sum(), row)):

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
+from ..assessment.reference import choose_words
 from ..data.links import label_components
 from ..explain import Difference, find_differences, profile
 from ..explain.names import choose_names
@@ -33,6 +34,26 @@ MAX_TEXT = 1500  # characters
 MAX_ID = 80  # characters of an id in a sentence
 MAX_LISTED_ROWS = 50  # of a decision
 SAME_GROUP = 0.5  # share of the items of two groups that they have in common, from which the name is kept
+
+
+def estimate_confidence(opened: OpenedRun, clustering: Clustering) -> np.ndarray:
+    """Return the confidence in the group of each item, by the assessment of the run; NaN if it has none."""
+    assessment = opened.run.assessment
+    margin = np.where(clustering.compact >= 0, clustering.clarity, np.nan)
+    return np.full(len(margin), np.nan) if assessment is None else assessment.estimate_confidence(margin)
+
+
+def round_confidence(confidence: np.ndarray) -> float | None:
+    """Return the mean of confidences in whole percents, None if none is known."""
+    finite = confidence[np.isfinite(confidence)]
+    return round(float(finite.mean()), 2) if len(finite) else None
+
+
+def pack_confidence(opened: OpenedRun, clustering: Clustering) -> dict[str, str] | None:
+    """Return the confidence in the group of each item in percent, 255 if it is unknown; None if all are."""
+    confidence = estimate_confidence(opened, clustering)
+    is_known = np.isfinite(confidence)
+    return pack_numbers(np.round(np.where(is_known, 100 * confidence, 255)), "u1") if is_known.any() else None
 
 
 def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]:
@@ -65,6 +86,7 @@ def describe_items(opened: OpenedRun, title: str, folder: str) -> dict[str, Any]
         ],
         "pictures": {row: picture for row, picture in pictures.items() if picture is not None},
         "classes": classes,
+        "words": choose_words(np.arange(101) / 100).tolist(),  # by the confidence in percent
     }
 
 
@@ -116,13 +138,14 @@ def number_equal_names(names: Mapping[int, str]) -> dict[int, str]:
 
 def describe_groups(opened: OpenedRun, clustering: Clustering, names: Mapping[int, str]) -> list[dict[str, Any]]:
     """Return the groups as they stand in the list."""
+    confidence = estimate_confidence(opened, clustering)
     first_numbers = set(opened.reclustering.first_labels.tolist())
     return [
         {
             "number": number,
             "name": names[number],
             "size": int(clustering.sizes[group]),
-            "confidence": round(float(clustering.confidence[clustering.compact == group].mean()), 3),
+            "confidence": round_confidence(confidence[clustering.compact == group]),
             "is_new": number not in first_numbers,
         }
         for group, number in enumerate(clustering.numbers.tolist())
@@ -173,7 +196,7 @@ def describe_item(opened: OpenedRun, clustering: Clustering, decisions: Decision
         **list_entry(opened, row),
         "group": label,
         "second": int(clustering.numbers[clustering.second[row]]) if clustering.n_groups > 1 else None,
-        "confidence": round(float(clustering.confidence[row]), 3),
+        "confidence": round_confidence(estimate_confidence(opened, clustering)[[row]]),
         "is_contested": bool(clustering.is_contested[row]),
         "picture": picture,
         "columns": [cell for cell in columns if cell["value"]],
@@ -203,12 +226,12 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
     """Return what marks a group, its members, and the groups near it."""
     group = clustering.find_group(number)
     run, views, labels = opened.run, opened.data.views, clustering.compact
-    inside = labels == group
+    inside, confidence = labels == group, estimate_confidence(opened, clustering)
     marks = profile(views, labels, N_MARKS, texts=run.texts) if clustering.n_groups > 1 else {}
     differences = find_differences(labels, run.columns) if clustering.n_groups > 1 else [[] for _ in names]
     n_texts = sum(column.kind == "text" for column in run.columns)
     members = np.flatnonzero(inside)
-    ordered = members[np.argsort(-clustering.confidence[members], kind="stable")].tolist()
+    ordered = members[np.argsort(-clustering.clarity[members], kind="stable")].tolist()
     typical = ordered[:N_EXAMPLES]
     borderline = [row for row in ordered[::-1][:N_EXAMPLES] if row not in typical]
     support = []
@@ -222,7 +245,7 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
         "number": number,
         "name": names[number],
         "size": int(inside.sum()),
-        "confidence": float(clustering.confidence[inside].mean()),
+        "confidence": round_confidence(confidence[inside]),
         "differences": [describe_difference(difference, n_texts) for difference in differences[group]],
         "marks": [
             {
@@ -240,8 +263,8 @@ def describe_group(opened: OpenedRun, clustering: Clustering, names: Mapping[int
             for view, by_group in marks.items()
             if by_group[group]
         ],
-        "typical": [list_member(opened, clustering, row) for row in typical],
-        "borderline": [list_member(opened, clustering, row) for row in borderline],
+        "typical": [list_member(opened, confidence, row) for row in typical],
+        "borderline": [list_member(opened, confidence, row) for row in borderline],
         "support": support,
         "neighbors": [
             {"number": int(clustering.numbers[other]), "n_members": int(seconds[other])} for other in neighbors
@@ -255,9 +278,9 @@ def describe_difference(difference: Difference, n_texts: int) -> str:
     return f"{difference.column}: {difference.sentence}" if is_ambiguous else difference.sentence
 
 
-def list_member(opened: OpenedRun, clustering: Clustering, row: int) -> dict[str, Any]:
+def list_member(opened: OpenedRun, confidence: np.ndarray, row: int) -> dict[str, Any]:
     """Return a member of a group as it stands in a list."""
-    return {**list_entry(opened, row), "confidence": round(float(clustering.confidence[row]), 3)}
+    return {**list_entry(opened, row), "confidence": round_confidence(confidence[[row]])}
 
 
 def describe_decision(entry: Entry) -> str:

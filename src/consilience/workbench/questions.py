@@ -146,7 +146,7 @@ def _divide_groups(
         if evidence >= LEAST_EVIDENCE or not all(new_items):
             continue
         pair = new_items[0][0], new_items[1][0]
-        doubt = 1 - float(clustering.confidence[division.side >= 0].mean())
+        doubt = 1 - float(clustering.clarity[division.side >= 0].mean())
         difference = float(np.abs(shares[pair[0]] - shares[pair[1]]).sum())
         prior = estimate_probability(SPLIT_WEIGHTS, difference, lowest_accuracy, doubt)
         yield Question(
@@ -203,7 +203,7 @@ def _compare_contested(
     votes = np.maximum(clustering.balanced, 1e-12)
     costs = -np.log(votes / votes.sum(axis=1, keepdims=True))
     labels = np.maximum(clustering.compact, 0)
-    order = np.lexsort((clustering.confidence, ~clustering.is_contested))
+    order = np.lexsort((clustering.clarity, ~clustering.is_contested))
     must_link, cannot_link = decisions.constraints.must_link, decisions.constraints.cannot_link
     component = label_components(must_link, len(labels))
     is_open = (clustering.compact >= 0) & (np.bincount(component)[component] == 1)
@@ -217,7 +217,7 @@ def _compare_contested(
     new_pairs = (pair for pair in proposed if component[pair[0]] != component[pair[1]])
     for first, second in islice(new_pairs, N_SUGGESTED):
         is_same_group = labels[first] == labels[second]
-        doubt = 1 - min(clustering.confidence[first], clustering.confidence[second])
+        doubt = 1 - min(clustering.clarity[first], clustering.clarity[second])
         yield Question(
             (first, second),
             "different" if is_same_group else "same",

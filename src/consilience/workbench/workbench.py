@@ -400,7 +400,7 @@ class Workbench:
             packed = {name: pack_numbers(labels, "i2") for name, labels in shown.clustering.view_labels.items()}
             state |= {
                 "labels": pack_numbers(shown.clustering.labels, "i2"),
-                "confidence": pack_numbers(np.round(255 * shown.clustering.confidence), "u1"),
+                "confidence": describe.pack_confidence(self.opened, shown.clustering),
                 "contested": pack_numbers(shown.clustering.is_contested, "u1"),
                 "view_labels": packed,
             }

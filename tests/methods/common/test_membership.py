@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 import consilience as cs
 from consilience import baselines
 from consilience.datasets import make_gaussian_views, make_text_views
-from consilience.explain import confidence
+from consilience.explain import clarity
 from consilience.methods.common.cluster_means import ClusterMeans
 from consilience.methods.common.halves import reset_start, try_divisions
 from consilience.methods.common.membership import (
@@ -252,7 +252,7 @@ def test_share_of_outliers(name):
     assert np.array_equal(marked.predict(views), plain.predict(views))
     for view in views.names:
         assert np.array_equal(marked.view_labels_[view], plain.view_labels_[view])
-    sure = confidence(marked, views)
+    sure = clarity(marked, views)
     assert (sure[rows] == 0).all()
     assert (sure[kept] > 0).any()
     assert marked.assign_outliers() is marked

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.explain import confidence
+from consilience.explain import clarity
 from consilience.methods.common.renumbered import BY_CLUSTER, RenumberedModel
 from estimators import BUILDERS
 
@@ -33,7 +33,7 @@ def test_everything_has_the_new_numbers(name, views, tmp_path):
     assert hasattr(renumbered, "predict") == hasattr(model, "predict")
     if hasattr(model, "predict"):
         assert renumbered.predict(views).tolist() == NUMBERS[model.predict(views)].tolist()
-    assert confidence(renumbered, views) == pytest.approx(confidence(model, views))
+    assert clarity(renumbered, views) == pytest.approx(clarity(model, views))
 
 
 def test_clone_is_the_unfitted_model(views):

@@ -11,7 +11,7 @@ const writeCell = (value, separator) => {
 };
 
 const listExported = () => {
-  const { cluster, sure, certainty, second, stability, contested } = columns;
+  const { cluster, sure, second, stability, contested } = columns;
   const isCoarser = state.level !== finest.n;
   const nameOf = (number) => groupsOf(finest).get(number)?.name ?? "";
   const exported = [
@@ -20,8 +20,7 @@ const listExported = () => {
     ["name", (row) => nameOf(cluster[row])],
   ];
   if (isCoarser) exported.push([`group of ${state.level}`, groupOf], [`name of ${state.level}`, (row) => (groupOf(row) < 0 ? "" : groupInfo(groupOf(row)).name)]);
-  if (certainty) exported.push(["confidence", certaintyOf]);
-  if (sure) exported.push(["score", (row) => (cluster[row] < 0 ? "" : sure[row] / 1000)]);
+  if (sure) exported.push(["confidence", (row) => (isSureKnown(row) ? sure[row] / 100 : "")], ["confidence in words", certaintyOf]);
   if (second) {
     exported.push(["second", (row) => (second[row] < 0 ? "" : second[row])], ["second name", (row) => nameOf(second[row])]);
   }

@@ -43,11 +43,11 @@ const secondOf = (row) => {
   const second = groupAt(levelOf(state.level), columns.second[row]);
   return second === groupOf(row) ? -1 : second;
 };
-const confidenceOf = (row) => (columns.sure[row] / 1000).toFixed(2);
-const certaintyOf = (row) => (columns.certainty ? data.words[columns.certainty[row]] : "");
+const isSureKnown = (row) => columns.sure[row] !== nowhere;
+const certaintyOf = (row) => (isSureKnown(row) ? data.words[columns.sure[row]] : "");
 
 const showTable = () => {
-  const { cluster, sure, contested, certainty, second, stability, ids } = columns;
+  const { cluster, sure, contested, second, stability, ids } = columns;
   let byName = null; // ranks by name, computed on first use
   const rankNames = () => {
     if (byName) return byName;
@@ -83,9 +83,9 @@ const showTable = () => {
     heads.push({ name: unit ? `${name} (${unit})` : name, values, cell: (row) => make("span", shorten(numbers.get(row)).replace(/^-/, "−") || "–", "number") });
   });
   if (sure) {
-    const text = (row) => [certaintyOf(row), confidenceOf(row)].filter(Boolean).join(", ");
-    const values = () => (certainty ? Float64Array.from(certainty, (place, row) => place * 1001 + sure[row]) : sure);
-    heads.push({ name: "Confidence", values, cell: (row) => make("span", cluster[row] < 0 ? "–" : text(row)) });
+    const text = (row) => (isSureKnown(row) ? `${sure[row]}%, ${certaintyOf(row)}` : "–");
+    const values = () => Float64Array.from(sure, (percent, row) => (isSureKnown(row) ? percent : -1));
+    heads.push({ name: "Confidence", values, cell: (row) => make("span", text(row)) });
   }
   if (second) {
     const cell = (row) => (secondOf(row) < 0 ? make("span", "–", "none") : chip(secondOf(row)));

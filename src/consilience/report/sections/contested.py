@@ -7,7 +7,7 @@ import numpy as np
 from ...explain.confidence import describe_counted_views
 from ..charts import build_row, build_table
 from ..facts import ReportFacts
-from ..markup import Html, format_decimal, format_integer, mark_user_text, tag
+from ..markup import Html, format_integer, mark_user_text, tag
 from .section import Section
 
 MAX_ROWS = 200
@@ -32,10 +32,11 @@ def build_contested(facts: ReportFacts) -> Section | None:
         caption, max_rows = f"The {facts.noun} of the lowest confidence", MAX_UNSURE
         words = f"None of the {facts.noun} is contested{counted}. These are the ones of the lowest confidence."
         rows = np.flatnonzero(facts.labels >= 0)
-    shown = rows[np.lexsort((rows, facts.confidence[rows]))][:max_rows]
+    shown = rows[np.lexsort((rows, facts.typicality[rows]))][:max_rows]
     n_hidden = len(rows) - len(shown)
     views = (mark_user_text(name, 24) for name in facts.view_labels)
-    head = ("Item", *(["Text"] if facts.view_texts else []), "Group", *views, "Confidence")
+    confidence = ["Confidence"] if facts.has_confidence else []
+    head = ("Item", *(["Text"] if facts.view_texts else []), "Group", *views, *confidence)
     hidden = f"{format_integer(n_hidden)} more, with higher confidence, are in the table of all {facts.noun}."
     class_ = "entities long crowded" if _is_crowded(facts) else "entities long"
     return Section.build(
@@ -56,8 +57,8 @@ def _build_entity_row(facts: ReportFacts, row: int) -> list[Html]:
     cluster, length = int(facts.labels[row]), 18 if _is_crowded(facts) else 24
     by_view = (_draw_view_group(facts, int(labels[row]), cluster, length) for labels in facts.view_labels.values())
     text = [facts.quote_texts(row) or "–"] if facts.view_texts else []
-    confidence = format_decimal(facts.confidence[row])
-    return build_row(facts.mark_entity(row), *text, facts.draw_group(cluster, 40), *by_view, confidence)
+    confidence = [facts.write_confidence(row)] if facts.has_confidence else []
+    return build_row(facts.mark_entity(row), *text, facts.draw_group(cluster, 40), *by_view, *confidence)
 
 
 def _draw_view_group(facts: ReportFacts, label: int, cluster: int, length: int) -> Html:

@@ -14,7 +14,6 @@ from ..facts import ReportFacts
 from ..markup import (
     Html,
     format_count,
-    format_decimal,
     format_integer,
     format_number,
     format_share,
@@ -41,8 +40,8 @@ def build_group_pages(facts: ReportFacts) -> Html:
     n_examples = 5 if len(shown) <= MAX_GROUPS // 4 else 3
     if facts.thumbnails is not None:
         n_examples = int(np.clip(MAX_PICTURES // max(1, 2 * len(shown)), 2, 8))
-    best = typical(facts.labels, facts.confidence, n_examples)
-    worst = typical(facts.labels, -facts.confidence, n_examples)
+    best = typical(facts.labels, facts.typicality, n_examples)
+    worst = typical(facts.labels, -facts.typicality, n_examples)
     neighbors = find_neighbors(facts.hierarchy, facts.labels, facts.second_choice)
     differences = find_differences(facts.labels, facts.columns, N_DIFFERENCES)
     pages = [
@@ -99,8 +98,8 @@ def _build_page(facts: ReportFacts, cluster: int, marks: Html | None, members: H
     figures = [f"{facts.count(size)}, {format_share(size / facts.n)} of all"]
     if stability == stability:
         figures.append(f"{format_share(stability)} stay in it when the data is resampled")
-    if facts.shows_views:
-        figures.append(f"mean confidence {format_decimal(float(facts.confidence[inside].mean()))}")
+    if facts.has_confidence and np.isfinite(facts.confidence[inside]).any():
+        figures.append(f"mean confidence {format_share(float(np.nanmean(facts.confidence[inside])))}")
     content = [members, marks] if facts.thumbnails is not None else [marks, members]  # pictures tell more than marks
     number = f"number {cluster} in {'labels.csv' if facts.is_command else 'labels_'}"
     return tag(
@@ -204,14 +203,14 @@ def _list_entities(facts: ReportFacts, heading: str, rows: np.ndarray) -> Html:
 
 
 def _describe_doubt(facts: ReportFacts, row: int) -> Html | None:
-    """Write the confidence of an entity, and its second choice if the confidence is low."""
+    """Write the confidence of an entity, and its second choice if it is not typical."""
     if not facts.shows_views:
         return None
     second = -1 if facts.second_choice is None else int(facts.second_choice[row])
-    other = None
-    if second >= 0 and facts.confidence[row] < np.median(facts.confidence):
-        other = join_html((", then ", facts.draw_group(second, 40)))
-    return tag("small", format_decimal(facts.confidence[row]), other)
+    shown = [facts.write_confidence(row)] if facts.has_confidence else []
+    if second >= 0 and facts.typicality[row] < np.median(facts.typicality):
+        shown.append(join_html((", then " if shown else "then ", facts.draw_group(second, 40))))
+    return tag("small", shown) if shown else None
 
 
 def _list_support(facts: ReportFacts, cluster: int) -> Html | None:

@@ -8,20 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...assessment.reference import choose_words, describe_words
 from ..charts import make_scrollable
 from ..facts import MAX_THUMBNAILS, ReportFacts
 from ..joint_map import rank_columns
-from ..markup import (
-    Html,
-    clean_text,
-    format_integer,
-    join_html,
-    mark_user_text,
-    say_items,
-    start_sentence,
-    tag,
-    truncate,
-)
+from ..markup import Html, clean_text, format_integer, join_html, mark_user_text, start_sentence, tag, truncate
 from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
 
@@ -29,7 +20,7 @@ MAX_ID = 200  # characters of an id
 MAX_TEXT = 2000  # characters of a text
 TEXT_LENGTHS = (MAX_TEXT, 1000, 500, 250, 120, 60)  # tried in this order until the texts fit into the page
 MAX_QUANTITIES = 6  # columns of numbers and dates in the table
-WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity's cluster, from lowest to highest
+UNKNOWN = 65535  # as the script has it
 
 
 def build_search(facts: ReportFacts, n_bytes: int) -> Section:
@@ -45,9 +36,9 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
     left_out += [*text_notes, *number_notes]
     has_table = "cluster" in columns
     note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
-    meaning = f"Confidence is {say_items(facts.confidence_meaning[0])}." if facts.shows_views else ""
+    meaning = f"{describe_confidence(facts)} " if facts.has_confidence else ""
     if facts.shows_views and facts.assessment is not None:
-        meaning += " Stability is how often fits without the item put it into its group again."
+        meaning += "Stability is how often fits without the item put it into its group again."
     script_note = "The search and the table of all items need JavaScript; the rest of the page does not."
     return Section.build(
         "find",
@@ -63,10 +54,18 @@ def build_search(facts: ReportFacts, n_bytes: int) -> Section:
             "texts": [{"name": text["name"], "length": text["length"]} for text in texts],
             "numbers": [{"name": number["name"], "unit": number["unit"]} for number in numbers],
             "views": [truncate(clean_text(name), 60) for name in facts.view_labels],
-            "words": WORDS,
+            "words": choose_words(np.arange(101) / 100).tolist(),  # by the confidence in percent
             "pictures": _add_pictures(facts, n_bytes),
         },
     )
+
+
+def describe_confidence(facts: ReportFacts) -> str:
+    """Say what confidence is, and which word follows from which number."""
+    meaning = "as given with the data"
+    if facts.custom_confidence is None:
+        meaning = "the estimated probability that an item belongs to the kind that is most frequent in its group"
+    return f"Confidence is {meaning}: {describe_words()}."
 
 
 def _add_pictures(facts: ReportFacts, n_bytes: int) -> dict[int, str]:
@@ -104,13 +103,12 @@ def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], d
     """Yield key, name and packing function of each column, the most important first."""
     yield "cluster", "the table of all items", lambda: pack_numbers(facts.labels, "i2")
     if facts.shows_views:
-        yield "sure", "the confidence", lambda: pack_numbers(np.round(facts.confidence * 1000), "u2")
+        if facts.has_confidence:
+            percent = np.nan_to_num(np.round(100 * facts.confidence), nan=UNKNOWN)
+            yield "sure", "the confidence", lambda: pack_numbers(percent, "u2")
         yield "contested", "which items are contested", lambda: pack_numbers(facts.contested, "i2")
     if (second := facts.second_choice) is not None:
         yield "second", "the second choices", lambda: pack_numbers(second, "i2")
-    if facts.certainty is not None:
-        levels = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
-        yield "certainty", "the confidence in words", lambda: pack_numbers(levels, "i2")
     if facts.assessment is not None:
         stability = np.nan_to_num(np.round(facts.assessment.stability * 1000), nan=-1)
         yield "stability", "the stability", lambda: pack_numbers(stability, "i2")

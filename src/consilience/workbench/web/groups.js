@@ -8,6 +8,7 @@ import * as store from "/store.js";
 import { clustering, items, page, server } from "/store.js";
 
 const listGroups = () => [...server.groups.values()].sort((a, b) => b.size - a.size || a.number - b.number);
+const describeMean = ({ confidence }) => (confidence === null ? "" : `, mean confidence ${percent(confidence)}`);
 const showList = () => {
   const groups = listGroups();
   const largest = Math.max(1, ...groups.map(({ size }) => size));
@@ -15,17 +16,17 @@ const showList = () => {
   for (const group of groups) {
     const button = makeButton(undefined, () => store.openGroup(group.number));
     button.dataset.group = group.number;
-    button.title = `${countItems(group.size)}, mean confidence ${percent(group.confidence)}`;
+    button.title = `${countItems(group.size)}${describeMean(group)}`;
     const name = make("span");
     fill(name, makeChip(group.number), group.is_new && make("span", "new", "wb-new"));
-    const sure = make("span", percent(group.confidence), "wb-sure");
+    const sure = make("span", group.confidence === null ? "" : percent(group.confidence), "wb-sure");
     fill(button, name, make("span", number(group.size), "size"), sure, makeBar(group.size / largest));
     button.addEventListener("pointerenter", () => store.setHoveredGroup(group.number));
     button.addEventListener("pointerleave", () => store.setHoveredGroup(null));
     list.append(fill(make("li"), button));
   }
   const head = make("div", undefined, "wb-groups-head");
-  fill(head, make("span", "Group"), make("span", "Size"), make("span", "Confidence"));
+  fill(head, make("span", "Group"), make("span", "Size"), make("span", clustering.confidence ? "Confidence" : ""));
   const nOutliers = clustering.labels.reduce((total, label) => total + (label < 0), 0);
   const note = nOutliers && make("p", `${countItems(nOutliers)} in no group`, "wb-note");
   const { scrollTop } = at("groups");
@@ -119,7 +120,7 @@ const showGroup = async () => {
   back.id = "group-back";
   const title = make("h2", undefined, "wb-group-title");
   title.append(makeChip(group.number));
-  const facts = make("p", `${countItems(group.size)}, mean confidence ${percent(group.confidence)}`, "wb-note");
+  const facts = make("p", `${countItems(group.size)}${describeMean(group)}`, "wb-note");
   const differences = make("ul", undefined, "wb-sentences");
   group.differences.forEach((sentence) => differences.append(make("li", sentence)));
   const support = make("ul", undefined, "wb-support");
@@ -192,7 +193,7 @@ const showFilterNote = () => {
   at("filter-note").textContent = isAll ? "" : countItems(store.countPassing());
 };
 export const buildGroups = () => {
-  const filters = [["all", `All ${items.noun}`], ["contested", "Contested: the views disagree"], ["low", "Low confidence"], ["outliers", "In no group"], ["changed", "Changed by the last decision"]];
+  const filters = [["all", `All ${items.noun}`], ["contested", "Contested: the views disagree"], ...(clustering.confidence ? [["low", "Low confidence"]] : []), ["outliers", "In no group"], ["changed", "Changed by the last decision"]];
   items.views.forEach((view, k) => view.nPresent < items.n && filters.push([`lacks:${k}`, `Lacks ${view.name}`]));
   for (const [value, text] of filters) {
     const option = make("option", text);

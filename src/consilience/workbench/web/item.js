@@ -1,7 +1,7 @@
 // The panel of an item: what each view says about it.
 import { get } from "/api.js";
 import {
-  at, countItems, fill, make, makeButton, makeChip, makeGroupLink, makeItemList, modifierKey, number, percent, shorten,
+  at, countItems, fill, make, makeButton, makeChip, makeGroupLink, makeItemList, modifierKey, number, shorten,
 } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page } from "/store.js";
@@ -146,7 +146,7 @@ const showItem = async () => {
   const add = (name, value) => fill(facts, make("dt", name), fill(make("dd"), value));
   add("Group", makeGroupLink(item.group));
   if (item.second !== null && item.second >= 0) add("Second choice", makeGroupLink(item.second));
-  add("Confidence", percent(item.confidence));
+  if (item.confidence !== null) add("Confidence", store.writeConfidence(item.confidence));
   if (item.is_contested) add("Views", "The views disagree about this item.");
   const columns = make("dl", undefined, "wb-facts");
   for (const { name, value } of item.columns) if (value) fill(columns, make("dt", name), make("dd", shorten(value, 400)));

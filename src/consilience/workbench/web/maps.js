@@ -191,7 +191,7 @@ class PointMap {
   }
   assignTones() {
     const { tone, shape } = this.points;
-    const { labels, confidence, contested, viewLabels } = clustering;
+    const { labels, contested, viewLabels } = clustering;
     const bell = this.findBell();
     shape.fill(0);
     if (page.propagation) {
@@ -205,7 +205,7 @@ class PointMap {
     }
     const groups = page.color === "view" && this.view ? viewLabels[this.view.name] || labels : labels;
     const pick = {
-      confidence: (row) => shadeOf(confidence[row] / 255),
+      confidence: (row) => (store.confidenceOf(row) === null ? 0 : shadeOf(store.confidenceOf(row))),
       contested: (row) => (contested[row] ? 5 : 0),
       classes: (row) => {
         const code = items.classes.values[row];
@@ -604,7 +604,7 @@ const showLegend = () => {
   const entries = {
     group: () => [],
     view: () => [make("span", "Each view’s map has the groups that the view alone would give.")],
-    confidence: () => [make("span", "low"), ...shadeTones.map((tone) => swatch(tone, "")), make("span", "high")],
+    confidence: () => [make("span", "0%"), ...shadeTones.map((tone) => swatch(tone, "")), make("span", "100%")],
     contested: () => [swatch(5, "the views disagree"), swatch(0, "they agree")],
     classes: () => items.classes.names.slice(0, 10).map((name, k) => swatch(1 + k, shorten(name, 24))).concat(
       items.classes.names.length > 10 ? [swatch(otherTone, `${items.classes.names.length - 10} more`)] : [],
@@ -626,7 +626,7 @@ export const buildMaps = () => {
   const nBeside = n <= 2 ? 1 : n <= 8 ? 2 : 3; // columns of views beside the joint map, on wide screens
   const layout = { columns: n <= 4 ? n : n <= 6 ? 3 : 4, beside: nBeside, rows: Math.ceil(n / nBeside) };
   for (const [name, value] of Object.entries(layout)) at("map-grid").style.setProperty(`--${name}`, value);
-  const colors = [["group", "Group"], ["confidence", "Confidence"], ["contested", "Contested"], ["view", "By this view alone"]];
+  const colors = [["group", "Group"], ...(clustering.confidence ? [["confidence", "Confidence"]] : []), ["contested", "Contested"], ["view", "By this view alone"]];
   if (items.classes) colors.push(["classes", "Known classes"]);
   for (const [value, text] of colors) {
     const option = make("option", text);

@@ -2,7 +2,7 @@
 import { get } from "/api.js";
 import { sendDecision } from "/decide.js";
 import { compareColumns, compareMeasurements, describeView, fetchItem, makePicture } from "/item.js";
-import { at, fill, make, makeButton, makeChip, makeGroupLink, number, percent } from "/elements.js";
+import { at, fill, make, makeButton, makeChip, makeGroupLink, number } from "/elements.js";
 import * as store from "/store.js";
 import { clustering, items, page, server } from "/store.js";
 
@@ -64,7 +64,7 @@ const makeSide = (item, letter) => {
   const title = make("h3");
   fill(title, make("span", letter, "wb-letter"), make("bdi", item.id));
   const text = items.texts.get(item.row);
-  return fill(head, title, item.picture && makePicture(item.picture, item.id), text && make("p", text), makeGroupLink(item.group), make("small", ` confidence ${percent(item.confidence)}`));
+  return fill(head, title, item.picture && makePicture(item.picture, item.id), text && make("p", text), makeGroupLink(item.group), item.confidence !== null && make("small", ` confidence ${store.writeConfidence(item.confidence)}`));
 };
 // What stands in place of a question: that asking can stop, that none was found, or that one is looked for.
 const showNoQuestion = () => {

@@ -3,7 +3,6 @@ import { unpack } from "/shared.js";
 import { get } from "/api.js";
 
 export const nowhere = 65535; // coordinate of an item without a position
-const lowConfidence = 0.6; // items below count as uncertain in the filter
 
 export const items = { isLoaded: false, n: 0, noun: "items", views: [], classes: null, pictures: {} };
 export const clustering = { number: -1, labels: null, confidence: null, contested: null, viewLabels: {}, changed: new Set() };
@@ -37,6 +36,11 @@ export const textOf = (row) => items.texts.get(row);
 export const groupOf = (row) => clustering.labels[row];
 export const describeGroup = (number) => server.groups.get(number) || null;
 export const nameGroup = (number) => (number === null || number < 0 ? "no group" : (describeGroup(number)?.name ?? `group ${number}`));
+// Confidence from 0 to 1, null if it is unknown, and the word that follows from it.
+const unknown = 255;
+export const confidenceOf = (row) => (clustering.confidence && clustering.confidence[row] !== unknown ? clustering.confidence[row] / 100 : null);
+const nameConfidence = (confidence) => (confidence === null ? "" : items.words[Math.round(100 * confidence)]);
+export const writeConfidence = (confidence) => (confidence === null ? "–" : `${Math.round(100 * confidence)}%, ${nameConfidence(confidence)}`);
 export const isReadOnly = () => Boolean(server.state?.read_only);
 
 const splitLayout = async (layout, n) => {
@@ -65,6 +69,7 @@ export const loadItems = async () => {
     layout,
     views: answer.views.map((view, k) => ({ name: view.name, nPresent: view.n_present, layout: layouts[k] })),
     pictures: answer.pictures || {},
+    words: answer.words,
     classes: classes && { names: answer.classes.names, values: classes },
   });
   isLit = new Uint8Array(n).fill(1);
@@ -78,7 +83,7 @@ export const applyState = async (state) => {
     const names = Object.keys(state.view_labels);
     const [labels, confidence, contested, ...viewLabels] = await Promise.all([
       unpack(state.labels),
-      unpack(state.confidence),
+      state.confidence ? unpack(state.confidence) : null,
       unpack(state.contested),
       ...names.map((name) => unpack(state.view_labels[name])),
     ]);
@@ -101,7 +106,7 @@ export const applyState = async (state) => {
 const tests = {
   all: () => true,
   contested: (row) => clustering.contested[row] === 1,
-  low: (row) => clustering.confidence[row] < 255 * lowConfidence,
+  low: (row) => ["doubtful", "a guess"].includes(nameConfidence(confidenceOf(row))),
   outliers: (row) => clustering.labels[row] < 0,
   changed: (row) => clustering.changed.has(row),
 };
