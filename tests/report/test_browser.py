@@ -18,6 +18,7 @@ from consilience.report.markup import clean_text
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
 from waiting import PAGE_LIMIT
 
+SECOND = ["second", "second name"]
 KINDS = ["knives, steel", "green tea", "lamps", "mountain bikes"]
 
 
@@ -31,7 +32,7 @@ def path(tmp_path_factory):
     texts = [f"On {KINDS[label]}, part {i}" for i, label in enumerate(model.labels_)]
     report = Report(
         model, views, title="Papers", labels=y, comparison=table, command="consilience report x", noun="papers",
-        texts={"view0": texts}, names=KINDS,
+        texts={"view0": texts}, names=KINDS, confidence=np.arange(300) % 101 / 100,
     )  # fmt: skip
     return report.save(tmp_path_factory.mktemp("report") / "papers.html")
 
@@ -169,11 +170,11 @@ def test_table_is_sorted_and_paged(visit, path):
     page = visit(path)
     button = page.locator("#find-head").get_by_role("button", name="Confidence")
     button.click()
-    rising = [float(text) for text in column(page, "Confidence")]
+    rising = [int(text.partition("%")[0]) for text in column(page, "Confidence")]
     assert rising == sorted(rising)
     assert page.locator("#find-head th", has_text="Confidence").get_attribute("aria-sort") == "ascending"
     button.click()
-    falling = [float(text) for text in column(page, "Confidence")]
+    falling = [int(text.partition("%")[0]) for text in column(page, "Confidence")]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] >= rising[-1]
     page.locator("#find-head").get_by_role("button", name="Id", exact=True).click()
@@ -287,7 +288,16 @@ def test_selections_are_exported(visit, path):
     assert [row["id"] for row in rows] == [f"paper-{i:03d}" for i in range(300)]
     assert all(row["name"] == KINDS[int(row["cluster"])] for row in rows)
     assert all(KINDS[int(row["cluster"])] in row["view0"] for row in rows)
-    assert list(rows[0]) == ["id", "cluster", "name", "second", "second name", "contested", "view0"]
+    assert list(rows[0]) == [
+        "id",
+        "cluster",
+        "name",
+        "confidence",
+        "confidence in words",
+        *SECOND,
+        "contested",
+        "view0",
+    ]
     page.fill("#search", "tea")
     rows_with_tea, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
     assert rows_with_tea == [row for row in rows if "tea" in row["view0"]]
@@ -454,7 +464,7 @@ def test_confidence_is_sorted_by_its_number(visit, assessed):
     assert set(column(page, "Confidence")) == {"–"}
     button.click()
     cells = column(page, "Confidence")
-    numbers = [int(text.removesuffix("%, sure")) for text in cells]
+    numbers = [int(text.partition("%")[0]) for text in cells]
     assert numbers == sorted(numbers, reverse=True)
     assert set(column(page, "Stability")) <= {"0%", "50%", "100%"}
 
