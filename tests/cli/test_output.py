@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stage import get_messages, read_labels, run_command, run_successfully
+from stage import get_messages, read_labels, run_command, run_successfully, write_csv
 from waiting import HANG_LIMIT
 
 COMMANDS = ["cluster", "compare", "predict", "report", "datasets"]
@@ -140,3 +140,10 @@ def test_results_that_cannot_be_printed_are_an_error(redirection, message, ab, c
     assert ran.returncode == 1
     (line,) = get_messages(ran.stderr)
     assert line.startswith(message)
+
+
+def test_names_of_a_million_characters_are_shortened_in_messages(tmp_path):
+    write_csv(tmp_path / "long.csv", ["a" * 10**6, "b"], ([1, 2] for i in range(60)))
+    ran = run_command("cluster", tmp_path / "long.csv", "-k", 2, "--out", tmp_path / "out")
+    assert f"long.csv has no column that can be used: '{'a' * 99}..." in ran.error_line
+    assert len(ran.err) < 2000

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import zlib
 
 import numpy as np
@@ -226,3 +227,13 @@ def test_file_of_another_format_is_refused(put, ending):
         refusal = read_and_catch(path)
         assert refusal is not None, name
         assert is_clear_refusal(refusal, path), (name, refusal)
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")
+@pytest.mark.parametrize("target", ["link.csv", "nowhere.csv"])
+def test_link_that_leads_nowhere_is_refused(target, tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / target)
+    with pytest.raises(
+        FileNotFoundError, match=rf"there is no file .*link\.csv: it is a link to .*{target}, which leads"
+    ):
+        read_file(tmp_path / "link.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +11,8 @@ from typing import Any, TextIO
 
 from ..pipeline.log import RunLog, UsageError, count_noun
 from .wording import put_in_command_terms
+
+LONG_WORD = re.compile(r"\S{2000,}")
 
 __all__ = [
     "Terminal", "UsageError", "check_standard_output", "count_noun", "make_encodable", "open_standard_output",
@@ -53,12 +56,17 @@ def make_encodable(text: str, stream: TextIO) -> str:
     return safe.encode(encoding, "replace").decode(encoding)
 
 
+def shorten_words(text: str) -> str:
+    """Leave out the middle of words of thousands of characters, such as damaged names of columns."""
+    return LONG_WORD.sub(lambda word: f"{word[0][:100]}...{word[0][-20:]}", text)
+
+
 def print_message(text: str) -> None:
     """Print to standard error; a message that cannot be written does not end the work."""
     if sys.stderr is None:
         return
     try:
-        print(make_encodable(text, sys.stderr), file=sys.stderr, flush=True)
+        print(make_encodable(shorten_words(text), sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         redirect_to_null(sys.stderr)
 

@@ -70,7 +70,8 @@ class InputFiles:
         if sheet is not None:
             return replace(self.locate(file), path=path, sheet=sheet)
         if not path.exists():
-            raise FileNotFoundError(f"there is no file {path}")
+            reason = f": it is a link to {os.readlink(path)}, which leads to no file" if path.is_symlink() else ""
+            raise FileNotFoundError(f"there is no file {path}{reason}")
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(f"{path} is a folder: name a file in it")
