@@ -14,8 +14,6 @@ EXAMPLES = {
     check_names.PERSON: ["x = 1  # for who" + "ever reads", 'y = "no' + 'body"'],
     check_names.A_FOR_PER: ['"""One row' + ' a view."""', "x = 1  # two passes, one pass" + " a round"],
     check_names.THE_SAME: ['def f():\n    """The same' + ' for rows."""'],
-    check_names.ISINSTANCE: ["isinstance(1, int)"],
-    check_names.USED_ONCE: ["def double(x):\n    return 2 * x\n\ny = double(1)"],
 }
 COUNTEREXAMPLES = [
     "founder = 1\nself.found = 2\nprint(own)",
