@@ -33,7 +33,7 @@ def test_ids_in_other_spellings_are_joined(put, read, first, second):
 
 def test_spellings_are_noted(put, read):
     notes = read(write(put, "a.csv", NUMBERS), write(put, "b.csv", map(str, range(N)), "y")).notes
-    note = "View 'b' writes 100 of its 120 ids differently from another view, such as '0' for '000', '1' for '001', "
+    note = "View 'b' writes 100 of 120 ids differently from another view, such as '0' for '000', '1' for '001', "
     assert note + "'2' for '002': they are taken for the same ids." in notes
 
 

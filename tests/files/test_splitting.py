@@ -232,6 +232,7 @@ WHOLE = range(20_000, 20_200)
         ("flight", repeat(list(range(100, 140))), "categories"),
         ("flight", [i * 37 % 67 + 200 * (i % 2) for i in range(200)], "codes"),
         ("flights", repeat(list(range(100, 140))), "numbers"),
+        ("flight_no", [f"AA {i * 37 % 160}" for i in range(200)], "codes"),
         ("number of rooms", repeat(list(range(1, 30))), "numbers"),
         ("batch", repeat(["2e3", "104", "7e1", "3e9"]), "categories"),
         ("mass", repeat(["2e3", "10.4", "7e1", "3e9"]), "numbers"),

@@ -14,6 +14,7 @@ from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion
 LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
 BOUNDS = set("<>≤≥~≈")
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
+COMMA_THOUSANDS |= {"mi", "mile", "miles", "ft", "lb", "lbs", "oz", "gal", "mph"}  # where decimals have points
 COMMA_THOUSANDS |= {"RS", "RS.", "US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
 
 

@@ -67,6 +67,7 @@ CONVERTERS: dict[str, Callable[..., Conversion | None]] = {
 }
 
 
+PLURALS = {kind: f"{kind}s" for kind in CONVERTERS} | {"quantity": "quantities", "truth": "yes and no"}
 MARKED_KINDS = ("amount", "quantity")  # whose numbers have a decimal mark
 
 
@@ -161,8 +162,9 @@ def describe_unread(origin: str, columns: Mapping[str, np.ndarray], conversions:
             others = f" and {n_more} more cell{'s' * (n_more > 1)}" if n_more else ""
             if columns[column][row].startswith("="):
                 others += " (a formula: export the file with its values)"
+            cell, kinds = columns[column][row][:40], PLURALS[conversion.reading.kind]
             notes.append(
-                f"{origin}: column {column!r} holds {conversion.reading.kind}s; {columns[column][row][:40]!r} in row "
-                f"{row + 1}{others} cannot be read, and {'count' if n_more else 'counts'} as empty."
+                f"{origin}: column {column!r} holds {kinds}; {cell!r} in row {row + 1}{others} cannot be read, and "
+                f"{'count' if n_more else 'counts'} as empty."
             )
     return notes

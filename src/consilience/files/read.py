@@ -308,7 +308,7 @@ class _ViewReader:
                 "have ids, name the column (--id)."
             )
         doubled = {
-            path: list_doubled(columns[name])
+            path: list_doubled(self.read_columns(path, [name], [name])[name])
             for path, columns in tables.items()
             if (name := find_id_column(guessed, columns)) is not None
         }

@@ -70,13 +70,15 @@ def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent],
     spellings = Spellings(form, chosen)
     respelled = [_respell_content(content, spellings) for content in contents]
     notes = []
-    for name, ids in by_view.items():
+    for ids in sets:
         changed = [entity_id for entity_id in ids if chosen[form(entity_id)] != entity_id]
         if changed:
+            names = [repr(name) for name, of_view in by_view.items() if of_view == ids]
+            writes = f"View {names[0]} writes" if len(names) == 1 else f"Views {' and '.join(names)} write"
             examples = ", ".join(f"{entity_id!r} for {chosen[form(entity_id)]!r}" for entity_id in changed[:3])
             notes.append(
-                f"View {name!r} writes {len(changed):,} of its {len(ids):,} ids differently from another view, such as "
-                f"{examples}: they are taken for the same ids."
+                f"{writes} {len(changed):,} of {len(ids):,} ids differently from another view, such as {examples}: "
+                "they are taken for the same ids."
             )
     by_view = {name: [chosen[form(entity_id)] for entity_id in ids] for name, ids in by_view.items()}
     return respelled, spellings, notes + _note_few_shared(by_view)

@@ -156,7 +156,7 @@ def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: 
         return "addresses"
     if _holds(CODE, texts) or _holds(DIGIT_GROUPS, texts):
         return "codes"
-    if has_id_name(column) and len(distinct) >= MIN_DISTINCT * len(texts):
+    if kind == "names" and (has_code_name(column) or has_id_name(column)):
         return "codes"
     if kind == "names" and sum(map(is_number, texts)) >= MIN_NUMBERS * len(texts):
         return "mixture"
@@ -304,7 +304,8 @@ def _list_doubts(table: TableColumns, contents: Sequence[ViewContent]) -> list[s
     """Ask about cells that are often no data: a row of totals, numbers that stand for none, spellings by case."""
     notes = []
     used = [column for content in contents for column in content.columns or ()]
-    last = [str(values[-1]) for values in table.columns.values() if values.dtype == object and len(values) >= MIN_ROWS]
+    texts = [*table.columns.values(), *([] if table.ids is None else [table.ids])]
+    last = [str(values[-1]) for values in texts if values.dtype == object and len(values) >= MIN_ROWS]
     if total := next((cell for cell in last if TOTAL.fullmatch(cell.strip())), None):
         notes.append(
             f"{table.path}: the last row is called {total!r}. Delete it if it holds totals: it is clustered, too."

@@ -30,6 +30,7 @@ PATTERNS = {  # decimal mark -> pattern of numbers
     ".": re.compile(rf"(\d+|[1-9]\d{{0,2}}([,{THOUSANDS}]\d{{3}})+{LAKHS})?(\.\d*)?"),
     ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
 }
+MEASURED = re.compile(r"(\d[\d.,]*)\s*[^\W\d_]{1,12}\.?[²³]?")  # 1,5 kg
 MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
 AMOUNT_SHARE = 0.9  # of the cells of a column that are amounts, from which they show a decimal mark
 SAMPLED = 200  # cells of a column that are looked at first
@@ -72,6 +73,15 @@ def split_amount(row: int, text: str) -> AmountCell | None:
     return cell if cell.marks else None
 
 
+def _split_number(text: str) -> AmountCell | None:
+    """Split an amount, or a number with a unit of measurement, both of which show a decimal mark."""
+    match = MEASURED.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None:
+        return split_amount(0, text)
+    cell = AmountCell(0, text, False, text[match.end(1) :].strip(), match[1])
+    return cell if cell.marks else None
+
+
 def to_number(digits: str, decimal_mark: str) -> float:
     """Convert digits with separators to a number."""
     plain = re.sub(rf"[^\d{re.escape(decimal_mark)}]", "", digits)
@@ -111,14 +121,14 @@ class MarkEvidence:
         """Take account of a column of texts, if nearly all of them are amounts."""
         sample = [cell for cell in values[:: max(1, len(values) // SAMPLED)] if type(cell) is str]
         sample = [cell for cell in sample if not is_missing(cell)]
-        if sum(split_amount(0, cell) is not None for cell in sample) < len(sample) / 2:
+        if sum(_split_number(cell) is not None for cell in sample) < len(sample) / 2:
             return  # which saves the time to look at all of them
         if {type(cell) for cell in values} - {str, type(None)}:
             return
         texts = [cell for cell in values if cell is not None and not is_missing(cell)]
         n_others, amounts = 0, []
         for text in texts:
-            cell = split_amount(0, text)
+            cell = _split_number(text)
             n_others += cell is None
             if n_others > (1 - AMOUNT_SHARE) * len(texts):
                 return
