@@ -227,9 +227,14 @@ def test_bags_cannot_be_numbers(put, content, kind):
         content(put("t.jsonl", [{"x": ["a", "b"]}] * 5), kind)
 
 
-def test_two_columns_of_bags_are_refused(put, content):
-    with pytest.raises(ValueError, match=r"view 'view' has several columns of lists: make them separate views"):
-        content(put("t.jsonl", [{"x": ["a"], "y": ["b"]}] * 5))
+def test_two_columns_of_bags_are_put_together(put, content):
+    bags = content(put("t.jsonl", [{"x": ["a"], "y": ["a", "b"]}, {"x": ["c"]}, {"y": []}])).data
+    assert bags.tolist() == [{"x=a": 1, "y=a": 1, "y=b": 1}, {"x=c": 1}, None]
+
+
+def test_bags_beside_numbers_are_no_counts(put, content):
+    with pytest.raises(ValueError, match=r"view 'view': column 'x' holds \"\{'a': 1\.0\}\", which is not a number"):
+        content(put("t.jsonl", [{"x": ["a"], "y": 3}] * 5), "counts")
 
 
 def test_table_of_ids_only_is_refused(put, content):

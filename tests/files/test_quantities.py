@@ -82,3 +82,9 @@ def test_new_rows_are_read_in_the_unit_of_the_fit():
 def test_quantity_that_can_be_read_in_two_ways_is_refused():
     with pytest.raises(AmbiguousColumnError, match=r"column 'x': '1\.500 kg' in row 1 may be 1\.5 or 1500"):
         convert("1.500 kg", "2 kg")
+
+
+def test_other_columns_tell_the_decimal_mark_of_quantities(put, read):
+    rows = "".join(f"{i}.5,1.{i}50 kg\n" for i in range(1, 9))
+    (content,) = read(put("t.csv", f"x,weight\n{rows}")).contents
+    assert content.data[0][:2].tolist() == [[1.5, 1.15], [2.5, 1.25]]

@@ -1,24 +1,11 @@
 """A mixed table becomes views by the kinds of its columns."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import (
-    InputFiles,
-    ModelViews,
-    encode,
-    fit_and_encode,
-    join_contents,
-    parse_view,
-    read_file,
-    read_files,
-)
-from consilience.files.conversion import convert_columns
-from consilience.files.formats.columns import clean_table
-from consilience.files.splitting import MEASURED_KINDS, classify_column, find_blocks
+from consilience.files import InputFiles, ModelViews, encode, fit_and_encode, join_contents, parse_view, read_files
+from consilience.files.splitting import find_blocks
 from stage import write_csv
 
 N = 60
@@ -195,7 +182,7 @@ def repeat(cells, n=200):
     return [cells[i * 7 % len(cells)] for i in range(n)]
 
 
-GENRES = ["Comedy, Action", "Comedy", "Action, Drama", "Comedy, Drama, Action", "Drama", "Action"]
+GENRES = ["Comedy, Action", "Comedy", "Action, Drama", "Comedy, Horror, Action", "Drama", "Romance, Action, Horror"]
 WHOLE = range(20_000, 20_200)
 
 
@@ -207,15 +194,15 @@ WHOLE = range(20_000, 20_200)
         ("weight", repeat(["5 kg", "1.5 kg", "750 g", "12 kg"]), "numbers"),
         ("memory", repeat(["12 GB", "512 MB", "1 TB"]), "numbers"),
         ("size", repeat([f"{i} rooms" for i in range(2, 30)]), "numbers"),
-        ("genres", repeat(GENRES), "bags"),
-        ("genres", repeat([cell.replace(", ", "|") for cell in GENRES]), "bags"),
-        ("genres", repeat([str(cell.split(", ")) for cell in GENRES]), "bags"),
+        ("genres", repeat(GENRES), "counts"),
+        ("genres", repeat([cell.replace(", ", "|") for cell in GENRES]), "counts"),
+        ("genres", repeat([str(cell.split(", ")) for cell in GENRES]), "counts"),
         ("place", repeat(["Lyon, France", "Paris, France", "Bonn, Germany"]), "categories"),
         ("language", ["English"] * 170 + [f"Lang {'abcdefghijklmno'[i % 15]}{i % 2}" for i in range(30)], "categories"),
         ("city", [f"Town {'abcdefghijklmnopqrstuvwxyz'[i % 26]}{i % 3}" for i in range(2000)], "categories"),
         ("zip", repeat([f"{i:05}" for i in range(12, 30)]), "categories"),
         ("zip", [f"{i * 337 % 90_000:05}" for i in range(200)], "codes"),
-        ("PLZ", [i * 337 % 90_000 + 1000 for i in range(200)], "numbering"),
+        ("PLZ", [i * 337 % 90_000 + 1000 for i in range(200)], "rows"),
         (
             "phone",
             [f"({i % 90 + 10}) {i * 7919 % 90_000 + 10_000}-{i * 104_729 % 9000 + 1000}" for i in range(200)],
@@ -238,23 +225,46 @@ WHOLE = range(20_000, 20_200)
         ("mass", repeat(["2e3", "10.4", "7e1", "3e9"]), "numbers"),
         ("opened", [(np.datetime64("1919-12-08") + i).item().strftime("%Y%m%d") for i in range(200)], "numbers"),
         ("target", repeat([0, 1, 2]), "classes"),
-        ("class_name", repeat(["a", "b", "c"]), "classes"),
+        ("class_name", repeat(["a", "b", "c"]), "categories"),
+        ("grade", repeat(["9 A", "9 B", "10 A"]), "categories"),
+        ("patient", repeat(["34 m", "28 f", "51 m"]), "categories"),
+        ("drive", repeat(["2WD", "4WD", "FWD"]), "categories"),
+        ("screen", repeat(["4K", "8K", "HD"]), "categories"),
+        ("sizes", repeat(["M/F", "M", "F"]), "categories"),
+        ("release", repeat(["1.2.3 LTS", "1.3.1 LTS", "2.0.1 LTS"]), "categories"),
+        ("weight", [*(i * 7919 % 100_000 + 1 for i in range(199)), "00"], "numbers"),
+        ("weight", [*(i * 7919 % 100_000 + 1 for i in range(199)), "1e5"], "numbers"),
+        ("minute", repeat([f"{i:02}" for i in range(60)]), "numbers"),
+        ("mobile", [i * 37 % 180 for i in range(200)], "numbers"),
+        ("payment", ["n/k"] * 20 + [f"{i} kg" for i in range(180)], "numbers"),
         ("tail", [f"N{i * 37 % 150}" for i in range(200)], "codes"),
     ],
 )
-def test_role_of_a_column(put, name, cells, role):
-    rows = "\n".join(f'"{cell}",{i}.5' for i, cell in enumerate(cells))
-    path = put("t.csv", f"{name},x\n{rows}\n")
-    table = clean_table(read_file(path))
-    values = table.columns[name]
-    conversions = convert_columns({name: values}, lenient=True)
-    is_measured = False
-    if name in conversions:
-        values = conversions[name].numbers
-        is_measured = conversions[name].reading.kind in MEASURED_KINDS
-    if name in table.codes:
-        values = clean_table(read_file(path, frozenset([name]))).columns[name]
-    assert classify_column(name, values, Path(), is_measured) == role
+def test_role_of_a_column(put, read, name, cells, role):
+    rows = "\n".join(f'"{cell}",{i % 50}.5' for i, cell in enumerate(cells))
+    reading = read(put("t.csv", f"{name},x\n{rows}\n"))
+    assert find_role(reading, name) == role
+    order = np.random.default_rng(0).permutation(len(cells))
+    rows = "\n".join(f'"{cells[i]}",{i % 50}.5' for i in order)
+    assert role == "rows" or find_role(read(put("t.csv", f"{name},x\n{rows}\n")), name) == role
+
+
+def find_role(reading, name):
+    """Return what became of a column: a kind of data, the ids, numbers of rows, or why it is left out."""
+    if reading.id_column == name:
+        return "ids"
+    for content in reading.contents:
+        if name in content.columns:
+            is_text = content.kind == "categories" and content.data[name].dtype == object
+            return "categories" if is_text else "numbers" if content.kind == "categories" else content.kind
+    reasons = {
+        "numbers of rows": "rows",
+        "codes that": "codes",
+        "known classes": "classes",
+        "looks like ids": "doubled",
+    }
+    note = next(note for note in reading.notes if f"{name!r}" in note)
+    return next(role for reason, role in reasons.items() if reason in note)
 
 
 def test_lists_of_categories_are_a_view_and_known_classes_are_none(products, read):

@@ -148,7 +148,7 @@ def _list_fitting_amounts(
     if refusal.readings[0].unit and evidence.priced:
         return [reading for reading in refusal.readings if reading.form in evidence.priced]
     mark = written.mark or evidence.conclude((), suggests_comma=False).mark
-    if mark == ".":
+    if mark == "." and refusal.readings[0].kind == "amount":
         return [reading for reading in (refusal.thousands_reading,) if reading is not None]
     return [reading for reading in refusal.readings if reading.form == mark]
 

@@ -46,7 +46,7 @@ DATE_FORMS = (
     COMPACT,
     rf"{YEAR}(?P<mark>[-/.:])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}})",  # 2020-03-31
     rf"{YEAR}[-/](?P<month>\d{{2}})",  # 2020-03
-    rf"(?P<month>0?[1-9]|1[0-2])[-/]{YEAR}",  # 03/2020
+    r"(?P<month>0?[1-9]|1[0-2])[-/](?P<year>1[6-9]\d\d|2[01]\d\d)",  # 03/2020
     r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",  # 31/03/2020
     rf"{DAY}[-\s.]*(?:de\s+)?{MONTH}[-\s,]*(?:de[l]?\s+)?(?P<year>\d{{4}}|\d{{2}})(?:\s*r\.)?",  # 31 March 2020
     rf"{MONTH}[-\s]*{DAY}[\s,]+{YEAR}",  # March 31, 2020
@@ -56,7 +56,7 @@ DATE_PATTERNS = [re.compile(rf"{form}(?:[T\s,]+{CLOCK}{ZONE})?", re.IGNORECASE) 
 TIME_PATTERN = re.compile(CLOCK, re.IGNORECASE)
 EPOCH = date(1970, 1, 1).toordinal()
 MAX_LENGTH = 40  # characters of a date
-N_TRIED = 200  # cells from which a column is rejected if fewer than half of them are dates
+N_TRIED = 200  # cells all over a column, which is rejected if fewer than half of them are dates
 ORDERS = ("dmy", "mdy")
 MIN_COMPACT = 10  # cells from which it tells something that all numbers are dates: of other numbers one in 30 is
 
@@ -78,7 +78,7 @@ def convert_dates(
     """
     texts = list_texts(values)
     if reading is None:
-        tried = list(texts.values())[:N_TRIED]
+        tried = list(texts.values())[:: max(1, len(texts) // N_TRIED)]
         kinds = {"date": parse_date, "time": parse_time}
         kind = next((kind for kind, parse in kinds.items() if 2 * sum(map(bool, map(parse, tried))) > len(tried)), None)
         if kind is None:

@@ -29,9 +29,11 @@ MIN_DISTINCT = 0.9  # share of different cells from which a column identifies ro
 # Names of columns of whole numbers that are codes: more of them is not more of anything. The last word tells in
 # zip_code and flightNo. A "number" is a count, such as the number of rooms, unless it numbers one of the things below.
 CODE_WORD = re.compile(
-    "u?u?id|guid|code|sku|isbn|issn|ean|upc|asin|barcode|zip|zipcode|postcode|plz|cep|phone|telephone|tel|mobile|fax|telefon|"
-    "flight|ssn|accession|identifier|cpf|cnpj|pesel|siret|siren|iban|versions?|nr|\\w*nummer"
+    "u?u?id|guid|code|sku|isbn|issn|ean|upc|asin|barcode|zip|zipcode|postcode|plz|cep|flight|"
+    "ssn|accession|identifier|cpf|cnpj|pesel|siret|siren|iban|version|nr|\\w*nummer"
 )
+PHONE_WORD = re.compile("phone|telephone|tel|mobile|fax|telefon")  # may also be a count of calls or visits
+MIN_PHONE = 10_000
 NUMBER_WORD = re.compile("number|num|no")
 NUMBERED_THING = re.compile(
     "flight|phone|telephone|fax|mobile|house|account|serial|order|invoice|ticket|customer|article|item|part|passport|train|"
@@ -43,6 +45,7 @@ SHARED_CODE = re.compile(  # that several rows may have
     r"(?:[\W_]*(?:number|num|no|nr))?",
     re.IGNORECASE,
 )
+N_TRIED = 200  # cells all over a column that show whether it holds dates or amounts
 MAX_ID_WORDS = 3.5  # words per cell: longer strings are texts
 MIN_SHARED = 10  # rows from which equal whole numbers of two tables are no chance
 MIN_OVERLAP = 0.5  # share of the ids of the smaller table that the other table must have
@@ -55,8 +58,10 @@ def has_id_name(column: str) -> bool:
     return bool(ID_NAME.fullmatch(column.strip()) or CAMEL_ID.fullmatch(column.strip()))
 
 
-def has_code_name(column: str) -> bool:
+def has_code_name(column: str, smallest: float = np.inf) -> bool:
     """Whether whole numbers of this name are codes: zip_code, flight, flightNumber, but not a number of rooms.
+
+    `smallest` is the smallest of the numbers, by which those of phones differ from counts of calls.
 
     Examples
     --------
@@ -66,6 +71,8 @@ def has_code_name(column: str) -> bool:
     words = ["", "", *(word.lower() for word in WORDS.findall(column.replace("#", " no")))]
     if NUMBER_WORD.fullmatch(words[-1]):
         return NUMBERED_THING.fullmatch(words[-2]) is not None
+    if PHONE_WORD.fullmatch(words[-1]):
+        return smallest >= MIN_PHONE
     return CODE_WORD.fullmatch(words[-1]) is not None and "of" not in words
 
 
@@ -171,7 +178,7 @@ def _rank(name: str, values: np.ndarray, ids: set[str], ids_elsewhere: Sequence[
         return None
     if has_id_name(name):
         return 1
-    if _is_measured(name, values[:200]):
+    if _is_measured(name, values[:: max(1, len(values) // N_TRIED)]):
         return None
     if sum(bool(CODE.fullmatch(text.strip())) for text in texts) >= CODE_SHARE * len(texts):
         return 2

@@ -382,15 +382,22 @@ def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarra
 
 
 def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:
-    if any(map(_has_bags, columns.values())):
-        if len(columns) > 1:
-            raise ValueError(f"view {name!r} has several columns of lists: make them separate views")
-        (bags,) = columns.values()
+    if all(map(_has_bags, columns.values())):
+        bags = next(iter(columns.values())) if len(columns) == 1 else _merge_bags(columns)
         counts = [count for bag in bags if bag is not None for count in bag.values()]
         if not all(np.isfinite(count) and count >= 0 for count in counts):
             raise ValueError(f"view {name!r} has a negative or infinite count of a term: correct the file")
         return bags
     return _build_matrix(name, columns, "counts")
+
+
+def _merge_bags(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """Put the terms of several columns of bags into one, with the names of their columns."""
+    merged = np.empty(len(next(iter(columns.values()))), dtype=object)
+    for row in range(len(merged)):
+        bags = {column: values[row] for column, values in columns.items() if values[row] is not None}
+        merged[row] = {f"{column}={term}": count for column, bag in bags.items() for term, count in bag.items()} or None
+    return merged
 
 
 def _build_matrix(name: str, columns: dict[str, np.ndarray], kind: str = "similarities") -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ from .readings import ColumnReading, Conversion, list_texts
 SEPARATORS = (";", "|", ",", "/")
 MIN_REPEATS = 5  # cells per category on average: rarer ones are words of a text, or parts of a name
 MIN_LISTS = 0.2  # share of the cells that list several; if fewer do, each combination is a category
+MIN_CATEGORIES = 5  # of lists; the combinations of fewer are categories themselves
 MAX_WORDS = 3  # of a category on average
 BRACKETS = re.compile(r"^[\[({]\s*(.*?)\s*[\])}]$", re.DOTALL)  # of a list that Python or JSON has written
 
@@ -64,6 +65,8 @@ def _separates(separator: str, texts: list[str]) -> bool:
     if separator in ",/" and any(part[:1].isdigit() for part in parts):  # 12,5 and 120/80 are numbers
         return False
     counts = Counter(parts)
+    if len(counts) < MIN_CATEGORIES:
+        return False
     n_words = sum(len(part.split()) for part in counts)
     return (
         len(counts) < len(set(texts)) and len(parts) >= MIN_REPEATS * len(counts) and n_words <= MAX_WORDS * len(counts)

@@ -28,6 +28,7 @@ UNITS: dict[str, dict[float, str]] = {
         31556952: "y yr yrs year years jahr jahre an ans année années año años ano anos anno anni",
     },
     "mass": {
+        1e-6: "mcg µg μg ug",
         0.001: "mg",
         1: "g gram grams gramm",
         28.349523125: "oz ounce ounces",
@@ -61,7 +62,8 @@ SINGLE = re.compile(rf"({DIGITS})(\s*)([^\s\d.,:;'\"()+\-/*\[\]][^\d]{{0,19}})")
 SIGN = re.compile(r"[-+\u2212]\s*")
 ISO_DURATION = re.compile(r"PT(?=\d)", re.IGNORECASE)
 MAX_LENGTH = 40  # characters of a quantity
-N_TRIED = 200  # cells from which a column is rejected if fewer than half of them are quantities
+N_TRIED = 200  # cells all over a column, which is rejected if fewer than half of them are quantities
+MIN_DIFFERENT = 10  # quantities of a column in which half of the cells may hold one word in place of a quantity
 
 
 class QuantityCell(NamedTuple):
@@ -89,9 +91,8 @@ def convert_quantities(
     [90.0, 90.0, nan, 45.0]
     """
     texts = list_texts(values)
-    if reading is None and 2 * sum(_split(0, text) is not None for text in list(texts.values())[:N_TRIED]) <= min(
-        len(texts), N_TRIED
-    ):
+    tried = list(texts.values())[:: max(1, len(texts) // N_TRIED)]
+    if reading is None and 2 * sum(_split(0, text) is not None for text in tried) <= len(tried):
         return None
     cells = [cell for row, text in texts.items() if (cell := _split(row, text)) is not None]
     most_common = Counter(unit for cell in cells for unit in cell.units if unit).most_common(1)
@@ -102,8 +103,7 @@ def convert_quantities(
     cells = [cell for cell in cells if all(_fold_unit(unit) in sizes for unit in cell.units)]
     unread = sorted(set(texts) - {cell.row for cell in cells})
     if reading is None:
-        words = {texts[row] for row in unread}  # one word in several cells says that there is no quantity
-        if len(unread) > (1 - MIN_SHARE if not lenient or len(words) > 1 else 0.5) * len(texts):
+        if len(unread) > (0.5 if lenient and _hold_one_word(texts, unread, cells) else 1 - MIN_SHARE) * len(texts):
             return None
         amounts = [AmountCell(cell.row, cell.text, False, "", digits) for cell in cells for digits in cell.digits]
         reading = ColumnReading("quantity", unit=unit, lenient=lenient)
@@ -123,6 +123,13 @@ def convert_quantities(
     return Conversion(numbers, example, reading, sorted(unread))
 
 
+def _hold_one_word(texts: dict[int, str], unread: list[int], cells: list[QuantityCell]) -> bool:
+    """Whether all cells that cannot be read hold one word, such as "none", among many different quantities."""
+    words = {texts[row] for row in unread}
+    is_word = len(words) == 1 and not any(letter.isdigit() for letter in min(words))
+    return is_word and len({cell.text for cell in cells}) >= MIN_DIFFERENT
+
+
 def _split(row: int, text: str) -> QuantityCell | None:
     """Split a cell into a sign and numbers with units; None if it is no quantity."""
     text = text.strip()
@@ -135,7 +142,8 @@ def _split(row: int, text: str) -> QuantityCell | None:
         is_known = any(_fold_unit(single[3]) in sizes for sizes in SIZES.values())
         if not is_known and not single[2] and len(single[3]) == 1 and single[3].isalpha():
             return None
-        return QuantityCell(row, text, factor, (single[1],), (single[3].strip(),))
+        is_number = any(pattern.fullmatch(single[1]) for pattern in PATTERNS.values())  # 1.2.3 is a version
+        return QuantityCell(row, text, factor, (single[1],), (single[3].strip(),)) if is_number else None
     parts, end = [], 0
     while match := PART.match(body, end):
         parts.append((match[1], match[2] or ""))

@@ -16,7 +16,7 @@ from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import clean_table
+from .formats.columns import are_codes, clean_table
 from .formats.marks import join_groups
 from .identifiers import guess_id_column, list_doubled
 from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
@@ -351,7 +351,12 @@ class _ViewReader:
                 for name, values in columns.items()
                 if looks_like_images(values, path.parent)
             }
-        codes = {column for path in tables for column in getattr(self.read(path), "codes", ())}
+        codes = {
+            column
+            for path in tables
+            for column in getattr(self.read(path), "codes", ())
+            if are_codes(self.read_columns(path, [column], [column])[column])
+        }
         return guess_id_column(tables, ids_elsewhere, frozenset(taken), frozenset(codes))
 
     def _list_id_values(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .conversion import convert_columns, describe_unread
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import format_cell, is_number
+from .formats.columns import are_codes, format_cell, is_number
 from .identifiers import CODE, MIN_DISTINCT, has_code_name, has_id_name
 from .images.reading import looks_like_images
 from .kinds import BUILDERS, ViewContent, are_repetitive, detect_column_kind, interpret_columns
@@ -76,8 +76,10 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns = dict(table.columns)
     forced = {column: kind for column, kind in table.kinds.items() if column in columns}
     numbered = {column for names in find_blocks(columns, forced).values() for column in names}
-    coded = [column for column in columns if column in table.codes and column not in forced and column not in numbered]
-    columns |= table.read_as_text(coded) if coded else {}  # 007 and 7 are two codes
+    lossy = [column for column in columns if column in table.codes and column not in forced and column not in numbered]
+    texts = table.read_as_text(lossy) if lossy else {}
+    coded = {column: values for column, values in texts.items() if are_codes(values)}  # 007 and 7 are two codes
+    columns |= coded
     free = {
         column: values
         for column, values in columns.items()
@@ -102,10 +104,11 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
         return [
             interpret_columns(table.name, str(table.path), dict(table.columns), table.ids, None, written=table.written)
         ], []
-    coded = [column for column, role in roles.items() if role == "categories" and columns[column].dtype != object]
-    columns |= table.read_as_text(coded) if coded else {}
-    conversions = {column: conversion for column, conversion in conversions.items() if column not in coded}
-    groups = _group_columns(table.name, roles, blocks, forced)
+    categories = [column for column, role in roles.items() if role == "categories" and columns[column].dtype != object]
+    columns |= table.read_as_text(categories) if categories else {}
+    conversions = {column: conversion for column, conversion in conversions.items() if column not in categories}
+    lists = [column for column, conversion in conversions.items() if conversion.reading.kind == "list"]
+    groups = _group_columns(table.name, roles, blocks, [column for column in lists if column not in forced], forced)
     contents: list[ViewContent] = []
     names = set(taken)
     for group, (kind, members) in groups.items():
@@ -151,7 +154,7 @@ def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: 
     if _holds(IMAGE, texts):
         return "images" if looks_like_images(values, folder) else "absent-images"
     if kind == "categories":
-        return "classes" if CLASS_NAME.fullmatch(column.strip()) else kind
+        return kind
     if _holds(ADDRESS, texts):
         return "addresses"
     if _holds(CODE, texts) or _holds(DIGIT_GROUPS, texts):
@@ -179,11 +182,12 @@ def _classify_numbers(column: str, values: np.ndarray, is_measured: bool) -> str
         return "constant" if len(finite) == len(values) else "categories"  # 1 or empty is yes or no
     if is_measured or not np.array_equal(finite, np.floor(finite)):
         return "numbers"
+    has_code = has_code_name(column, finite.min())
     if len(np.unique(finite)) >= MIN_DISTINCT * len(values):
         starts_as_number = values[0] in (0, 1) or values[0] >= MIN_SERIAL
         is_numbering = starts_as_number and np.mean(np.diff(values) == 1) >= MIN_NUMBERED
-        return "numbering" if is_numbering or has_id_name(column) or has_code_name(column) else "numbers"
-    if has_code_name(column):  # 7 is not more than 3 of them
+        return "numbering" if is_numbering or has_id_name(column) or has_code else "numbers"
+    if has_code:  # 7 is not more than 3 of them
         return "categories" if are_repetitive(finite.tolist()) else "codes"
     return "classes" if CLASS_NAME.fullmatch(column.strip()) and are_repetitive(finite.tolist()) else "numbers"
 
@@ -209,11 +213,12 @@ def _mixes(columns: Mapping[str, np.ndarray], roles: Mapping[str, str], has_bloc
 
 
 def _group_columns(
-    name: str, roles: Mapping[str, str], blocks: Mapping[str, list[str]], forced: Collection[str]
+    name: str, roles: Mapping[str, str], blocks: Mapping[str, list[str]], lists: Sequence[str], forced: Collection[str]
 ) -> dict[str, tuple[str | None, list[str]]]:
     """Return the views by name: the kind, None if it is to be detected, and the columns.
 
-    Columns of short strings say little each, so that they are one view unless the user has set their kinds.
+    Columns of short strings say little each, so that they are one view unless the user has set their kinds. The same
+    holds for `lists` of categories.
     """
     groups: dict[str, tuple[str | None, list[str]]] = {}
     texts = [column for column, role in roles.items() if role in ("text", "names")]
@@ -227,8 +232,10 @@ def _group_columns(
         groups["columns" if clashes else name] = "categories" if has_strings else None, small
     if joined:
         groups["texts" if kind == "text" else "names"] = kind, joined
+    if len(lists) > 1:
+        groups["lists"] = "counts", list(lists)
     for column, role in apart.items():
-        if column not in joined:
+        if column not in joined and (column not in lists or len(lists) == 1):
             short = column if len(column) <= MAX_NAME_LENGTH else f"{column[:MAX_NAME_LENGTH].rstrip()}..."
             label = short if short not in groups else column
             groups[label] = role if role in (*BUILDERS, "images") else None, [column]
@@ -317,6 +324,11 @@ def _list_doubts(table: TableColumns, contents: Sequence[ViewContent]) -> list[s
             notes.append(
                 f"{table.path}: column {column!r} has {format_cell(code)} in {n_cells:,} rows, far from its other "
                 "values. Empty these cells if it means that there is no value."
+            )
+        elif CLASS_NAME.fullmatch(column.strip()) and values.dtype == object:
+            notes.append(
+                f"{table.path}: column {column!r} is used as data. If it holds known classes, --labels {column} leaves "
+                "it out and compares the groups with it."
             )
         elif values.dtype == object and {type(cell) for cell in values} <= {str, type(None)}:
             spellings: dict[str, set[str]] = {}

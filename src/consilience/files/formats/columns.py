@@ -22,7 +22,10 @@ PLAIN_CHARACTERS = INVISIBLE | dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " "
 NUMBER_TYPES = {bool, int, float}
 LOSES_DIGITS = re.compile(r"^[ \t]*(?:0\d+|[-+]?\d{16,})[ \t]*$", re.MULTILINE)
 CODE_WITH_E = re.compile(r"^[ \t]*\d+[eE]\d+[ \t]*$", re.MULTILINE)  # programs write a number as 2e+03
+SODIUM = "Na"
 LETTER_CODE = re.compile("[A-Z]{2}")
+MAX_DIGITS = 15  # that a floating-point number keeps
+MIN_CODES = 0.1  # share of the cells of a column, below which they are odd cells among numbers
 FRACTION = re.compile(r"[.+-]")
 
 
@@ -70,7 +73,7 @@ def clean_table(table: FileTable) -> FileTable:
 
 def _count_no_values(cells: list[Any]) -> Counter[str]:
     """Count the words in a column that stand for a missing value, unless they are values among the other cells."""
-    words = Counter(cell for cell in cells if isinstance(cell, str) and cell.lower() in NO_VALUE)
+    words = Counter(cell for cell in cells if isinstance(cell, str) and cell.lower() in NO_VALUE and cell != SODIUM)
     others = {cell for cell in cells if isinstance(cell, str) and cell not in words}
     if "+" in others:  # as - is beside it
         words = Counter({word: times for word, times in words.items() if word not in DASHES})
@@ -87,6 +90,22 @@ def has_codes(cells: Iterable[str]) -> bool:
     if LOSES_DIGITS.search(lines):
         return True
     return CODE_WITH_E.search(lines) is not None and not FRACTION.search(lines)
+
+
+def are_codes(values: np.ndarray) -> bool:
+    """Whether the texts of whole numbers in a column are codes, such as 00012 or 2e3, and not a few odd cells.
+
+    Codes have no sign and no fraction. Codes that start with 0 have the same length or are frequent. Numbers of two
+    digits, such as 05 minutes, are none.
+    """
+    cells = [cell for cell in values if cell is not None and not is_missing(cell)]
+    if not cells or any(FRACTION.search(cell) for cell in cells):
+        return False
+    n_zero = sum(cell[0] == "0" and len(cell) > 2 for cell in cells)
+    n_same_length = max(Counter(map(len, cells)).values())
+    n_lossy = sum(len(cell) > MAX_DIGITS or CODE_WITH_E.fullmatch(cell) is not None for cell in cells)
+    has_zeros = n_zero > 0 and (n_zero >= MIN_CODES * len(cells) or n_same_length >= (1 - MIN_CODES) * len(cells))
+    return has_zeros or n_lossy >= MIN_CODES * len(cells)
 
 
 def format_cell(value: Any) -> str:
