@@ -134,7 +134,7 @@ MANY = to_objects(*(" ".join(RNG.choice(WORDS, RNG.integers(1, 9))) for _ in ran
 def count_terms(texts, **how):
     texts_present = [text for text in texts if text is not None]
     limits = {"min_df": 2} if len(texts_present) >= 20 else {}
-    limits |= {"max_df": 0.5} if limits and not how else {}  # words only
+    limits |= {"max_df": 0.5} if limits and "analyzer" not in how else {}  # words only
     counter = CountVectorizer(**how, **limits).fit(texts_present)
     return counter, counter.transform(["" if text is None else text for text in texts]).toarray()
 

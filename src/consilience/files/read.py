@@ -94,6 +94,7 @@ def read_files(
     usual_ids: Sequence[str] = USUAL_IDS,
     guess_id: bool = True,
     readings: Mapping[str, Mapping[str, ColumnReading]] | None = None,
+    joins_strings: bool = True,
     inputs: InputFiles,
 ) -> InputData:
     """Read each file once and detect what its views are; tables of which no columns are selected may be split.
@@ -120,6 +121,9 @@ def read_files(
         Whether to look for a column that identifies the rows if there is none of `usual_ids`.
     readings : mapping of str to mapping of str to ColumnReading, optional
         How a model has read the columns of its views, by the names of the view and the column.
+    joins_strings : bool, default=True
+        Whether columns of short strings of a table are one view. Duplicates are found by views that agree, so that
+        names, addresses and phone numbers are views of their own for them.
     inputs : InputFiles
         Locates the files, and keeps the content of pipes that other options name as well.
 
@@ -150,6 +154,7 @@ def read_files(
         parse_delimiter(delimiter),
         inputs,
         readings,
+        joins_strings,
     )
     id_note = reader.choose_id_column(guess_id)
     reader.join_folders()
@@ -230,6 +235,7 @@ class _ViewReader:
     delimiter: str | None
     inputs: InputFiles
     readings: Mapping[str, Mapping[str, ColumnReading]] | None  # of the columns of a model, by view; None: a fit
+    joins_strings: bool  # whether columns of short strings are one view
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -544,6 +550,7 @@ class _ViewReader:
             lambda names: self.read_columns(spec.path, names, names),
             table.written,
             table.codes,
+            self.joins_strings,
         )
         contents, notes = split_table(sources, self._view_names - {spec.name}, spec.name is not None)
         if spec.view_name.lower() in LINK_NAMES:

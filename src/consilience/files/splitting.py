@@ -66,6 +66,7 @@ class TableColumns:
     read_as_text: Callable[[Sequence[str]], Mapping[str, np.ndarray]]
     written: WrittenNumbers = NOTHING_WRITTEN
     codes: Collection[str] = ()  # columns of numbers whose cells are other texts than the numbers, such as 007
+    joins_strings: bool = True  # whether columns of short strings are one view, and phone numbers none
 
 
 def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> tuple[list[ViewContent], list[str]]:
@@ -108,7 +109,11 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns |= table.read_as_text(categories) if categories else {}
     conversions = {column: conversion for column, conversion in conversions.items() if column not in categories}
     lists = [column for column, conversion in conversions.items() if conversion.reading.kind == "list"]
-    groups = _group_columns(table.name, roles, blocks, [column for column in lists if column not in forced], forced)
+    if not table.joins_strings:
+        phones = [column for column, role in roles.items() if role == "codes" and _hold_digit_groups(columns[column])]
+        roles |= dict.fromkeys(phones, "names")
+    apart = columns if not table.joins_strings else forced
+    groups = _group_columns(table.name, roles, blocks, [column for column in lists if column not in apart], apart)
     contents: list[ViewContent] = []
     names = set(taken)
     for group, (kind, members) in groups.items():
@@ -166,6 +171,11 @@ def classify_column(column: str, values: np.ndarray, folder: Path, is_measured: 
     return "sparse" if len(texts) < MIN_FILLED * len(values) else kind
 
 
+def _hold_digit_groups(values: np.ndarray) -> bool:
+    """Whether the cells of a column are phone numbers, or the like."""
+    return values.dtype == object and _holds(DIGIT_GROUPS, [text for text in values if text is not None])
+
+
 def _holds(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
     """Whether nearly all texts match a pattern."""
     return sum(bool(pattern.fullmatch(text)) for text in texts) >= MIN_SHARE * len(texts)
@@ -213,16 +223,20 @@ def _mixes(columns: Mapping[str, np.ndarray], roles: Mapping[str, str], has_bloc
 
 
 def _group_columns(
-    name: str, roles: Mapping[str, str], blocks: Mapping[str, list[str]], lists: Sequence[str], forced: Collection[str]
+    name: str,
+    roles: Mapping[str, str],
+    blocks: Mapping[str, list[str]],
+    lists: Sequence[str],
+    separate: Collection[str],
 ) -> dict[str, tuple[str | None, list[str]]]:
     """Return the views by name: the kind, None if it is to be detected, and the columns.
 
-    Columns of short strings say little each, so that they are one view unless the user has set their kinds. The same
-    holds for `lists` of categories.
+    Columns of short strings say little each, so that they are one view, except for those in `separate`. The same holds
+    for `lists` of categories.
     """
     groups: dict[str, tuple[str | None, list[str]]] = {}
     texts = [column for column, role in roles.items() if role in ("text", "names")]
-    strings = [column for column in texts if roles[column] == "names" and column not in forced]
+    strings = [column for column in texts if roles[column] == "names" and column not in separate]
     kind, joined = ("text", texts) if len(texts) > MAX_TEXT_VIEWS else ("names", strings if len(strings) > 1 else [])
     apart = {column: role for column, role in roles.items() if role in USED_ROLES and role not in SMALL_ROLES}
     small = [column for column, role in roles.items() if role in SMALL_ROLES]

@@ -192,6 +192,7 @@ def load_data(
                     [parse_view(text) for text in options.view] if memory is None else memory.specs,
                     **collect_reading_options(options),
                     kinds=options.kind,
+                    joins_strings=options.k != SMALL_GROUPS,
                     inputs=inputs,
                 )
         if memory is not None:

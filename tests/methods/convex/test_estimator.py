@@ -1253,7 +1253,7 @@ def test_interrupt_of_refinement(monkeypatch):
         ({"divergence": "itakura-saito"}, "view 'view0': divergence 'itakura-saito' needs positive numbers, and some"),
         (
             {"divergence": "precomputed"},
-            r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, 60 x 60, got shape \(60, 2\)",
+            r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, .*got shape \(60, 2\)",
         ),
         ({"beta": 0}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": -1.0}, "The 'beta' parameter of ConvexMixture must be"),

@@ -79,9 +79,9 @@ def find_precomputed_columns(
             last = int(columns[name].max())
             if last >= n_columns:
                 raise ValueError(
-                    f"view {name!r}: {needed}, with a column for each row that it had before entities were selected. "
-                    f"A row that was at position {last} has no column: there are {n_columns}. Select rows of cs.Views "
-                    "that hold the whole matrix, or compare features"
+                    f"view {name!r}: {needed}, got shape {views[name].shape}. It must have a column for each row that "
+                    f"it had before entities were selected, but a row that was at position {last} has none. Select "
+                    "rows of cs.Views that hold the whole matrix, or compare features"
                 )
     return columns
 
