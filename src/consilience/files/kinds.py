@@ -66,6 +66,7 @@ class ViewContent:
     readings: Mapping[str, ColumnReading] = field(default_factory=dict)  # how texts of its columns became numbers
     source: str | None = None  # name of the table that was split into this view and others
     notes: tuple[str, ...] = ()  # for the user
+    value_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by column: such as NA for Namibia
 
 
 def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | None) -> ViewContent:

@@ -16,7 +16,7 @@ from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import clean_table
+from .formats.columns import clean_table, list_value_words
 from .formats.marks import join_groups
 from .identifiers import guess_id_column, list_doubled
 from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
@@ -94,6 +94,7 @@ def read_files(
     usual_ids: Sequence[str] = USUAL_IDS,
     guess_id: bool = True,
     readings: Mapping[str, Mapping[str, ColumnReading]] | None = None,
+    value_words: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     inputs: InputFiles,
 ) -> InputData:
     """Read each file once and detect what its views are; tables of which no columns are selected may be split.
@@ -120,6 +121,8 @@ def read_files(
         Whether to look for a column that identifies the rows if there is none of `usual_ids`.
     readings : mapping of str to mapping of str to ColumnReading, optional
         How a model has read the columns of its views, by the names of the view and the column.
+    value_words : mapping of str to mapping of str to sequence of str, optional
+        The words that are values in a model, such as NA for Namibia, by the names of the view and the column.
     inputs : InputFiles
         Locates the files, and keeps the content of pipes that other options name as well.
 
@@ -150,6 +153,7 @@ def read_files(
         parse_delimiter(delimiter),
         inputs,
         readings,
+        value_words or {},
     )
     id_note = reader.choose_id_column(guess_id)
     reader.join_folders()
@@ -230,6 +234,7 @@ class _ViewReader:
     delimiter: str | None
     inputs: InputFiles
     readings: Mapping[str, Mapping[str, ColumnReading]] | None  # of the columns of a model, by view; None: a fit
+    value_words: Mapping[str, Mapping[str, Sequence[str]]]  # of these columns, by view
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -255,8 +260,28 @@ class _ViewReader:
         key = path, as_text
         if key not in self._contents:
             content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
-            self._contents[key] = clean_table(content) if isinstance(content, FileTable) else content
+            if isinstance(content, FileTable):
+                content = clean_table(content, self._list_words_of_model(path))
+            self._contents[key] = content
         return self._contents[key]
+
+    def _list_words_of_model(self, path: Path) -> dict[str, Sequence[str]]:
+        """List the words that are values in the columns of a model; none of a fit, whose cells decide."""
+        if self.readings is None:
+            return {}
+        views = [spec for spec in self.specs if spec.path == path]
+        return {
+            column: self.value_words.get(spec.view_name, {}).get(column, ())
+            for spec in views
+            for column in spec.columns or ()
+        }
+
+    def _keep_words(self, content: ViewContent, columns: Mapping[str, np.ndarray]) -> ViewContent:
+        """Add the words that are values: those of the model, or in a fit those that its columns have."""
+        if self.readings is not None:
+            return replace(content, value_words=self.value_words.get(content.name, {}))
+        words = {name: list_value_words(columns[name]) for name in content.columns or ()}
+        return replace(content, value_words={name: listed for name, listed in words.items() if listed})
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
         """Read columns of a table, some of them as text even if they look like numbers."""
@@ -478,11 +503,10 @@ class _ViewReader:
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         self._note_emptied(spec.path, table, columns)
-        return [
-            interpret_columns(
-                spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
-            )
-        ]
+        content = interpret_columns(
+            spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
+        )
+        return [self._keep_words(content, columns)]
 
     def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
         """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
@@ -549,7 +573,7 @@ class _ViewReader:
         self.split_columns |= set(columns)
         self.notes += notes
         self._note_emptied(spec.path, table, [column for content in contents for column in content.columns or ()])
-        return contents
+        return [self._keep_words(content, columns) for content in contents]
 
     def _list_class_columns(self, path: Path, options: Sequence[str] = ("--labels", "--seeds")) -> set[str]:
         """List the columns of a file that hold classes, and are no features."""
