@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from consilience.files import InputFiles, ModelViews, encode, fit_and_encode, join_contents, parse_view, read_files
+from consilience.pipeline.prediction import list_unseen
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -65,3 +66,39 @@ class Fit:
 )
 def test_fit_decides_which_words_are_values(tmp_path, cells, rows):
     Fit(tmp_path, {"cell": cells * (N // len(cells))}).check(rows)
+
+
+FLIGHTS = [None, *RNG.integers(1, 12, N - 1).tolist()]
+ZIPS = [f"{number:05}" for number in RNG.integers(1, 12, N) * 100]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
+def test_codes_are_the_same_in_all_formats(tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="not installed")
+    fit = Fit(tmp_path, {"flight": FLIGHTS, "zip": ZIPS})
+    assert "flight=1" in fit.encoded.views.feature_names("table").tolist()
+    rows = [1, 2, 3]
+    new = fit.frame.iloc[rows]
+    fit.check(rows, new, suffix)
+    fit.check(rows, new.assign(flight=new["flight"].astype(int), zip=new["zip"].astype(int)), suffix)
+
+
+def test_codes_that_the_fit_tells_apart_stay_apart(tmp_path):
+    fit = Fit(tmp_path, {"code": ["007", "7", "08", "A1"] * (N // 4)})
+    assert {"code=007", "code=7"} <= set(fit.encoded.views.feature_names("table").tolist())
+    fit.check([0])
+    fit.check([1, 3])
+    fit.check([2], fit.frame.iloc[[2]].assign(code=["8"]))
+
+
+def test_values_that_the_fit_has_not_seen_are_noted(tmp_path):
+    fit = Fit(tmp_path, {"zip": ZIPS})
+    new = fit.frame.iloc[:4].assign(zip=["00100", "100", "99999", "88888"], color=["red", "blue", None, "violet"])
+    origin = f"{tmp_path / 'new' / 'table.csv'}:size,color,zip"
+    zips = "2 cells have values that the fit has not seen, such as '99999'; they count as empty."
+    colors = "1 cell has a value that the fit has not seen, such as 'violet'; it counts as empty."
+    assert list_unseen(fit.read(new).contents, fit.encoded.encodings) == [
+        f"{origin}: column 'color': {colors}",
+        f"{origin}: column 'zip': {zips}",
+    ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .formats.columns import strip_invisible
+from .formats.columns import drop_zeros, strip_invisible
 from .kinds import ViewContent
 from .spec import list_names
 
-WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 MIN_GAIN = 0.1  # of the ids that could be joined, which a form must join beyond the ids as they are written
 FEW_SHARED = 0.5  # share of the ids, below which the user is told how many views have in common
 
@@ -31,8 +29,7 @@ def ignore_zeros(entity_id: str) -> str:
     >>> [ignore_zeros(text) for text in ("007", "7.0", "AB-1 ", "10")]
     ['7', '7', 'ab-1', '10']
     """
-    folded = ignore_case(entity_id)
-    return match[1] if (match := WHOLE.fullmatch(folded)) else folded
+    return drop_zeros(ignore_case(entity_id))
 
 
 FORMS = (strip_invisible, ignore_case, ignore_zeros)  # the mildest first

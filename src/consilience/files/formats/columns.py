@@ -24,6 +24,7 @@ LOSES_DIGITS = re.compile(r"^[ \t]*(?:0\d+|[-+]?\d{16,})[ \t]*$", re.MULTILINE)
 CODE_WITH_E = re.compile(r"^[ \t]*\d+[eE]\d+[ \t]*$", re.MULTILINE)  # programs write a number as 2e+03
 LETTER_CODE = re.compile("[A-Z]{2}")
 FRACTION = re.compile(r"[.+-]")
+WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0*)?")
 
 
 def is_missing(text: str) -> bool:
@@ -103,6 +104,17 @@ def has_codes(cells: Iterable[str]) -> bool:
     if LOSES_DIGITS.search(lines):
         return True
     return CODE_WITH_E.search(lines) is not None and not FRACTION.search(lines)
+
+
+def drop_zeros(text: str) -> str:
+    """Drop the zeros around a whole number, which programs add and remove, and return other texts as they are.
+
+    Examples
+    --------
+    >>> [drop_zeros(text) for text in ("007", "7.0", "A07", "10")]
+    ['7', '7', 'A07', '10']
+    """
+    return match[1] + match[2] if (match := WHOLE.fullmatch(text)) else text
 
 
 def format_cell(value: Any) -> str:
