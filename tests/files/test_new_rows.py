@@ -51,12 +51,13 @@ class Fit:
             )
 
     def check(self, rows, frame=None, suffix=".csv"):
-        """Check that new rows have the numbers of these rows of the fit."""
+        """Check that new rows have the numbers of these rows of the fit, and return what was read."""
         reading = self.read(self.frame.iloc[rows] if frame is None else frame, suffix)
         result = encode(reading.contents, self.encoded.encodings, join_contents(reading.contents))
         for name in self.encoded.views.names:
             expected = to_rows(self.encoded.views[name])[rows]
             np.testing.assert_allclose(to_rows(result.views[name]), expected, atol=1e-9, err_msg=name)
+        return reading
 
 
 @pytest.mark.parametrize(
@@ -102,3 +103,28 @@ def test_values_that_the_fit_has_not_seen_are_noted(tmp_path):
         f"{origin}: column 'color': {colors}",
         f"{origin}: column 'zip': {zips}",
     ]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+@pytest.mark.parametrize("color", [COLORS, SIZES], ids=["categories", "numbers"])
+def test_plain_numbers_are_in_the_unit_of_the_fit(tmp_path, suffix, color):
+    fit = Fit(tmp_path, {"color": color, "runtime": ["90,5 min", "1 h 30", "45 min", "2 h"] * (N // 4)})
+    new = fit.frame.iloc[:4].assign(runtime=[90.5, 90, 45, 120] if suffix == ".json" else ["90,5", 90, 45, 120])
+    reading = fit.check([0, 1, 2, 3], new, suffix)
+    assert not any("cannot be read" in note for content in reading.contents for note in content.notes)
+
+
+@pytest.mark.parametrize(("cells", "new"), [(["1.2K", "800", "3K", "500"], [800, 500]), (["1.2M", "3M"] * 2, None)])
+def test_plain_numbers_beside_thousands_are_no_thousands(tmp_path, cells, new):
+    fit = Fit(tmp_path, {"views": cells * (N // 4)})
+    if new is not None:
+        fit.check([1, 3], fit.frame.iloc[[1, 3]].assign(views=new), ".json")
+        fit.check([1, 3])
+    else:  # 800 may be 800 or 800M
+        (content,) = fit.read(fit.frame.iloc[:2].assign(views=[800, 500])).contents
+        assert any("column 'views' holds quantities; '800' in row 1 and 1 more cell" in note for note in content.notes)
+
+
+def test_numbers_of_numeric_type_have_no_decimal_comma(tmp_path):
+    fit = Fit(tmp_path, {"price": ["1,157", "2,5", "12,25"] * (N // 3)})
+    fit.check([0, 1, 2], fit.frame.iloc[:3].assign(price=[1.157, 2.5, 12.25]), ".json")

@@ -33,6 +33,7 @@ from .kinds import (
     interpret_matrix,
 )
 from .mapping import IdMapping, list_content_ids, read_mappings
+from .quantities import has_unit_of_fit
 from .readings import ColumnReading
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
 from .spellings import Spellings, match_spellings, unify_spellings
@@ -246,7 +247,7 @@ class _ViewReader:
         text_columns = {*self.usual_ids, *split_id_columns(self.id_column), *self._class_columns.values()}
         for spec in self.specs:
             if self.kinds.get(spec.view_name) in TEXT_KINDS:
-                text_columns |= set(spec.columns or ())
+                text_columns |= set(spec.columns or ()) - self._list_readings_of_model(spec).keys()
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
         self._view_names = {spec.name for spec in self.specs if spec.name is not None}
@@ -494,9 +495,12 @@ class _ViewReader:
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
         readings = self._list_readings(spec, table)
-        as_text = (
-            names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(table.written)]
-        )
+        as_text = [*readings, *self._list_doubtful(table.written)]
+        if kind in TEXT_KINDS:
+            numeric = self._list_readings_of_model(spec).keys() - readings.keys()
+            as_text = [name for name in names if name not in numeric]
+        elif is_links:
+            as_text = names[:2]
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
         self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
@@ -508,13 +512,16 @@ class _ViewReader:
         )
         return [self._keep_words(content, columns)]
 
+    def _list_readings_of_model(self, spec: ViewSpec) -> Mapping[str, ColumnReading]:
+        return (self.readings or {}).get(spec.view_name, {})
+
     def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
         """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
         return {
             name: reading
-            for name, reading in (self.readings or {}).get(spec.view_name, {}).items()
+            for name, reading in self._list_readings_of_model(spec).items()
             if not (
-                reading.kind in NUMBER_READINGS
+                (reading.kind in NUMBER_READINGS or (reading.kind == "quantity" and has_unit_of_fit(reading)))
                 and reading.unit != "%"
                 and name in table.columns
                 and table.columns[name].dtype != object
