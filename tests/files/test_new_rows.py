@@ -128,3 +128,55 @@ def test_plain_numbers_beside_thousands_are_no_thousands(tmp_path, cells, new):
 def test_numbers_of_numeric_type_have_no_decimal_comma(tmp_path):
     fit = Fit(tmp_path, {"price": ["1,157", "2,5", "12,25"] * (N // 3)})
     fit.check([0, 1, 2], fit.frame.iloc[:3].assign(price=[1.157, 2.5, 12.25]), ".json")
+
+
+WORDS = ["steel", "apple", "river", "cotton", "engine", "garden"]
+POOLED = [f"C{number}" for number in RNG.zipf(1.3, N) % 150]
+VARIED = {
+    "runtime": ["90 min", "1 h 30", "45 min", None, "2 h", "1,5 h"] * (N // 6),
+    "views": ["1.2K", "800", "3M", "500", "7K", "NA"] * (N // 6),
+    "genres": ["Comedy, Action", "Drama", "Action, Drama", "Comedy", None] * (N // 5),
+    "added": pd.date_range("2020-01-01", periods=N, freq="9D").strftime("%Y%m%d").tolist(),
+    "listed": [f"{1 + i % 28}/{1 + i % 12}/2020" for i in range(N)],
+    "opens": [f"{i % 24}:30" for i in range(N)],
+    "flight": FLIGHTS,
+    "zip": ZIPS,
+    "city": [*["Bonn"] * 60, *POOLED[60:]],
+    "country": ["NA", "DE", "FR", "US", None] * (N // 5),
+    "test": ["+", "-", "?"] * (N // 3),
+    "town": ["Rome", "n/a", "Oslo", "-"] * (N // 4),
+    "sold": ["yes", "no", "no", ""] * (N // 4),
+    "price": [f"{1 + i % 7},{i % 10}5 €" for i in range(N)],
+    "rate": [f"{i % 40}%" for i in range(N)],
+    "mass": ["5.5", "7.25"] * (N // 2),
+    "story": [f"a {WORDS[i % 6]} of {WORDS[i % 5]} beside the {WORDS[i * 7 % 6]} and more" for i in range(N)],
+    "title": [f"{WORDS[i % 6]} {WORDS[i % 5]}{i}" for i in range(N)],
+}
+ORDERS = [[0], [1], [2], [5], [N - 1], [3, 3 + 60], [8, 2, 40], RNG.permutation(N)[:30].tolist()]
+
+
+@pytest.mark.parametrize("column", VARIED)
+def test_rows_of_the_fit_have_its_numbers_again(tmp_path, column):
+    fit = Fit(tmp_path, {column: VARIED[column]})
+    for rows in ORDERS:
+        fit.check(rows)
+
+
+def test_rows_of_a_varied_table_have_its_numbers_again(tmp_path):
+    fit = Fit(tmp_path, {"id": [f"P{i:03}" for i in range(N)], **VARIED})
+    for rows in ORDERS:
+        fit.check(rows)
+
+
+def test_order_of_rows_does_not_matter(tmp_path):
+    order = RNG.permutation(N)
+    fits = []
+    for name, rows in (("as it is", np.arange(N)), ("permuted", order)):
+        (tmp_path / name).mkdir()
+        table = pd.DataFrame({"size": SIZES, "color": COLORS, **VARIED}).iloc[rows]
+        fits.append(Fit(tmp_path / name, table.to_dict("list")))
+    first, second = (fit.model for fit in fits)
+    assert first == second
+    for name in fits[0].encoded.views.names:
+        X, Y = (to_rows(fit.encoded.views[name]) for fit in fits)
+        np.testing.assert_allclose(X[order], Y, atol=1e-9)

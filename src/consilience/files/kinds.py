@@ -383,7 +383,9 @@ def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarra
 
 
 def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:
-    if any(map(_has_bags, columns.values())):
+    """Return the bags of the only column of lists, or put columns of numbers side by side."""
+    are_empty = all(values.dtype == object and not any(values) for values in columns.values())
+    if are_empty or any(map(_has_bags, columns.values())):  # lists of new rows may all be empty
         if len(columns) > 1:
             raise ValueError(f"view {name!r} has several columns of lists: make them separate views")
         (bags,) = columns.values()

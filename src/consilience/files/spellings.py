@@ -121,7 +121,8 @@ def _choose_spellings(sets: Sequence[Sequence[str]]) -> tuple[dict[str, str], se
     for entity_id in (entity_id for i in sorted(gaining) for entity_id in sets[i]):
         written.setdefault(form(entity_id), {})[entity_id] = None
     clashes = set[str]().union(*(_find_clashes(ids, form) for ids in sets))
-    chosen, apart = {}, set()
+    chosen: dict[str, str] = {}
+    apart: set[str] = set()
     for formed, ids in written.items():
         if formed in clashes:
             apart |= ids.keys()
