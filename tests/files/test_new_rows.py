@@ -152,7 +152,7 @@ VARIED = {
     "story": [f"a {WORDS[i % 6]} of {WORDS[i % 5]} beside the {WORDS[i * 7 % 6]} and more" for i in range(N)],
     "title": [f"{WORDS[i % 6]} {WORDS[i % 5]}{i}" for i in range(N)],
 }
-ORDERS = [[0], [1], [2], [5], [N - 1], [3, 3 + 60], [8, 2, 40], RNG.permutation(N)[:30].tolist()]
+ORDERS = [[0], [0, 5, 10], [1], [2], [5], [N - 1], [3, 3 + 60], [8, 2, 40], RNG.permutation(N)[:30].tolist()]
 
 
 @pytest.mark.parametrize("column", VARIED)
@@ -162,6 +162,7 @@ def test_rows_of_the_fit_have_its_numbers_again(tmp_path, column):
         fit.check(rows)
 
 
+@pytest.mark.quick
 def test_rows_of_a_varied_table_have_its_numbers_again(tmp_path):
     fit = Fit(tmp_path, {"id": [f"P{i:03}" for i in range(N)], **VARIED})
     for rows in ORDERS:

@@ -101,14 +101,18 @@ class NumbersEncoder:
 
 OTHERS = "(others)"
 MAX_LEVELS = 100  # categories of a column that have a column each, the most frequent; the others share one
+MIN_REPEATS = 5  # cells with the same value, from which it is a category
+FEW_LEVELS = 20  # categories up to which the rare ones have a column each, too,
+FEW_ROWS = 100  # and rows up to which they have
 
 
 @save_as("encoder-categories", version=2)
 class CategoriesEncoder:
     """Encode each category of each column as one column of 0 and 1; numbers beside them are standardized.
 
-    Of a column with very many categories, the rarest share one column. Codes such as 012, 12 and 12.0 are one category
-    unless the fit tells them apart, because programs write whole numbers in these ways.
+    Of a column with very many categories, the rarest share one column; so do those of many categories that only a few
+    cells have, unless most cells do, because a column with hardly a 1 says nothing about other rows. Codes such as 012,
+    12 and 12.0 are one category unless the fit tells them apart: programs write whole numbers in these ways.
     """
 
     kind = "categories"
@@ -122,10 +126,10 @@ class CategoriesEncoder:
                 counts = _count_levels(cells)
                 times = Counter(map(drop_zeros, counts))
                 self.codes[name] = {number: code for code in counts if times[number := drop_zeros(code)] == 1}
-                ranked = sorted(counts, key=lambda level: (-counts[level], level))
-                self.levels[name] = np.array(sorted(ranked[:MAX_LEVELS]), dtype=object)
-                if len(ranked) > MAX_LEVELS:
-                    self.n_others[name] = len(ranked) - MAX_LEVELS
+                levels = _choose_levels(counts, len(cells))
+                self.levels[name] = np.array(sorted(levels), dtype=object)
+                if len(counts) > len(levels):
+                    self.n_others[name] = len(counts) - len(levels)
         self.numeric = [name for name, cells in columns.items() if cells.dtype != object]
         self.numbers = NumbersEncoder().fit((self._stack_numbers(columns), None)) if self.numeric else None
         indicators: list[str] = []
@@ -195,6 +199,15 @@ def _count_levels(cells: np.ndarray) -> Counter[str]:
     for cell, times in counts.items():
         levels[_drop_decimals(cell)] += times
     return levels
+
+
+def _choose_levels(counts: Counter[str], n_rows: int) -> list[str]:
+    """Choose the categories that have a column each: the most frequent ones, without those of a few cells."""
+    ranked = sorted(counts, key=lambda level: (-counts[level], level))
+    frequent = [level for level in ranked if counts[level] >= MIN_REPEATS]
+    are_most = 2 * sum(counts[level] for level in frequent) > counts.total()
+    are_many = len(ranked) > FEW_LEVELS and n_rows > FEW_ROWS
+    return (frequent if are_many and are_most else ranked)[:MAX_LEVELS]
 
 
 def _drop_decimals(cell: str) -> str:

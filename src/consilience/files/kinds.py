@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from .._saving import save_as
 from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
+from .encoders import MIN_REPEATS
 from .formats import FileMatrix
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import format_cell, is_missing, is_number, strip_invisible
@@ -40,7 +41,6 @@ MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occ
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
-MIN_REPEATS = 5  # cells with the same value, from which it is a category
 MAX_SENTENCES = 50  # different texts of many words that can be categories
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
