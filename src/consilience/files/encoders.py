@@ -172,18 +172,18 @@ class CategoriesEncoder:
         """Find the cells whose value the fit has not seen, by column; those that count as others are not listed."""
         unseen = {}
         for name in self.levels.keys() - self.n_others.keys():
-            known, cells = {None, *self.levels[name].tolist()}, columns[name].tolist()
+            fitted, cells = {None, *self.levels[name].tolist()}, columns[name].tolist()
             levels = self._find_levels(name, columns[name])
-            unseen[name] = [cell for cell, level in zip(cells, levels, strict=True) if level not in known]
+            unseen[name] = [cell for cell, level in zip(cells, levels, strict=True) if level not in fitted]
         return {name: unseen[name] for name in self.levels if unseen.get(name)}
 
     def _find_levels(self, name: str, cells: np.ndarray) -> list[Any]:
         """Return the category of each cell as the fit has written it."""
-        known, codes = set(self.levels[name].tolist()), self.codes[name]
+        fitted, codes = set(self.levels[name].tolist()), self.codes[name]
         levels: dict[Any, Any] = {}
         for cell in set(cells.tolist()) - {None}:
-            level = cell if cell in known else _drop_decimals(cell)
-            levels[cell] = level if level in known else codes.get(drop_zeros(cell), cell)
+            level = cell if cell in fitted else _drop_decimals(cell)
+            levels[cell] = level if level in fitted else codes.get(drop_zeros(cell), cell)
         return [levels.get(cell) for cell in cells.tolist()]
 
     def _stack_numbers(self, columns: dict[str, np.ndarray]) -> np.ndarray:
