@@ -344,6 +344,19 @@ def test_rarest_of_very_many_categories_share_a_column():
     assert encoder.transform({"tag": to_objects("never seen")})[0, -1] == 1
 
 
+@pytest.mark.parametrize(
+    ("common", "rare", "n_levels"),
+    [(70, 50, 2), (90, 19, 20), (40, 50, 51), (55, 40, 41)],
+    ids=["many", "few categories", "most are rare", "few rows"],
+)
+def test_rare_ones_of_many_categories_share_a_column(common, rare, n_levels):
+    cells = to_objects(*["Unknown"] * common, *(f"name {i}" for i in range(rare)))
+    encoder = CategoriesEncoder().fit({"tag": cells})
+    assert len(encoder.features) == n_levels
+    assert ("tag=(others)" in encoder.features) == (n_levels == 2)
+    np.testing.assert_array_equal(encoder.transform({"tag": cells}).sum(axis=1), 1)
+
+
 def test_unknown_levels_are_all_zero():
     encoder = CategoriesEncoder().fit(LEVELS)
     new = {"colour": to_objects("violet", "red", "violet"), "size": to_objects("s", "xl", "xl")}

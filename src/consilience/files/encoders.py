@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from .._saving import save_as
 from .amounts import convert_amounts
-from .formats.columns import is_number
+from .formats.columns import WHOLE, drop_zeros, is_number
 from .languages import detect_languages, fold_case, list_languages, list_stop_words
 from .stop_words import FUNCTION_WORDS
 
@@ -101,13 +101,18 @@ class NumbersEncoder:
 
 OTHERS = "(others)"
 MAX_LEVELS = 100  # categories of a column that have a column each, the most frequent; the others share one
+MIN_REPEATS = 5  # cells with the same value, from which it is a category
+FEW_LEVELS = 20  # categories up to which the rare ones have a column each, too,
+FEW_ROWS = 100  # and rows up to which they have
 
 
-@save_as("encoder-categories")
+@save_as("encoder-categories", version=2)
 class CategoriesEncoder:
     """Encode each category of each column as one column of 0 and 1; numbers beside them are standardized.
 
-    Of a column with very many categories, the rarest share one column.
+    Of a column with very many categories, the rarest share one column; so do those of many categories that only a few
+    cells have, unless most cells do, because a column with hardly a 1 says nothing about other rows. Codes such as 012,
+    12 and 12.0 are one category unless the fit tells them apart: programs write whole numbers in these ways.
     """
 
     kind = "categories"
@@ -115,14 +120,16 @@ class CategoriesEncoder:
 
     def fit(self, columns: dict[str, np.ndarray]) -> CategoriesEncoder:
         """Learn the categories of each column."""
-        self.levels, self.n_others = {}, {}
+        self.levels, self.codes, self.n_others = {}, {}, {}
         for name, cells in columns.items():
             if cells.dtype == object:
-                counts = Counter(cell for cell in cells.tolist() if cell is not None)
-                ranked = sorted(counts, key=lambda level: (-counts[level], level))
-                self.levels[name] = np.array(sorted(ranked[:MAX_LEVELS]), dtype=object)
-                if len(ranked) > MAX_LEVELS:
-                    self.n_others[name] = len(ranked) - MAX_LEVELS
+                counts = _count_levels(cells)
+                times = Counter(map(drop_zeros, counts))
+                self.codes[name] = {number: code for code in counts if times[number := drop_zeros(code)] == 1}
+                levels = _choose_levels(counts, len(cells))
+                self.levels[name] = np.array(sorted(levels), dtype=object)
+                if len(counts) > len(levels):
+                    self.n_others[name] = len(counts) - len(levels)
         self.numeric = [name for name, cells in columns.items() if cells.dtype != object]
         self.numbers = NumbersEncoder().fit((self._stack_numbers(columns), None)) if self.numeric else None
         indicators: list[str] = []
@@ -154,14 +161,57 @@ class CategoriesEncoder:
         """Return a column of 0 and 1 per category, and one for all others if there were too many in `fit`."""
         position = {level: i for i, level in enumerate(self.levels[name].tolist())}
         others = len(position) if name in self.n_others else -1
-        codes = np.array([-1 if cell is None else position.get(cell, others) for cell in cells.tolist()], dtype=np.intp)
+        levels = self._find_levels(name, cells)
+        codes = np.array([-1 if level is None else position.get(level, others) for level in levels], dtype=np.intp)
         indicators = np.zeros((len(cells), len(position) + (name in self.n_others)))
         rows = np.flatnonzero(codes >= 0)
         indicators[rows, codes[rows]] = 1.0
         return indicators
 
+    def find_unseen(self, columns: dict[str, np.ndarray]) -> dict[str, list[str]]:
+        """Find the cells whose value the fit has not seen, by column; those that count as others are not listed."""
+        unseen = {}
+        for name in self.levels.keys() - self.n_others.keys():
+            fitted, cells = {None, *self.levels[name].tolist()}, columns[name].tolist()
+            levels = self._find_levels(name, columns[name])
+            unseen[name] = [cell for cell, level in zip(cells, levels, strict=True) if level not in fitted]
+        return {name: unseen[name] for name in self.levels if unseen.get(name)}
+
+    def _find_levels(self, name: str, cells: np.ndarray) -> list[Any]:
+        """Return the category of each cell as the fit has written it."""
+        fitted, codes = set(self.levels[name].tolist()), self.codes[name]
+        levels: dict[Any, Any] = {}
+        for cell in set(cells.tolist()) - {None}:
+            level = cell if cell in fitted else _drop_decimals(cell)
+            levels[cell] = level if level in fitted else codes.get(drop_zeros(cell), cell)
+        return [levels.get(cell) for cell in cells.tolist()]
+
     def _stack_numbers(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         return np.stack([_to_numbers(name, columns[name]) for name in self.numeric], axis=1)
+
+
+def _count_levels(cells: np.ndarray) -> Counter[str]:
+    """Count the values of a column; whole numbers that a program has written as 12.0, beside empty cells, are 12."""
+    counts = Counter(cell for cell in cells.tolist() if cell is not None)
+    if not all(map(WHOLE.fullmatch, counts)):
+        return counts
+    levels: Counter[str] = Counter()
+    for cell, times in counts.items():
+        levels[_drop_decimals(cell)] += times
+    return levels
+
+
+def _choose_levels(counts: Counter[str], n_rows: int) -> list[str]:
+    """Choose the categories that have a column each: the most frequent ones, without those of a few cells."""
+    ranked = sorted(counts, key=lambda level: (-counts[level], level))
+    frequent = [level for level in ranked if counts[level] >= MIN_REPEATS]
+    are_most = 2 * sum(counts[level] for level in frequent) > counts.total()
+    are_many = len(ranked) > FEW_LEVELS and n_rows > FEW_ROWS
+    return (frequent if are_many and are_most else ranked)[:MAX_LEVELS]
+
+
+def _drop_decimals(cell: str) -> str:
+    return cell.partition(".")[0] if WHOLE.fullmatch(cell) else cell
 
 
 def _to_numbers(name: str, column: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from .._saving import save_as
 from .cells import are_raw_counts, detect_modality, find_modality
 from .conversion import convert_columns, describe_unread
+from .encoders import MIN_REPEATS
 from .formats import FileMatrix
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import format_cell, is_missing, is_number, strip_invisible
@@ -40,7 +41,6 @@ MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occ
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
 MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
-MIN_REPEATS = 5  # cells with the same value, from which it is a category
 MAX_SENTENCES = 50  # different texts of many words that can be categories
 FORCED = "set by --kind"  # reason for a kind that the user has chosen
 
@@ -66,6 +66,7 @@ class ViewContent:
     readings: Mapping[str, ColumnReading] = field(default_factory=dict)  # how texts of its columns became numbers
     source: str | None = None  # name of the table that was split into this view and others
     notes: tuple[str, ...] = ()  # for the user
+    value_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by column: such as NA for Namibia
 
 
 def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
@@ -382,7 +383,8 @@ def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarra
 
 
 def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:
-    if all(map(_has_bags, columns.values())):
+    """Return the bags of a column of lists, or of several together, or put columns of numbers side by side."""
+    if all(values.dtype == object and (_has_bags(values) or not any(values)) for values in columns.values()):
         bags = next(iter(columns.values())) if len(columns) == 1 else _merge_bags(columns)
         counts = [count for bag in bags if bag is not None for count in bag.values()]
         if not all(np.isfinite(count) and count >= 0 for count in counts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from .formats import InputFiles, is_table, read_path
 from .kinds import MATRIX_KINDS, ViewContent
@@ -20,6 +20,8 @@ class ModelViews:
     columns: Mapping[str, Sequence[str] | None]
     readings: Mapping[str, Mapping[str, ColumnReading]] = field(default_factory=dict)
     sources: Mapping[str, str | None] = field(default_factory=dict)  # names of tables that were split
+    # By view and column: the words that are values, such as NA for Namibia, but empty cells in other columns.
+    value_words: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
     def from_contents(cls, contents: Sequence[ViewContent]) -> ModelViews:
@@ -29,16 +31,17 @@ class ModelViews:
             {content.name: content.columns for content in contents},
             {content.name: dict(content.readings) for content in contents if content.readings},
             {content.name: content.source for content in contents if content.source is not None},
+            {content.name: dict(content.value_words) for content in contents if content.value_words},
         )
 
     @classmethod
     def from_saved(cls, saved: Mapping[str, Mapping]) -> ModelViews:
         """Return the views of a saved model; models of earlier versions have fewer facts."""
-        return cls(**{name: saved[name] for name in ("kinds", "columns", "readings", "sources") if name in saved})
+        return cls(**{fact.name: saved[fact.name] for fact in fields(cls) if fact.name in saved})
 
     def to_saved(self) -> dict[str, Mapping]:
         """Return the facts that a saved model contains."""
-        return {"kinds": self.kinds, "columns": self.columns, "readings": self.readings, "sources": self.sources}
+        return {fact.name: getattr(self, fact.name) for fact in fields(self)}
 
     def find_views(self, spec: ViewSpec, inputs: InputFiles) -> list[ViewSpec]:
         """Return one spec per view of the model that a file holds, with the columns of the fit.

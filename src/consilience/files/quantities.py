@@ -99,14 +99,15 @@ def convert_quantities(
     unit = reading.unit if reading is not None else most_common[0][0] if most_common else ""
     if not unit:
         return None
-    sizes = _find_sizes(cells, unit)
+    sizes = _find_sizes(cells, unit) if reading is None else _find_sizes_of_fit(cells, reading)
     cells = [cell for cell in cells if all(_fold_unit(unit) in sizes for unit in cell.units)]
     unread = sorted(set(texts) - {cell.row for cell in cells})
     if reading is None:
         if len(unread) > (0.5 if lenient and _hold_one_word(texts, unread, cells) else 1 - MIN_SHARE) * len(texts):
             return None
         amounts = [AmountCell(cell.row, cell.text, False, "", digits) for cell in cells for digits in cell.digits]
-        reading = ColumnReading("quantity", unit=unit, lenient=lenient)
+        has_plain = any("" in cell.units for cell in cells)
+        reading = ColumnReading("quantity", unit=unit, lenient=lenient, has_plain=has_plain)
         reading = replace(reading, form=find_decimal_mark(column, amounts, reading, mark))
     unread += [
         cell.row for cell in cells if not all(PATTERNS[reading.form].fullmatch(digits) for digits in cell.digits)
@@ -166,6 +167,20 @@ def _find_sizes(cells: Collection[QuantityCell], main: str) -> dict[str, float]:
     alone |= {f"{unit}s": 1.0 for unit in alone} | {unit.removesuffix("s"): 1.0 for unit in alone}
     candidates = [alone, *(sizes for sizes in SIZES.values() if _fold_unit(main) in sizes)]
     return max(candidates, key=lambda sizes: sum(all(unit in sizes for unit in of_cell) for of_cell in units))
+
+
+def has_unit_of_fit(reading: ColumnReading) -> bool:
+    """Whether new numbers without a unit are in that of the fit; beside 1.2K, 800 is 800, and alone it may be 800K."""
+    return not reading.has_plain and (reading.unit == "m" or _fold_unit(reading.unit) not in SIZES["magnitude"])
+
+
+def _find_sizes_of_fit(cells: Collection[QuantityCell], reading: ColumnReading) -> dict[str, float]:
+    """Return the sizes of units in new rows, of which numbers without a unit say nothing about the dimension."""
+    if reading.has_plain:
+        return SIZES["magnitude"]
+    sizes = _find_sizes([cell for cell in cells if "" not in cell.units], reading.unit)
+    others = {unit: size for unit, size in sizes.items() if unit}
+    return others | ({"": sizes[_fold_unit(reading.unit)]} if has_unit_of_fit(reading) else {})
 
 
 def _fold_unit(unit: str) -> str:

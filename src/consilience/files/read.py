@@ -16,7 +16,7 @@ from .conversion import convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
-from .formats.columns import are_codes, clean_table
+from .formats.columns import are_codes, clean_table, list_value_words
 from .formats.marks import join_groups
 from .identifiers import guess_id_column, list_doubled
 from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
@@ -33,6 +33,7 @@ from .kinds import (
     interpret_matrix,
 )
 from .mapping import IdMapping, list_content_ids, read_mappings
+from .quantities import has_unit_of_fit
 from .readings import ColumnReading
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
 from .spellings import Spellings, match_spellings, unify_spellings
@@ -95,6 +96,7 @@ def read_files(
     guess_id: bool = True,
     readings: Mapping[str, Mapping[str, ColumnReading]] | None = None,
     joins_strings: bool = True,
+    value_words: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     inputs: InputFiles,
 ) -> InputData:
     """Read each file once and detect what its views are; tables of which no columns are selected may be split.
@@ -124,6 +126,8 @@ def read_files(
     joins_strings : bool, default=True
         Whether columns of short strings of a table are one view. Duplicates are found by views that agree, so that
         names, addresses and phone numbers are views of their own for them.
+    value_words : mapping of str to mapping of str to sequence of str, optional
+        The words that are values in a model, such as NA for Namibia, by the names of the view and the column.
     inputs : InputFiles
         Locates the files, and keeps the content of pipes that other options name as well.
 
@@ -155,6 +159,7 @@ def read_files(
         inputs,
         readings,
         joins_strings,
+        value_words or {},
     )
     id_note = reader.choose_id_column(guess_id)
     reader.join_folders()
@@ -236,6 +241,7 @@ class _ViewReader:
     inputs: InputFiles
     readings: Mapping[str, Mapping[str, ColumnReading]] | None  # of the columns of a model, by view; None: a fit
     joins_strings: bool  # whether columns of short strings are one view
+    value_words: Mapping[str, Mapping[str, Sequence[str]]]  # of these columns, by view
 
     def __post_init__(self) -> None:
         wrong = next((kind for kind in self.kinds.values() if kind not in KINDS), None)
@@ -247,7 +253,7 @@ class _ViewReader:
         text_columns = {*self.usual_ids, *split_id_columns(self.id_column), *self._class_columns.values()}
         for spec in self.specs:
             if self.kinds.get(spec.view_name) in TEXT_KINDS:
-                text_columns |= set(spec.columns or ())
+                text_columns |= set(spec.columns or ()) - self._list_readings_of_model(spec).keys()
         self._as_text = frozenset(column for column in text_columns if column)
         self._contents: dict[tuple[Path, frozenset[str]], FileContent] = {}
         self._view_names = {spec.name for spec in self.specs if spec.name is not None}
@@ -261,8 +267,28 @@ class _ViewReader:
         key = path, as_text
         if key not in self._contents:
             content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
-            self._contents[key] = clean_table(content) if isinstance(content, FileTable) else content
+            if isinstance(content, FileTable):
+                content = clean_table(content, self._list_words_of_model(path))
+            self._contents[key] = content
         return self._contents[key]
+
+    def _list_words_of_model(self, path: Path) -> dict[str, Sequence[str]]:
+        """List the words that are values in the columns of a model; none of a fit, whose cells decide."""
+        if self.readings is None:
+            return {}
+        views = [spec for spec in self.specs if spec.path == path]
+        return {
+            column: self.value_words.get(spec.view_name, {}).get(column, ())
+            for spec in views
+            for column in spec.columns or ()
+        }
+
+    def _keep_words(self, content: ViewContent, columns: Mapping[str, np.ndarray]) -> ViewContent:
+        """Add the words that are values: those of the model, or in a fit those that its columns have."""
+        if self.readings is not None:
+            return replace(content, value_words=self.value_words.get(content.name, {}))
+        words = {name: list_value_words(columns[name]) for name in content.columns or ()}
+        return replace(content, value_words={name: listed for name, listed in words.items() if listed})
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
         """Read columns of a table, some of them as text even if they look like numbers."""
@@ -480,28 +506,33 @@ class _ViewReader:
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
         readings = self._list_readings(spec, table)
-        as_text = (
-            names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(table.written)]
-        )
+        as_text = [*readings, *self._list_doubtful(table.written)]
+        if kind in TEXT_KINDS:
+            numeric = self._list_readings_of_model(spec).keys() - readings.keys()
+            as_text = [name for name in names if name not in numeric]
+        elif is_links:
+            as_text = names[:2]
         columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
         self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         self._note_emptied(spec.path, table, columns)
-        return [
-            interpret_columns(
-                spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
-            )
-        ]
+        content = interpret_columns(
+            spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
+        )
+        return [self._keep_words(content, columns)]
+
+    def _list_readings_of_model(self, spec: ViewSpec) -> Mapping[str, ColumnReading]:
+        return (self.readings or {}).get(spec.view_name, {})
 
     def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
         """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
         return {
             name: reading
-            for name, reading in (self.readings or {}).get(spec.view_name, {}).items()
+            for name, reading in self._list_readings_of_model(spec).items()
             if not (
-                reading.kind in NUMBER_READINGS
+                (reading.kind in NUMBER_READINGS or (reading.kind == "quantity" and has_unit_of_fit(reading)))
                 and reading.unit != "%"
                 and name in table.columns
                 and table.columns[name].dtype != object
@@ -561,7 +592,7 @@ class _ViewReader:
         self.split_columns |= set(columns)
         self.notes += notes
         self._note_emptied(spec.path, table, [column for content in contents for column in content.columns or ()])
-        return contents
+        return [self._keep_words(content, columns) for content in contents]
 
     def _list_class_columns(self, path: Path, options: Sequence[str] = ("--labels", "--seeds")) -> set[str]:
         """List the columns of a file that hold classes, and are no features."""

@@ -21,13 +21,14 @@ class ColumnReading:
 
     `form` is the decimal mark of amounts and quantities, the order of day, month and year in dates, or the separator of
     lists. `unit` is the currency of amounts, '%', or the unit of quantities. Cells that cannot be read are empty if
-    `lenient`, and an error otherwise.
+    `lenient`, and an error otherwise. Quantities with `has_plain` have numbers without a unit, as 800 beside 1.2K.
     """
 
     kind: str  # number, amount, quantity, date, time, truth or list
     form: str = ""
     unit: str = ""
     lenient: bool = False
+    has_plain: bool = False
 
 
 class Conversion(NamedTuple):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
-from .formats.columns import strip_invisible
+from .formats.columns import drop_zeros, strip_invisible
 from .kinds import ViewContent
 from .spec import list_names
 
-WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
-MIN_GAIN = 0.1  # of the ids that could be joined, which a form must join beyond the ids as they are written
+MIN_GAIN = 0.1  # of the ids that two views could share, which a form must join beyond the ids as they are written
+MAX_CLASHING = 0.1  # share of the ids of a view that a form may make equal; if it is more, they differ on purpose
 FEW_SHARED = 0.5  # share of the ids, below which the user is told how many views have in common
 
 
@@ -31,8 +31,7 @@ def ignore_zeros(entity_id: str) -> str:
     >>> [ignore_zeros(text) for text in ("007", "7.0", "AB-1 ", "10")]
     ['7', '7', 'ab-1', '10']
     """
-    folded = ignore_case(entity_id)
-    return match[1] if (match := WHOLE.fullmatch(folded)) else folded
+    return drop_zeros(ignore_case(entity_id))
 
 
 FORMS = (strip_invisible, ignore_case, ignore_zeros)  # the mildest first
@@ -40,55 +39,53 @@ FORMS = (strip_invisible, ignore_case, ignore_zeros)  # the mildest first
 
 @dataclass(frozen=True)
 class Spellings:
-    """The spelling of ids in all files: that of the first view, for each form that joins differently written ids."""
+    """The spelling in all files of ids that are the same but written differently: that of the first view."""
 
-    form: Callable[[str], str] | None = None  # None: ids are joined as they are written
-    chosen: Mapping[str, str] = field(default_factory=dict)  # by form
+    chosen: Mapping[str, str] = field(default_factory=dict)  # by the id as it is written
 
     def respell(self, ids: np.ndarray) -> np.ndarray:
-        """Return ids in the common spelling; those that no view has stay as they are."""
-        if self.form is None:
+        """Return ids in the common spelling; those that are written in one way stay as they are."""
+        if not self.chosen:
             return ids
-        return np.array([self.chosen.get(self.form(entity_id), entity_id) for entity_id in ids.tolist()], dtype=object)
+        return np.array([self.chosen.get(entity_id, entity_id) for entity_id in ids.tolist()], dtype=object)
 
 
 def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent], Spellings, list[str]]:
     """Give ids that are the same but written differently one spelling, and tell the user which and how many.
 
-    A form of the ids is used only if it keeps the ids of each view apart, and joins clearly more of them than their
-    texts do. The mildest such form is used.
+    A form of the ids is used only for views that share clearly more ids with another view in this form than as texts.
+    The mildest such form is used. Ids of a view that the form would make equal stay apart.
     """
     by_view = {content.name: _list_view_ids(content) for content in contents}
     by_view = {name: ids for name, ids in by_view.items() if ids}
     sets = list({frozenset(ids): ids for ids in by_view.values()}.values())
-    form = _choose_form(sets)
-    if form is None:
-        return list(contents), Spellings(), _note_few_shared(by_view)
-    chosen: dict[str, str] = {}
-    for entity_id in (entity_id for ids in sets for entity_id in ids):
-        chosen.setdefault(form(entity_id), entity_id)
-    spellings = Spellings(form, chosen)
-    respelled = [_respell_content(content, spellings) for content in contents]
+    chosen, clashing = _choose_spellings(sets)
+    spellings = Spellings(chosen)
     notes = []
     for ids in sets:
-        changed = [entity_id for entity_id in ids if chosen[form(entity_id)] != entity_id]
+        names = [repr(name) for name, of_view in by_view.items() if set(of_view) == set(ids)]
+        subject = f"View {names[0]}" if len(names) == 1 else f"Views {' and '.join(names)}"
+        changed = [entity_id for entity_id in ids if chosen.get(entity_id, entity_id) != entity_id]
         if changed:
-            names = [repr(name) for name, of_view in by_view.items() if of_view == ids]
-            writes = f"View {names[0]} writes" if len(names) == 1 else f"Views {' and '.join(names)} write"
-            examples = ", ".join(f"{entity_id!r} for {chosen[form(entity_id)]!r}" for entity_id in changed[:3])
+            examples = ", ".join(f"{entity_id!r} for {chosen[entity_id]!r}" for entity_id in changed[:3])
             notes.append(
-                f"{writes} {len(changed):,} of {len(ids):,} ids differently from another view, such as {examples}: "
-                "they are taken for the same ids."
+                f"{subject} {'writes' if len(names) == 1 else 'write'} {len(changed):,} of {len(ids):,} ids "
+                f"differently from another view, such as {examples}: they are taken for the same ids."
             )
-    by_view = {name: [chosen[form(entity_id)] for entity_id in ids] for name, ids in by_view.items()}
+        if apart := [entity_id for entity_id in ids if entity_id in clashing]:
+            notes.append(
+                f"{subject} {'has' if len(names) == 1 else 'have'} the ids {list_names(apart[:4])}, of which several "
+                "would be the same in the spelling of another view: they stay as they are."
+            )
+    by_view = {name: [chosen.get(entity_id, entity_id) for entity_id in ids] for name, ids in by_view.items()}
+    respelled = [_respell_content(content, spellings) for content in contents]
     return respelled, spellings, notes + _note_few_shared(by_view)
 
 
 def match_spellings(ids: np.ndarray, view_ids: Iterable[str]) -> np.ndarray:
     """Return the ids of a further file in the spelling of those of views, if that joins clearly more of them."""
-    distinct = list(dict.fromkeys(view_ids))
-    form = _choose_form([distinct, list(dict.fromkeys(ids.tolist()))])
-    return ids if form is None else Spellings(form, {form(entity_id): entity_id for entity_id in distinct}).respell(ids)
+    chosen, _ = _choose_spellings([list(dict.fromkeys(view_ids)), list(dict.fromkeys(ids.tolist()))])
+    return Spellings(chosen).respell(ids)
 
 
 def _list_view_ids(content: ViewContent) -> list[str]:
@@ -105,28 +102,57 @@ def _respell_content(content: ViewContent, spellings: Spellings) -> ViewContent:
     return content if content.ids is None else replace(content, ids=spellings.respell(content.ids))
 
 
-def _choose_form(sets: Sequence[Sequence[str]]) -> Callable[[str], str] | None:
-    """Return the mildest form that joins the most ids, None if their texts join nearly as many."""
-    if len(sets) < 2:
-        return None
-    possible = sorted(map(len, sets))[-2]
-    n_shared = _count_shared(sets)
+def _choose_spellings(sets: Sequence[Sequence[str]]) -> tuple[dict[str, str], set[str]]:
+    """Return the spelling of each id that views write differently, and the ids that stay apart from others of a view.
+
+    Views are compared in pairs, because a third one may have the ids of either in its own spelling.
+    """
+    gaining: set[int] = set()
+    forms: set[int] = set()  # positions in FORMS
+    for (i, first), (j, second) in combinations(enumerate(sets), 2):
+        form = _choose_form(first, second)
+        if form is not None:
+            gaining |= {i, j}
+            forms.add(FORMS.index(form))
+    if not forms:
+        return {}, set()
+    form = FORMS[max(forms)]
+    written: dict[str, dict[str, None]] = {}  # how views write each id, in their order
+    for entity_id in (entity_id for i in sorted(gaining) for entity_id in sets[i]):
+        written.setdefault(form(entity_id), {})[entity_id] = None
+    clashes = set[str]().union(*(_find_clashes(ids, form) for ids in sets))
+    chosen: dict[str, str] = {}
+    apart: set[str] = set()
+    for formed, ids in written.items():
+        if formed in clashes:
+            apart |= ids.keys()
+        elif len(ids) > 1:
+            chosen |= dict.fromkeys(ids, next(iter(ids)))
+    return chosen, apart
+
+
+def _choose_form(first: Sequence[str], second: Sequence[str]) -> Callable[[str], str] | None:
+    """Return the mildest form in which two views share the most ids, None if they share nearly as many as texts."""
+    possible, n_shared = min(len(first), len(second)), len(set(first).intersection(second))
     best, best_form = n_shared, None
     for form in FORMS if n_shared < possible else ():
-        formed = [list(map(form, ids)) for ids in sets]
-        if any(len(set(ids)) < len(ids) for ids in formed):
-            break  # two ids of a view would become one
-        n_joined = _count_shared(formed)
+        clashes, others = _find_clashes(first, form), _find_clashes(second, form)
+        if clashes.total() > MAX_CLASHING * len(first) or others.total() > MAX_CLASHING * len(second):
+            break
+        apart = clashes | others
+        formed, others_formed = (
+            {entity_id if form(entity_id) in apart else form(entity_id) for entity_id in ids} for ids in (first, second)
+        )
+        n_joined = len(formed & others_formed)
         needed = 1 if form is strip_invisible else MIN_GAIN * possible
         if n_joined > best and n_joined - n_shared >= needed:
             best, best_form = n_joined, form
     return best_form
 
 
-def _count_shared(sets: Sequence[Sequence[str]]) -> int:
-    """Count the ids that more than one view has."""
-    counts = Counter(entity_id for ids in sets for entity_id in ids)
-    return sum(times > 1 for times in counts.values())
+def _find_clashes(ids: Sequence[str], form: Callable[[str], str]) -> Counter[str]:
+    """Count the ids of a view by the form that they have in common with others of it."""
+    return Counter({formed: times for formed, times in Counter(map(form, ids)).items() if times > 1})
 
 
 def _note_few_shared(by_view: Mapping[str, Sequence[str]]) -> list[str]:

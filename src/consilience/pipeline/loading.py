@@ -147,6 +147,7 @@ def read_as_fitted(
         usual_ids=usual_ids,
         guess_id=False,
         readings=model_views.readings,
+        value_words=model_views.value_words,
         inputs=inputs,
     )
     if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:

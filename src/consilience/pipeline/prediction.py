@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from scipy.stats import betabinom
 from ..assessment import Assessment
 from ..assessment.left_out import uses_reference_votes
 from ..data import Views
-from ..files import EncodedData, InputData, InputFiles, encode, join_contents
+from ..files import EncodedData, InputData, InputFiles, ViewContent, ViewEncoding, encode, join_contents
+from ..files.encoders import CategoriesEncoder
 from .fitting import reduce_views
 from .loading import note_left_out, read_as_fitted
 from .log import RunLog
@@ -118,5 +120,23 @@ def read_new_views(
     for note in reading.notes:
         log.note(note)
     prepared = encode(reading.contents, saved["parts"], join_contents(reading.contents, reading.mappings))
+    for note in list_unseen(reading.contents, saved["parts"]):
+        log.note(note)
     note_left_out(prepared, log)
     return reading, prepared
+
+
+def list_unseen(contents: Sequence[ViewContent], encodings: Mapping[str, ViewEncoding]) -> list[str]:
+    """Note the cells of new rows with categories that the fit has not seen, one sentence per column."""
+    encoders = {encoding.content: encoding.encoder for encoding in encodings.values() if encoding.smoothed is None}
+    notes = []
+    for content in contents:
+        encoder = encoders.get(content.name)
+        unseen = encoder.find_unseen(content.data) if isinstance(encoder, CategoriesEncoder) else {}
+        for column, cells in unseen.items():
+            subject = "1 cell has a value" if len(cells) == 1 else f"{len(cells):,} cells have values"
+            notes.append(
+                f"{content.origin}: column {column!r}: {subject} that the fit has not seen, such as {cells[0]!r}; "
+                f"{'it counts' if len(cells) == 1 else 'they count'} as empty."
+            )
+    return notes

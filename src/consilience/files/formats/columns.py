@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ LETTER_CODE = re.compile("[A-Z]{2}")
 MAX_DIGITS = 15  # that a floating-point number keeps
 MIN_CODES = 0.1  # share of the cells of a column, below which they are odd cells among numbers
 FRACTION = re.compile(r"[.+-]")
+WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0*)?")
 
 
 def is_missing(text: str) -> bool:
@@ -56,14 +57,19 @@ def strip_invisible(text: str) -> str:
     return text.strip()
 
 
-def clean_table(table: FileTable) -> FileTable:
-    """Clean the texts of a table, and empty the cells whose word stands for a missing value, such as NA."""
+def clean_table(table: FileTable, values_of_model: Mapping[str, Collection[str]] | None = None) -> FileTable:
+    """Clean the texts of a table, and empty the cells whose word stands for a missing value, such as NA.
+
+    The other cells of a column decide whether such a word is a value. In the columns of a model those of its fit have
+    decided that: `values_of_model` are the words that are values, by column.
+    """
+    decided = values_of_model or {}
     columns, emptied = dict(table.columns), {}
     for name, values in table.columns.items():
         if values.dtype != object:
             continue
         cells = [strip_invisible(cell) or None if isinstance(cell, str) else cell for cell in values]
-        words = _count_no_values(cells)
+        words = _count_no_values(cells, decided.get(name))
         if words:
             cells = [None if isinstance(cell, str) and cell in words else cell for cell in cells]
             emptied[name] = dict(words)
@@ -71,9 +77,20 @@ def clean_table(table: FileTable) -> FileTable:
     return replace(table, columns=columns, emptied=emptied)
 
 
-def _count_no_values(cells: list[Any]) -> Counter[str]:
-    """Count the words in a column that stand for a missing value, unless they are values among the other cells."""
+def list_value_words(values: np.ndarray) -> tuple[str, ...]:
+    """List the words in a cleaned column that stand for a missing value elsewhere, such as NA for Namibia."""
+    cells = values.tolist() if values.dtype == object else []
+    return tuple(sorted({cell for cell in cells if isinstance(cell, str) and cell.lower() in NO_VALUE}))
+
+
+def _count_no_values(cells: list[Any], values_of_model: Collection[str] | None) -> Counter[str]:
+    """Count the words in a column that stand for a missing value, unless they are values in the model or among others.
+
+    `values_of_model` is None for a column that no model has.
+    """
     words = Counter(cell for cell in cells if isinstance(cell, str) and cell.lower() in NO_VALUE and cell != SODIUM)
+    if values_of_model is not None:
+        return Counter({word: times for word, times in words.items() if word not in values_of_model})
     others = {cell for cell in cells if isinstance(cell, str) and cell not in words}
     if "+" in others:  # as - is beside it
         words = Counter({word: times for word, times in words.items() if word not in DASHES})
@@ -106,6 +123,17 @@ def are_codes(values: np.ndarray) -> bool:
     n_lossy = sum(len(cell) > MAX_DIGITS or CODE_WITH_E.fullmatch(cell) is not None for cell in cells)
     has_zeros = n_zero > 0 and (n_zero >= MIN_CODES * len(cells) or n_same_length >= (1 - MIN_CODES) * len(cells))
     return has_zeros or n_lossy >= MIN_CODES * len(cells)
+
+
+def drop_zeros(text: str) -> str:
+    """Drop the zeros around a whole number, which programs add and remove, and return other texts as they are.
+
+    Examples
+    --------
+    >>> [drop_zeros(text) for text in ("007", "7.0", "A07", "10")]
+    ['7', '7', 'A07', '10']
+    """
+    return match[1] + match[2] if (match := WHOLE.fullmatch(text)) else text
 
 
 def format_cell(value: Any) -> str:
