@@ -30,6 +30,9 @@ class ColumnReading:
     lenient: bool = False
 
 
+PLAIN_NUMBERS = ColumnReading("number", lenient=True)
+
+
 class Conversion(NamedTuple):
     """A column as numbers, NaN where a cell is empty or cannot be read; of lists bags of categories, None for empty."""
 

@@ -146,9 +146,11 @@ def read_as_fitted(
         kinds=kinds,
         usual_ids=usual_ids,
         guess_id=False,
-        readings=model_views.readings,
+        readings=model_views.lenient_readings,
         inputs=inputs,
     )
+    for content in reading.contents:
+        _check_readable(content)
     if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
         raise ValueError(
             "the views of the model have different ids, joined by --mapping: give --mapping FILE for the new entities, "
@@ -165,6 +167,15 @@ def read_as_fitted(
             for content in reading.contents
         ],
     )
+
+
+def _check_readable(content: ViewContent) -> None:
+    """Refuse new rows if nothing of a view of numbers and categories can be read."""
+    if content.kind not in ("numbers", "categories") or not content.notes:
+        return
+    columns = content.data.values() if content.kind == "categories" else [content.data[0]]
+    if all(cells.dtype != object and np.isnan(cells).all() for cells in columns):
+        raise ValueError(f"view {content.name!r} has no cell that can be read. {' '.join(content.notes)}")
 
 
 def load_data(
