@@ -89,4 +89,4 @@ def _list_readings(content: ViewContent) -> dict[str, ColumnReading]:
         plain = content.columns or ()
     elif content.kind == "categories":
         plain = [name for name, cells in content.data.items() if cells.dtype != object]
-    return {name: PLAIN_NUMBERS for name in plain} | dict(content.readings)
+    return dict.fromkeys(plain, PLAIN_NUMBERS) | dict(content.readings)

@@ -230,8 +230,9 @@ def _adapt_reading(view: str, column: str, table: FileTable) -> ColumnReading:
         conversion = convert_column(column, values, lenient=True, mark=table.written.mark)
     except ValueError as error:
         raise ValueError(f"view {view!r}: {error}") from error
-    is_number = conversion is not None and conversion.reading.kind in WRITTEN_NUMBERS
-    return conversion.reading if is_number else PLAIN_NUMBERS
+    if conversion is None or conversion.reading.kind not in WRITTEN_NUMBERS:
+        return PLAIN_NUMBERS
+    return conversion.reading
 
 
 @dataclass(eq=False)

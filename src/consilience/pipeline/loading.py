@@ -219,6 +219,8 @@ def load_data(
         with log.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
+            if memory is not None:
+                memory.check_ids(entities)
             _check_class_ids(reading, entities)
             descriptions, description_notes = read_descriptions(reading.descriptions, entities)
             _check_before_encoding(reading, entities, options, inputs)
@@ -239,13 +241,17 @@ def load_data(
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
             n_labeled = int((classes != "").sum())
             if n_labeled < len(classes):
+                verb = "has" if n_labeled == 1 else "have"
                 log.note(
-                    f"Only {n_labeled:,} of {len(classes):,} items have a class in --labels: the others are not scored."
+                    f"Only {n_labeled:,} of {len(classes):,} entities {verb} a class in --labels: the others are not "
+                    "scored."
                 )
         seeds = read_seeds(reading, prepared)
         for source in (*reading.known_classes, *reading.seed_classes):
             for note in _list_unmatched(source, prepared.entities):
                 log.note(note)
+        for note in () if memory is None else memory.notes:
+            log.note(note)
         file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
