@@ -255,6 +255,7 @@ def load_data(
         file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
+        file_constraints.check_method(declaration)
         for note in file_constraints.list_notes(declaration):
             log.note(note)
     if seeds is not None:

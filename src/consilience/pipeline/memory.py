@@ -236,12 +236,12 @@ def _align_index(name: str, values: Any, objects: Mapping[Path, Any]) -> Aligned
     is_known = index.isin(first)
     if is_column or not is_known.any():
         ids = to_objects(list_index_ids(index))
-        return AlignedRows(values, ids, IdJoin(ids.tolist(), *list_index_ids(first[:1])))
+        return AlignedRows(values, ids, IdJoin(ids.tolist(), str(list_index_ids(first[:1])[0])))
     check_unique_index("data", first)
     is_filled = values.notna() & (values != "") if values.ndim == 1 else True
     origin = f"{name} (--{name})"
     notes = describe_partial(origin, int(is_known.sum()), len(first)) if name == "describe" else []
-    notes += describe_unmatched(origin, list_index_ids(index[~is_known & is_filled]))
+    notes += describe_unmatched(origin, [str(entry) for entry in list_index_ids(index[~is_known & is_filled])])
     return AlignedRows(values.reindex(first), notes=notes)
 
 
