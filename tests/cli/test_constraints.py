@@ -109,6 +109,17 @@ def test_pair_that_must_and_cannot_be_together_is_refused(ab, tmp_path):
         cs.cluster(views, 2, constraints=cs.Constraints([(3, 4)], [(4, 3)]), assess=False)
 
 
+def test_pair_that_views_contradict_is_refused_by_methods_that_join_the_views(data, tmp_path):
+    views = "--view", f"near={data / 'near-raw.npy'}", "--view", f"like={data / 'like-raw.npy'}"
+    rows = [(2, 3, "must", "near"), (3, 2, "cannot", "like"), (4, 5, "must", "near")]
+    file = write_csv(tmp_path / "links.csv", [*USUAL, "view"], rows)
+    arguments = "cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out"
+    ran = run_command(*arguments)
+    says = "says of '2' and '3' both 'must' in row 1 and 'cannot' in row 2 (1 such pair): delete one of the rows"
+    assert_refused(ran, f"{says}, because --method consilience takes constraints between entities, not by view")
+    run_successfully(*arguments, "--method", "constrained")
+
+
 @pytest.mark.parametrize("method", ["consilience", "constrained"])
 def test_chain_that_contradicts_a_cannot_link_is_named(method, ab, tmp_path):
     rows = [("e00", "e01", "must"), ("e01", "e02", "must"), ("e02", "e03", "must"), ("e00", "e03", "cannot")]

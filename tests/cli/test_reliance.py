@@ -301,7 +301,7 @@ def test_outliers_are_counted_separately(with_outliers):
     assert (facts["clusters"], facts["outliers"]) == (3, 4)
     assert facts["sizes"] == np.bincount(get_clusters(rows)[4:]).tolist()
     assert "; 4 entities fit no cluster\n" in ran.out
-    assert f"Against the known labels (scored on {len(rows) - 4} of {len(rows)} items): nmi 1.000" in ran.out
+    assert f"Against the known labels (scored on {len(rows) - 4} of {len(rows)} entities): nmi 1.000" in ran.out
     comparison = {row["method"]: row for row in facts["comparison"]}
     assert comparison["all views together"]["entities"] == len(rows) - 4
     assert comparison["all views together"]["same_as_all"] == comparison["views side by side"]["same_as_all"] == 1

@@ -1,4 +1,4 @@
-"""Labels and descriptions of some of the items: the score says how many it is of, and ids of no item are noted."""
+"""Labels and descriptions of some of the entities: the score says how many it is of, and unknown ids are noted."""
 
 import numpy as np
 import pandas as pd
@@ -27,16 +27,16 @@ def files(table, tmp_path_factory):
     return folder
 
 
-SCORED = f"Only {N_LABELED} of {N} items have a class in"
-DESCRIBED = f"describes only {N_LABELED} of {N} items"
-UNKNOWN = "2 ids are those of no item, such as 'Z1': left out"
+SCORED = f"Only {N_LABELED} of {N} entities have a class in"
+DESCRIBED = f"describes only {N_LABELED} of {N} entities."
+UNKNOWN = "2 ids are those of no entity, such as 'Z1': left out."
 
 
-def test_command_says_how_many_items_are_scored_and_described(files, tmp_path, monkeypatch):
+def test_command_says_how_many_entities_are_scored_and_described(files, tmp_path, monkeypatch):
     monkeypatch.chdir(files)
     options = "-k", 3, "--labels", "some.csv:cls", "--describe", "some.csv:age", "--no-assess"
     ran = run_successfully("cluster", "data.csv", *options, "--out", tmp_path / "run")
-    assert f"Against the known labels (scored on {N_LABELED} of {N} items): nmi 1.000" in ran.out
+    assert f"Against the known labels (scored on {N_LABELED} of {N} entities): nmi 1.000" in ran.out
     facts = read_summary(tmp_path / "run")
     assert facts["scored"] == N_LABELED
     notes = " ".join(facts["notes"])
@@ -48,23 +48,88 @@ def test_command_says_how_many_items_are_scored_and_described(files, tmp_path, m
     assert f"Only {N_LABELED} of {N} items" in page
 
 
-def test_call_says_how_many_items_are_scored_and_described(files, table):
+def test_call_says_how_many_entities_are_scored_and_described(files, table):
     data = table.drop(columns="cls").set_index("id")
     result = cs.cluster(files / "data.csv", 3, labels=str(files / "some.csv:cls"), assess=False)
     assert result.summary["scored"] == N_LABELED
     assert any(f"{SCORED} labels" in note for note in result.notes)
     assert any(UNKNOWN in note for note in result.notes)
-    described = pd.DataFrame({"age": np.arange(N_LABELED)}, index=data.index[::3])
+    described = pd.DataFrame({"age": np.arange(N_LABELED), "sex": list("fm") * 10}, index=data.index[::3])
     result = cs.cluster({"a": data[["a"]], "b": data[["b"]][1:]}, 3, describe=described, assess=False)
-    assert any(DESCRIBED in note for note in result.notes)
+    assert [note for note in result.notes if "describes" in note] == [f"describe {DESCRIBED}"]
 
 
-def test_seeds_with_ids_of_no_item_are_noted(files):
+def test_seeds_with_ids_of_no_entity_are_noted(files):
     result = cs.cluster(files / "data.csv", 3, seeds=str(files / "some.csv:cls"), assess=False)
     assert any(UNKNOWN in note for note in result.notes)
 
 
-def test_nothing_is_noted_if_all_items_match(table):
+def test_nothing_is_noted_if_all_entities_match(table):
     result = cs.cluster(table, 3, labels="cls", assess=False)
     assert result.summary["scored"] == N
-    assert not any("items" in note for note in result.notes)
+    assert not any("Only" in note or "of no entity" in note for note in result.notes)
+
+
+@pytest.fixture
+def labeled(table):
+    """Classes of a third of the entities by id, and of two ids that no entity has."""
+    classes = table.set_index("id")["cls"][::3].astype(str)
+    return pd.concat([classes, pd.Series({"Z1": "0", "Z2": "1"})])
+
+
+DATA = {
+    "by index": lambda table: table.drop(columns="cls").set_index("id"),
+    "by column": lambda table: table.drop(columns="cls"),
+}
+each_data = pytest.mark.parametrize("prepare", DATA.values(), ids=DATA)
+
+
+@each_data
+def test_labels_in_memory_are_joined_by_id(table, labeled, prepare):
+    result = cs.cluster(prepare(table), 3, labels=labeled, assess=False, id_column="id")
+    assert result.summary["scored"] == N_LABELED
+    assert result.summary["scores"]["nmi"] == 1
+    assert f"{SCORED} labels: the others are not scored." in result.notes
+    assert f"labels: {UNKNOWN}" in result.notes
+
+
+@each_data
+def test_seeds_in_memory_are_joined_by_id(table, labeled, prepare):
+    result = cs.cluster(prepare(table), 3, seeds=labeled, assess=False, id_column="id")
+    assert f"seeds: {UNKNOWN}" in result.notes
+    assert f"seeds: the fit uses the classes of {N_LABELED} entities of {N}: 0, 1, 2." in result.notes
+
+
+@each_data
+def test_descriptions_in_memory_are_joined_by_id(table, labeled, prepare):
+    described = pd.DataFrame({"age": labeled.astype(int) * 10, "sex": list("fm") * 11})
+    result = cs.cluster(prepare(table), 3, describe=described, assess=False, id_column="id")
+    assert f"describe {DESCRIBED}" in result.notes
+    assert f"describe: {UNKNOWN}" in result.notes
+    age = next(column for column in result.columns if column.name == "age")
+    assert [value for value in age.values if value == value] == [10 * row for row in table["cls"][::3]]
+
+
+def test_index_named_like_the_id_column_has_ids_also_if_it_numbers_rows(table):
+    data = table.assign(id=np.arange(N)[::-1])
+    labels = pd.Series(table["cls"].to_numpy()[::-1], index=pd.Index(np.arange(N), name="id"))
+    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", assess=False)
+    assert result.summary["scores"]["nmi"] == 1
+
+
+def test_one_entity_has_a_class(table):
+    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), assess=False)
+    assert f"Only 1 of {N} entities has a class in labels: the others are not scored." in result.notes
+
+
+@pytest.mark.parametrize("name", ["labels", "seeds", "describe"])
+def test_index_without_any_id_is_refused_with_examples(table, name):
+    values = pd.DataFrame({"age": table["cls"].to_numpy()}, index=[f"Q{i}" for i in range(N)])
+    given = {name: values if name == "describe" else values["age"]}
+    data = table.drop(columns="cls")
+    with pytest.raises(
+        ValueError, match=rf"^{name}: its index, such as 'Q0', .* such as '0', and none .* as 'P0': give"
+    ):
+        cs.cluster(data, 3, id_column="id", assess=False, **given)
+    with pytest.raises(ValueError, match=rf"^{name}: its index, such as 'Q0', has no value .* such as '0': give"):
+        cs.cluster(data.drop(columns="id"), 3, assess=False, **given)

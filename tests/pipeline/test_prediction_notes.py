@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
+from consilience.pipeline.wording import put_in_python_terms
 from stage import run_successfully
 
 
@@ -40,6 +41,14 @@ def test_rows_of_another_kind_are_a_warning(result, table):
         result.predict_frame(new.reset_index(drop=True))
 
 
+def read_command_notes(result, new, folder):
+    """Predict a frame by the command, and return its notes in the terms of a call."""
+    new.to_csv(folder / "data.csv", index=False)
+    ran = run_successfully("predict", result.save(folder / "run"), "--view", f"data={folder / 'data.csv'}")
+    notes = [line.removeprefix("note: ") for line in ran.err.splitlines() if line.startswith("note: ")]
+    return [put_in_python_terms(note.replace(str(folder / "data.csv"), "data")) for note in notes]
+
+
 def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
     prices = table.assign(price=[f"${price:.2f}" for price in table["width"]])
     prices.loc[7, "price"] = "call us"
@@ -47,14 +56,51 @@ def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
     new = prices.astype(object)
     new.loc[9, "price"] = "on request"
     new.loc[5] = None
-    with pytest.warns(UserWarning, match="cannot be read, and count as empty|no data in any view") as caught:
+    expected = [
+        "data:length,width,height,price: column 'price' holds amounts; 'call us' in row 8 and 1 more cell cannot be "
+        "read, and count as empty.",
+        "Entity 5 has no data in any view: left out.",
+    ]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         frame = result.predict_frame(new)
     assert frame["cluster"][5] == -1
-    texts = [str(warning.message) for warning in caught]
-    assert texts == result.prediction_notes
-    new.to_csv(tmp_path / "new.csv", index=False)
-    ran = run_successfully("predict", result.save(tmp_path / "run"), "--view", f"data={tmp_path / 'new.csv'}")
-    notes = [line.removeprefix("note: ") for line in ran.err.splitlines() if line.startswith("note: ")]
-    assert len(texts) == len(notes) == 2
-    for text, note in zip(texts, notes, strict=True):
-        assert text.split()[-6:] == note.split()[-6:]
+    assert [str(warning.message) for warning in caught] == result.prediction_notes == expected
+    assert read_command_notes(result, new, tmp_path) == expected
+
+
+@pytest.mark.parametrize("columns", [["length", "width"], ["length", "width", "color"]], ids=["numbers", "mixed"])
+@pytest.mark.parametrize(
+    ("n_wrong", "unread"),
+    [(1, "row 1 cannot be read, and counts as"), (100, "row 1 and 99 more cells cannot be read, and count as")],
+)
+def test_texts_in_place_of_numbers_are_noted_in_views_of_all_kinds(table, columns, n_wrong, unread, tmp_path):
+    data = table.assign(color=["red", "blue"] * 50)[columns]
+    result = cs.cluster(data, 2, assess=False)
+    new = data.astype({"length": object})
+    new.loc[: n_wrong - 1, "length"] = "foo"
+    expected = f"data:{','.join(columns)}: column 'length' holds numbers; 'foo' in {unread} empty."
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result.predict(new)
+    assert [str(warning.message) for warning in caught] == result.prediction_notes
+    assert result.prediction_notes[0] == expected
+    assert read_command_notes(result, new, tmp_path) == result.prediction_notes
+
+
+def test_view_of_which_nothing_can_be_read_is_refused(table):
+    result = cs.cluster({"size": table[["length"]], "rest": table[["width", "height"]]}, 2, assess=False)
+    new = {"size": pd.DataFrame({"length": ["foo"] * 100}), "rest": table[["width", "height"]]}
+    with pytest.raises(
+        ValueError, match=r"view 'size' has no cell that can be read\. .*'length'.*'foo' in row 1 and 99"
+    ):
+        result.predict(new)
+
+
+def test_numbers_may_be_written_in_another_way_than_in_the_fit(table, tmp_path):
+    data = table.assign(color=["red", "blue"] * 50)
+    result = cs.cluster(data, 2, assess=False)
+    data.to_csv(tmp_path / "commas.csv", sep=";", decimal=",", index=False)
+    for new in (data.assign(length=[f"${length}" for length in data["length"]]), tmp_path / "commas.csv"):
+        assert (result.predict(new) == result.labels).all()
+        assert result.prediction_notes == []

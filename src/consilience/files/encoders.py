@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.preprocessing import normalize
 
+from .._describe import describe_value
 from .._saving import save_as
 from .amounts import convert_amounts
-from .formats.columns import WHOLE, drop_zeros, is_number
+from .formats.columns import WHOLE, drop_zeros, is_missing, is_number
 from .languages import detect_languages, fold_case, list_languages, list_stop_words
 from .stop_words import FUNCTION_WORDS
 
@@ -218,12 +219,14 @@ def _to_numbers(name: str, column: np.ndarray) -> np.ndarray:
     """Convert a column to numbers; it is read as text if the user says that the view holds categories."""
     if column.dtype != object:
         return column.astype(np.float64)
-    has_texts = {type(cell) for cell in column} <= {str, type(None)}
-    if has_texts and (converted := convert_amounts(name, column)) is not None:
+    wrong = next((cell for cell in column if not isinstance(cell, str | None)), None)
+    if wrong is None and (converted := convert_amounts(name, column)) is not None:
         return converted.numbers
-    truth = {"true": "1", "false": "0"}
-    cells = [truth.get(cell.lower(), cell) if isinstance(cell, str) else "nan" for cell in column]
-    return np.array([cell if is_number(cell) else "nan" for cell in cells], dtype=np.float64)
+    cells = ["nan" if cell is None or (isinstance(cell, str) and is_missing(cell)) else cell for cell in column]
+    wrong = next((cell for cell in cells if not isinstance(cell, str) or not is_number(cell)), wrong)
+    if wrong is not None:
+        raise ValueError(f"column {name!r} held numbers in the fit, and now holds {describe_value(wrong)}")
+    return np.array(cells, dtype=np.float64)
 
 
 @save_as("encoder-weighting")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from .formats import InputFiles, is_table, read_path
 from .kinds import MATRIX_KINDS, ViewContent
-from .readings import ColumnReading
+from .readings import PLAIN_NUMBERS, ColumnReading
 from .spec import ViewSpec, list_names
 
 
@@ -29,7 +29,7 @@ class ModelViews:
         return cls(
             {content.name: content.kind for content in contents},
             {content.name: content.columns for content in contents},
-            {content.name: dict(content.readings) for content in contents if content.readings},
+            {content.name: readings for content in contents if (readings := _list_readings(content))},
             {content.name: content.source for content in contents if content.source is not None},
             {content.name: dict(content.value_words) for content in contents if content.value_words},
         )
@@ -42,6 +42,14 @@ class ModelViews:
     def to_saved(self) -> dict[str, Mapping]:
         """Return the facts that a saved model contains."""
         return {fact.name: getattr(self, fact.name) for fact in fields(self)}
+
+    @property
+    def lenient_readings(self) -> dict[str, dict[str, ColumnReading]]:
+        """How new cells become numbers: those that cannot be read are empty, whatever the fit would have done."""
+        return {
+            view: {column: replace(reading, lenient=True) for column, reading in readings.items()}
+            for view, readings in self.readings.items()
+        }
 
     def find_views(self, spec: ViewSpec, inputs: InputFiles) -> list[ViewSpec]:
         """Return one spec per view of the model that a file holds, with the columns of the fit.
@@ -75,3 +83,13 @@ class ModelViews:
     def _select(self, spec: ViewSpec, view: str) -> ViewSpec:
         columns = self.columns.get(view)
         return replace(spec, name=view, columns=tuple(columns) if columns else spec.columns)
+
+
+def _list_readings(content: ViewContent) -> dict[str, ColumnReading]:
+    """Return how the columns of a content become numbers; new texts in columns of plain numbers are numbers, too."""
+    plain: Iterable[str] = ()
+    if content.kind == "numbers":
+        plain = content.columns or ()
+    elif content.kind == "categories":
+        plain = [name for name, cells in content.data.items() if cells.dtype != object]
+    return dict.fromkeys(plain, PLAIN_NUMBERS) | dict(content.readings)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._saving import save_as
-from .conversion import convert_columns
+from .conversion import convert_column, convert_columns
 from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
@@ -34,12 +34,13 @@ from .kinds import (
 )
 from .mapping import IdMapping, list_content_ids, read_mappings
 from .quantities import has_unit_of_fit
-from .readings import ColumnReading
+from .readings import PLAIN_NUMBERS, ColumnReading, list_texts
 from .spec import ViewSpec, is_file, is_same_file, list_names, select_columns, split_columns, suggest
 from .spellings import Spellings, match_spellings, unify_spellings
 from .splitting import TableColumns, split_table
 
 USUAL_IDS = ("id", "ID", "Id")
+WRITTEN_NUMBERS = ("amount", "quantity", "number", "truth")  # texts that new files may have in place of numbers
 NUMBER_READINGS = ("amount", "number")  # of columns that files of another format contain as numbers
 TEXT_KINDS = ("text", "names", "categories", "images")  # whose columns are never read as numbers
 LINK_NAMES = ("links", "edges", "citations", "network", "graph")  # of files that should list links
@@ -225,6 +226,23 @@ def split_id_columns(text: str | None) -> list[str]:
 def find_id_column(text: str | None, columns: Iterable[str]) -> str | None:
     """Return the id column of a file: the first of the names that the file has."""
     return next((name for name in split_id_columns(text) if name in columns), None)
+
+
+def _adapt_reading(view: str, column: str, table: FileTable) -> ColumnReading:
+    """Return how texts are read where the fit had plain numbers: as prices, for instance, if they are written so."""
+    values = table.columns[column]
+    if not {type(cell) for cell in values} <= {str, type(None)}:
+        return PLAIN_NUMBERS
+    words = {text.lower() for text in list_texts(values).values()}
+    if words and words <= {"true", "false"}:
+        return ColumnReading("truth", lenient=True)
+    try:
+        conversion = convert_column(column, values, lenient=True, mark=table.written.mark)
+    except ValueError as error:
+        raise ValueError(f"view {view!r}: {error}") from error
+    if conversion is None or conversion.reading.kind not in WRITTEN_NUMBERS:
+        return PLAIN_NUMBERS
+    return conversion.reading
 
 
 @dataclass(eq=False)
@@ -528,17 +546,20 @@ class _ViewReader:
 
     def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
         """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
-        return {
-            name: reading
-            for name, reading in self._list_readings_of_model(spec).items()
-            if not (
-                (reading.kind in NUMBER_READINGS or (reading.kind == "quantity" and has_unit_of_fit(reading)))
-                and reading.unit != "%"
-                and name in table.columns
-                and table.columns[name].dtype != object
-                and name not in table.written.columns
-            )
-        }
+        readings = {}
+        for name, reading in self._list_readings_of_model(spec).items():
+            is_plain = reading == PLAIN_NUMBERS
+            if name in table.columns and table.columns[name].dtype != object:
+                is_written = name in table.written.columns and not is_plain
+                are_numbers = reading.kind in NUMBER_READINGS or (
+                    reading.kind == "quantity" and has_unit_of_fit(reading)
+                )
+                if are_numbers and reading.unit != "%" and not is_written:
+                    continue
+            elif name in table.columns and is_plain:
+                reading = _adapt_reading(spec.view_name, name, table)
+            readings[name] = reading
+        return readings
 
     def _list_doubtful(self, written: WrittenNumbers) -> list[str]:
         """List the columns of numbers such as 1.157 that may be 1157; a model knows which they are."""

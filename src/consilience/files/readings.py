@@ -31,6 +31,9 @@ class ColumnReading:
     has_plain: bool = False
 
 
+PLAIN_NUMBERS = ColumnReading("number", lenient=True)
+
+
 class Conversion(NamedTuple):
     """A column as numbers, NaN where a cell is empty or cannot be read; of lists bags of categories, None for empty."""
 

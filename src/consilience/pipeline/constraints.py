@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import or_
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ class FileConstraints:
     joint: Constraints  # all of them
     by_view: dict[str, Constraints]  # empty if the file has no column `view`
     n_rows: int
+    contradiction: str = ""  # between views: a pair that must and cannot be in one cluster
+
+    def check_method(self, declaration: EstimatorDeclaration) -> None:
+        """Refuse constraints of different views that contradict each other if the method joins them."""
+        if self.contradiction and not declaration.takes_view_constraints:
+            raise ValueError(
+                f"{self.contradiction}: delete one of the rows, because --method {declaration.name} takes constraints "
+                "between entities, not by view"
+            )
 
     def choose_for(self, declaration: EstimatorDeclaration) -> Constraints | dict[str, Constraints]:
         """Return the constraints as the method takes them: by view, or between the entities in all views."""
@@ -87,10 +97,12 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Fi
         rows_by_view.setdefault(name, []).extend({**link, "first": a, "second": b, "row": row} for a, b in pairs)
     links = {name: _build(path, rows, table, prepared) for name, rows in rows_by_view.items()}
     for name, rows in rows_by_view.items():
-        _refuse_pairs_of_both(path, rows, links[name], position, prepared)
+        if contradiction := _describe_pairs_of_both(path, rows, links[name], position, prepared):
+            raise ValueError(f"{contradiction}: delete one of the rows")
     joint = reduce(or_, links.values())
     by_view = {name: links.get(name, Constraints()) for name in prepared.views.names} if None not in links else {}
-    return FileConstraints(path, joint, by_view, len(views))
+    contradiction = _describe_pairs_of_both(path, list(chain(*rows_by_view.values())), joint, position, prepared)
+    return FileConstraints(path, joint, by_view, len(views), contradiction)
 
 
 def number_constraints(constraints: Constraints, prepared: EncodedData) -> FileConstraints:
@@ -121,21 +133,19 @@ def _find_pairs_of_both(links: Constraints) -> list[tuple[int, int]]:
     return sorted(must & cannot)
 
 
-def _refuse_pairs_of_both(
+def _describe_pairs_of_both(
     path: Path, rows: list[dict[str, Any]], links: Constraints, position: np.ndarray, prepared: EncodedData
-) -> None:
-    """Refuse a pair that one row says must, and another says cannot, be in one cluster."""
+) -> str:
+    """Name a pair that one row says must, and another says cannot, be in one cluster; nothing if there is none."""
     both = _find_pairs_of_both(links)
     if not both:
-        return
+        return ""
     ends = [tuple(sorted((int(position[row["first"]]), int(position[row["second"]])))) for row in rows]
     numbers = {str(row["type"]).strip(): row["row"] for row, pair in zip(rows, ends, strict=True) if pair == both[0]}
     kinds = " and ".join(f"{kind!r} in row {number}" for kind, number in numbers.items())
     names = " and ".join(repr(str(prepared.names[place])) for place in both[0])
-    raise ValueError(
-        f"{path} (--constraints) says of {names} both {kinds} ({len(both)} such pair{'s' * (len(both) != 1)}): delete "
-        "one of the rows"
-    )
+    n_pairs = f"{len(both)} such pair{'s' * (len(both) != 1)}"
+    return f"{path} (--constraints) says of {names} both {kinds} ({n_pairs})"
 
 
 def _build(path: Path, rows: list[dict[str, Any]], columns: Mapping[str, Any], prepared: EncodedData) -> Constraints:

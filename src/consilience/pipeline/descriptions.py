@@ -79,23 +79,28 @@ def read_descriptions(
 
 
 def describe_unmatched(origin: str, unknown: Sequence[str]) -> list[str]:
-    """Note the ids of a file that no item has."""
+    """Note the ids of a file, or of an index, that no entity has."""
     if not unknown:
         return []
     verb = "id is" if len(unknown) == 1 else "ids are"
-    return [f"{origin}: {len(unknown):,} {verb} those of no item, such as {unknown[0]!r}: left out."]
+    return [f"{origin}: {len(unknown):,} {verb} those of no entity, such as {unknown[0]!r}: left out."]
+
+
+def describe_partial(origin: str, n_described: int, n_entities: int) -> list[str]:
+    """Note how many entities have descriptions if these are not all."""
+    return [f"{origin} describes only {n_described:,} of {n_entities:,} entities."] if n_described < n_entities else []
 
 
 def _list_partial(descriptions: Sequence[DescriptionColumn], entities: Entities) -> list[str]:
-    """Note how many items have descriptions in a file of their own, if these are not all, and ids of no item."""
+    """Note how many entities have descriptions in a file of their own, if these are not all, and ids of no entity."""
     notes: dict[str, None] = {}  # once for all columns of a file
     for source in descriptions:
         if source.content is not None or source.ids is None or entities.ids is None:
             continue
-        origin = f"{source.origin.removesuffix(f':{source.name}')} ({source.option})"
+        whole = source.origin.removesuffix(f":{source.name}").removesuffix(f"[{source.name!r}]")
+        origin = f"{whole} ({source.option})"
         n_described = int((source.find_rows(entities) >= 0).sum())
-        if n_described < len(entities):
-            notes[f"{origin} describes only {n_described:,} of {len(entities):,} items."] = None
+        notes |= dict.fromkeys(describe_partial(origin, n_described, len(entities)))
         notes |= dict.fromkeys(describe_unmatched(origin, entities.list_unknown(source.ids.tolist())))
     return list(notes)
 

@@ -146,10 +146,12 @@ def read_as_fitted(
         kinds=kinds,
         usual_ids=usual_ids,
         guess_id=False,
-        readings=model_views.readings,
+        readings=model_views.lenient_readings,
         value_words=model_views.value_words,
         inputs=inputs,
     )
+    for content in reading.contents:
+        _check_readable(content)
     if saved.get("is_mapped") and not reading.mappings and len(reading.contents) > 1:
         raise ValueError(
             "the views of the model have different ids, joined by --mapping: give --mapping FILE for the new entities, "
@@ -166,6 +168,15 @@ def read_as_fitted(
             for content in reading.contents
         ],
     )
+
+
+def _check_readable(content: ViewContent) -> None:
+    """Refuse new rows if nothing of a view of numbers and categories can be read."""
+    if content.kind not in ("numbers", "categories") or not content.notes:
+        return
+    columns = content.data.values() if content.kind == "categories" else [content.data[0]]
+    if all(cells.dtype != object and np.isnan(cells).all() for cells in columns):
+        raise ValueError(f"view {content.name!r} has no cell that can be read. {' '.join(content.notes)}")
 
 
 def load_data(
@@ -210,6 +221,8 @@ def load_data(
         with log.step("preparing the views", "prepared the views"):
             settings = read_settings(method, options.settings)
             entities = join_contents(reading.contents, reading.mappings)
+            if memory is not None:
+                memory.check_ids(entities)
             _check_class_ids(reading, entities)
             descriptions, description_notes = read_descriptions(reading.descriptions, entities)
             _check_before_encoding(reading, entities, options, inputs)
@@ -230,16 +243,21 @@ def load_data(
             classes = match_classes(reading.known_classes, prepared.entities)[prepared.kept]
             n_labeled = int((classes != "").sum())
             if n_labeled < len(classes):
+                verb = "has" if n_labeled == 1 else "have"
                 log.note(
-                    f"Only {n_labeled:,} of {len(classes):,} items have a class in --labels: the others are not scored."
+                    f"Only {n_labeled:,} of {len(classes):,} entities {verb} a class in --labels: the others are not "
+                    "scored."
                 )
         seeds = read_seeds(reading, prepared)
         for source in (*reading.known_classes, *reading.seed_classes):
             for note in _list_unmatched(source, prepared.entities):
                 log.note(note)
+        for note in () if memory is None else memory.notes:
+            log.note(note)
         file_constraints = _find_constraints(options, memory, prepared, inputs)
     declaration = settings.declaration if method == settings.declaration.name else find_estimator(method)
     if file_constraints is not None:
+        file_constraints.check_method(declaration)
         for note in file_constraints.list_notes(declaration):
             log.note(note)
     if seeds is not None:

@@ -6,19 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data import Constraints, Table
 from ..data.frames import list_cells, open_frame
 from ..data.views import name_blocks
-from ..files import DescriptionColumn, KnownClasses, ViewSpec, parse_view
+from ..files import DescriptionColumn, Entities, KnownClasses, ViewSpec, parse_view
 from ..files.formats import FileContent, FileTable
 from ..files.formats.columns import to_objects
 from ..files.objects import check_unique_index, list_index_ids, read_object, read_objects
 from ..files.spec import join_pair
 from ..methods.common.constraint_checks import check_constraints
+from .descriptions import describe_partial, describe_unmatched
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,34 @@ class MemoryInputs:
     seed_classes: list[KnownClasses] = field(default_factory=list)
     constraints: Constraints | None = None  # by id or by position
     descriptions: list[DescriptionColumn] = field(default_factory=list)
+    id_joins: dict[str, IdJoin] = field(default_factory=dict)  # by argument
+    notes: list[str] = field(default_factory=list)
+
+    def check_ids(self, entities: Entities) -> None:
+        """Refuse pandas data of which no value of the index is one of the data's index or ids."""
+        for name, join in self.id_joins.items():
+            if entities.ids is None or len(entities.list_unknown(join.ids)) == len(join.ids):
+                ids = "" if entities.ids is None else f", and none is an id, such as {entities.ids[0]!r}"
+                raise ValueError(
+                    f"{name}: its index, such as {join.ids[0]!r}, has no value of the index of the data, such as "
+                    f"{join.data_id!r}{ids}: give an index of values that the data has"
+                )
+
+
+class IdJoin(NamedTuple):
+    """Pandas data whose index is to be found among the ids of the entities, because it is not that of the data."""
+
+    ids: list[str]  # its index
+    data_id: str  # the first value of the data's index
+
+
+class AlignedRows(NamedTuple):
+    """Data whose rows are those of the views, or whose index has ids of entities."""
+
+    values: Any
+    ids: np.ndarray | None = None
+    id_join: IdJoin | None = None
+    notes: Sequence[str] = ()  # for the user
 
 
 def collect_memory(
@@ -69,13 +98,16 @@ def collect_memory(
     else:
         specs.append(ViewSpec(None, Path("data")))
         objects[Path("data")] = data
-    classes = {
-        name: [_build_classes(name, values, objects)]
-        for name, values in (("labels", labels), ("seeds", seeds))
+    is_described = list_described(describe) is None
+    given = {"labels": labels, "seeds": seeds, "describe": _build_frame(describe) if is_described else None}
+    aligned = {
+        name: _align_index(name, values, objects)
+        for name, values in given.items()
         if values is not None and not is_path(values)
     }
+    classes = {name: [_build_classes(name, aligned[name], objects)] for name in ("labels", "seeds") if name in aligned}
     constraints = None if constraints is None or is_path(constraints) else check_constraints(constraints)
-    descriptions = [] if list_described(describe) is not None else _build_descriptions(describe, objects)
+    descriptions = _build_descriptions(aligned["describe"], objects) if is_described else []
     if not objects and not classes and constraints is None and not descriptions:
         return None
     return MemoryInputs(
@@ -85,6 +117,8 @@ def collect_memory(
         classes.get("seeds", []),
         constraints,
         descriptions,
+        {name: rows.id_join for name, rows in aligned.items() if rows.id_join is not None},
+        [note for rows in aligned.values() for note in rows.notes],
     )
 
 
@@ -146,20 +180,23 @@ def list_described(describe: Any) -> list[str] | None:
     return None
 
 
-def _build_descriptions(describe: Any, objects: Mapping[Path, Any]) -> list[DescriptionColumn]:
-    """Return the columns of a frame, or of a mapping of names to values, one per row; pandas is joined by its index."""
-    if is_mapping(describe):
-        lengths = {str(name): len(values) for name, values in describe.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"describe must have as many values in each column, got {lengths}")
-        columns = {str(name): column for name, column in describe.items()}
-        is_series = columns and all(hasattr(column, "iloc") for column in columns.values())
-        if not is_series:
-            describe = Table({name: np.asarray(column) for name, column in columns.items()})
-        else:
-            first = next(iter(columns.values()))
-            describe = first.to_frame(next(iter(columns))).assign(**columns)
-    describe, ids = _align_index("describe", describe, objects)
+def _build_frame(describe: Any) -> Any:
+    """Return a mapping of names to values as a frame, of pandas if all values are series; others stay as they are."""
+    if not is_mapping(describe):
+        return describe
+    lengths = {str(name): len(values) for name, values in describe.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"describe must have as many values in each column, got {lengths}")
+    columns = {str(name): column for name, column in describe.items()}
+    if not columns or not all(hasattr(column, "iloc") for column in columns.values()):
+        return Table({name: np.asarray(column) for name, column in columns.items()})
+    first = next(iter(columns.values()))
+    return first.to_frame(next(iter(columns))).assign(**columns)
+
+
+def _build_descriptions(rows: AlignedRows, objects: Mapping[Path, Any]) -> list[DescriptionColumn]:
+    """Return the columns of a frame that describe the clusters."""
+    describe = rows.values
     match read_object("describe", describe) if hasattr(describe, "__len__") else None:
         case FileTable(columns, id_column):
             table = {name: values for name, values in columns.items() if name != id_column}
@@ -175,30 +212,45 @@ def _build_descriptions(describe: Any, objects: Mapping[Path, Any]) -> list[Desc
                 f"describe has a column {shared[0]!r}, and so has the data, which would be used for the clusters: drop "
                 f"the column from the data, or name it, describe=[{shared[0]!r}]"
             )
-    return [DescriptionColumn(name, f"describe[{name!r}]", values, ids) for name, values in table.items()]
+    return [DescriptionColumn(name, f"describe[{name!r}]", values, rows.ids) for name, values in table.items()]
 
 
-def _align_index(name: str, values: Any, objects: Mapping[Path, Any]) -> tuple[Any, np.ndarray | None]:
-    """Put pandas data into the order of the data by its index; return it, and its ids if the data has several."""
-    indexes = [item.index for item in objects.values() if hasattr(item, "iloc")]
-    ids = None
-    if hasattr(values, "iloc") and indexes:
-        if not all(index.equals(indexes[0]) for index in indexes):
-            check_unique_index(name, values.index)
-            ids = to_objects(list_index_ids(values.index))
-        elif not values.index.equals(indexes[0]):
-            check_unique_index(name, values.index)
-            check_unique_index("data", indexes[0])
-            values = values.reindex(indexes[0])
-    return values, ids
+def _align_index(name: str, values: Any, objects: Mapping[Path, Any]) -> AlignedRows:
+    """Put pandas data into the order of the data by its index; return its ids instead if the index has ids.
+
+    It has ids if the data has several indexes, or a column that is named like the index, or if it shares nothing with
+    the index of the data.
+    """
+    frames = [item for item in objects.values() if hasattr(item, "iloc")]
+    if not hasattr(values, "iloc") or not frames:
+        return AlignedRows(values)
+    index, first = values.index, frames[0].index
+    is_column = index.name is not None and index.name != first.name
+    is_column = is_column and any(index.name in getattr(frame, "columns", ()) for frame in frames)
+    is_shared = all(frame.index.equals(first) for frame in frames)
+    if is_shared and not is_column and index.equals(first):
+        return AlignedRows(values)
+    check_unique_index(name, index)
+    if not is_shared:
+        return AlignedRows(values, to_objects(list_index_ids(index)))
+    is_known = index.isin(first)
+    if is_column or not is_known.any():
+        ids = to_objects(list_index_ids(index))
+        return AlignedRows(values, ids, IdJoin(ids.tolist(), str(list_index_ids(first[:1])[0])))
+    check_unique_index("data", first)
+    is_filled = values.notna() & (values != "") if values.ndim == 1 else True
+    origin = f"{name} (--{name})"
+    notes = describe_partial(origin, int(is_known.sum()), len(first)) if name == "describe" else []
+    notes += describe_unmatched(origin, [str(entry) for entry in list_index_ids(index[~is_known & is_filled])])
+    return AlignedRows(values.reindex(first), notes=notes)
 
 
-def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> KnownClasses:
-    """Return one class per row as an array of objects; a pandas series is joined by its index.
+def _build_classes(name: str, rows: AlignedRows, objects: Mapping[Path, Any]) -> KnownClasses:
+    """Return one class per row as an array of objects.
 
     Classes that are also a column of the data are refused: the column would be a feature.
     """
-    values, ids = _align_index(name, values, objects)
+    values = rows.values
     classes = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)  # NaN is not the class 'nan'
     if classes.ndim != 1:
         raise ValueError(f"{name} must be the name of a column or one class per row, got shape {classes.shape}")
@@ -210,4 +262,4 @@ def _build_classes(name: str, values: Any, objects: Mapping[Path, Any]) -> Known
                     f"{name} are also the column {column.name!r} of the data, which would be used for the clusters: "
                     f"drop the column, or name it, {name}={column.name!r}"
                 )
-    return KnownClasses(name, to_objects(cells), ids, f"--{name}")
+    return KnownClasses(name, to_objects(cells), rows.ids, f"--{name}")

@@ -175,7 +175,7 @@ def describe_result(facts: dict[str, Any], title: str, comparison: Table | None,
         lines += [f"  {row['column']}: {row['sentence']}" for row in facts["descriptions"]]
     if facts["scores"] is not None:
         is_partial = facts["scored"] < facts["entities"]
-        among = f" (scored on {facts['scored']:,} of {facts['entities']:,} items)" if is_partial else ""
+        among = f" (scored on {facts['scored']:,} of {facts['entities']:,} entities)" if is_partial else ""
         lines.append(
             f"Against the known labels{among}: " + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in SCORES)
         )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 # option of the command line -> argument of `cluster`; the first that matches is used
 ARGUMENTS: tuple[tuple[str, str], ...] = (
-    (r"(labels|seeds) \(--\1\)", r"\1"),  # of classes in memory, whose origin is the argument itself
+    (r"(labels|seeds|describe) \(--\1\)", r"\1"),  # of data in memory, whose origin is the argument itself
     (r"--view NAME=FILE:COLUMN\b", 'data={"NAME": frame[["COLUMN"]]}'),
     (r"--view NAME=FILE:COLUMNS\b", 'data={"NAME": frame[["COLUMN", "COLUMN"]]}'),
     (r"--view (\S+)=(\S+):(\S+\b)", r'data={"\1": ...}'),

@@ -402,7 +402,8 @@ def test_constraints_by_id_and_contradictions():
     assert np.array_equal(labels, fit(views, constraints=cs.Constraints([(0, 1)], [(2, 3)])).labels_)
     same = np.flatnonzero(y == 0)[:2]
     contradiction = cs.Constraints([same], [same])
-    with pytest.warns(UserWarning, match="cannot-links contradict must-links"):
+    pair = re.escape(f"({same[0]}, {same[1]})")
+    with pytest.warns(UserWarning, match=rf"cannot-links contradict must-links \(1 such\), as {pair}"):
         assert fit(views, constraints=contradiction).labels_.shape == (180,)
     with pytest.raises(ValueError, match=r"must-link \(0, 999\) names entity 999, but there are 180"):
         fit(views, constraints=cs.Constraints([(0, 999)]))
