@@ -237,7 +237,7 @@ def test_data_of_wrong_types_and_sizes_is_refused(change, message, folder, tmp_p
 
 @pytest.fixture
 def photo_run(tmp_path):
-    """The folder of a run of pictures that are gone, and the report that it had."""
+    """The folder of a run of pictures that are gone, and the report that it had; the workbench encodes them again."""
     image = pytest.importorskip("PIL.Image")
     photos, rng = tmp_path / "photos", np.random.default_rng(0)
     photos.mkdir()
@@ -246,7 +246,8 @@ def photo_run(tmp_path):
         pixels = np.clip(color + rng.normal(scale=12, size=(20, 20, 3)), 0, 255)
         image.fromarray(pixels.astype(np.uint8)).save(photos / f"{i:02}.png")
     captions = pd.DataFrame({"file": [f"{i:02}.png" for i in range(24)], "caption": ["sea", "dusk"] * 12})
-    result = cs.cluster({"caption": captions, "photo": photos}, 2, kinds={"caption": "names"}, assess=False)
+    data = {"caption": captions, "photo": photos}
+    result = cs.cluster(data, 2, kinds={"caption": "names"}, method="co-em", assess=False)
     folder = result.save(tmp_path / "run")
     written = write_undated(result.report)
     shutil.rmtree(photos)
@@ -260,6 +261,9 @@ def test_folder_has_small_versions_of_pictures(photo_run, tmp_path):
     assert write_undated(loaded.report) == written
     again = loaded.save(tmp_path / "again")
     assert write_undated(cs.load_run(again).report) == written
+    with loaded.open(browser=False, wait=False) as running:
+        running.workbench.wait_until_ready(HANG_LIMIT)
+        assert running.workbench.opened.thumbnails(0).startswith(b"\xff\xd8\xff")
 
 
 def test_pictures_that_a_folder_names_are_not_opened(photo_run, tmp_path):

@@ -122,7 +122,8 @@ def _fits_kind(content: ViewContent) -> bool:
             is_complete = isinstance(data, tuple) and len(data) == 3 and isinstance(data[0], np.ndarray)
             return is_complete and all(map(_is_column, data, [len(data[0])] * 3, ("O", "O", "biuf")))
         case "images":
-            return isinstance(data, dict) and all(_is_column(values, n_rows, "f") for values in data.values())
+            is_numeric = isinstance(data, dict) and all(_is_column(values, n_rows, "f") for values in data.values())
+            return is_numeric and all(values.ndim == 2 for values in data.values())
         case "counts" if isinstance(data, np.ndarray):
             return _is_column(data, n_rows, "O") and all(cell is None or _is_bag(cell) for cell in data)
     if not isinstance(data, tuple) or len(data) != 2:
