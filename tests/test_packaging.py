@@ -253,6 +253,10 @@ USES = {
         import torch
         cs.MultiViewKMeans(2, n_init=1).fit({"a": torch.asarray(X), "b": torch.asarray(X)})
     """,
+    "transformers": """
+        from sentence_transformers import SentenceTransformer
+        assert callable(SentenceTransformer.encode)
+    """,
     "umap": """
         cs.explain.joint_map(X, method="umap")
     """,
@@ -321,7 +325,7 @@ def test_every_extra_has_a_use_and_is_part_of_all():
     assert set(USES) | {"all"} | FOR_DEVELOPMENT >= set(EXTRAS)
     assert set(USES) <= set(EXTRAS)
     (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == set(USES) - {"torch"}
+    assert Requirement(everything).extras == set(USES) - {"torch", "transformers"}  # the second needs the first
 
 
 def test_messages_and_pages_name_existing_extras():
@@ -359,8 +363,8 @@ def test_messages_name_the_extra_that_has_the_package():
 
 # distributions of modules that are called otherwise
 DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn", "distributed": "dask"}
-# modules of no extra: CuPy has a distribution per version of CUDA, triton comes with torch, and the last needs torch
-NOT_DECLARED = {"cupyx", "triton", "sentence_transformers"}
+# modules of no extra: CuPy has a distribution per version of CUDA, and triton comes with torch
+NOT_DECLARED = {"cupyx", "triton"}
 
 
 def list_imported_modules(folder):
@@ -380,7 +384,7 @@ def test_every_imported_module_is_of_a_declared_dependency():
     lines = [*PROJECT["dependencies"], *(line for extra in set(EXTRAS) - FOR_DEVELOPMENT for line in EXTRAS[extra])]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     imported = list_imported_modules(ROOT / "src")
-    assert {"numpy", "sklearn", "requests", *NOT_DECLARED} <= imported
+    assert {"numpy", "sklearn", "requests"} <= imported
     assert {
         name for name in imported - NOT_DECLARED if canonicalize_name(DISTRIBUTIONS.get(name, name)) not in declared
     } == set()

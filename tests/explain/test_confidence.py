@@ -152,7 +152,7 @@ def test_only_confirmed_views_contest():
 @pytest.mark.parametrize(
     ("confirmed", "words"),
     [
-        (None, " by any two of the 3 views"),
+        (None, ""),
         (["a", "b"], " by the 2 of 3 views that are confirmed"),
         (["a", "b", "c"], ""),
         ([], ", because no two views confirm each other"),

@@ -499,5 +499,5 @@ def test_network_with_pickles_is_refused(network):
 
 def test_network_without_the_package_is_refused(network, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ImportError, match="is a network: pip install sentence-transformers, or export it to ONNX"):
+    with pytest.raises(ImportError, match=r"is a network: pip install 'consilience\[transformers\]', or export"):
         encode_texts(str(network))

@@ -401,6 +401,7 @@ def make_object(name, **attributes):
 
 ONES = write_npy(np.ones(3))
 OBJECTS = write_npy(np.array([print], object), allow_pickle=True)
+NO_TEXTS = write_npy(np.zeros(0, "<U1"))
 HALF = {"arrays": [describe_array(ONES, [3])], "tree": {"array": 0}}
 K_MEANS = dict.fromkeys(cs.MultiViewKMeans().get_params())
 FORGED = {
@@ -518,6 +519,7 @@ MEMBERS = {
     "pickled": (describe_array(OBJECTS, [1], "|O"), OBJECTS, r"'\|O' is not a dtype of numbers or text"),
     "not an array": (describe_array(b"x" * 200, [3]), b"x" * 200, "arrays/0.npy has 200 bytes"),
     "empty": (describe_array(b"", [0]), b"", "damaged or was changed"),
+    "cells without bytes": (describe_array(NO_TEXTS, [10**9], "<U0"), NO_TEXTS, "cells of <U. take no bytes"),
 }
 
 
@@ -614,6 +616,17 @@ def test_inconsistent_views_are_refused(tmp_path):
         write_archive(path, make_object("views", **state, present={"array": present})["tree"], parts)
         with pytest.raises(ValueError, match="damaged or was changed: views "):
             load(path)
+
+
+def test_views_without_a_name_for_each_column_are_refused(tmp_path):
+    path = tmp_path / "forged.zip"
+    matrix = sp.csr_array((3, 10**10))
+    parts = [matrix.data, matrix.indices, matrix.indptr, np.ones((3, 1), bool), np.array(["x", "y"])]
+    sparse = {"kind": "csr_array", "shape": [3, 10**10], "parts": [{"array": i} for i in range(3)]}
+    state = {"blocks": {"dict": [["a", {"sparse": sparse}]]}, "columns": {"dict": [["a", {"array": 4}]]}}
+    write_archive(path, make_object("views", **state, ids=None, rows=None, present={"array": 3})["tree"], parts)
+    with pytest.raises(ValueError, match="view 'a' needs a name for each of its 10,000,000,000 columns"):
+        load(path)
 
 
 CLASS_NAMES, FUNCTION_NAMES = sorted(SAVED_CLASSES.by_name), sorted(SAVED_REFERENCES.by_name)

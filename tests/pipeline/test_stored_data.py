@@ -1,15 +1,20 @@
 """The folder of a result from memory is complete: it is shown, saved and predicted with wherever it is moved."""
 
 import re
+import shutil
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import consilience as cs
+from consilience.files import KnownClasses
 from consilience.persist import load, save
 from stage import assert_refused, run_command, run_successfully
+from waiting import HANG_LIMIT
 
 KINDS = np.repeat(["fruit", "knife", "shirt"], 15)
 WORDS = {"fruit": "sweet red ripe juice", "knife": "sharp steel blade edge", "shirt": "soft cotton sleeve wear"}
@@ -118,6 +123,8 @@ def test_workbench_opens_the_folder(products, tmp_path):
     loaded = cs.load_run(result.save(tmp_path / "run"))
     with loaded.open(browser=False, wait=False) as running:
         assert running.folder == tmp_path / "run"
+        running.workbench.wait_until_ready(HANG_LIMIT)
+        assert running.workbench.snapshot.clustering.labels.tolist() == result.labels.tolist()
 
 
 def test_folder_may_leave_the_data_out(result, products, tmp_path):
@@ -181,3 +188,91 @@ def test_rows_that_do_not_exist_are_refused(folder, tmp_path):
     copy = copy_run(folder, stored, tmp_path / "copy")
     with pytest.raises(ValueError, match=r"is damaged: it has no row of '.*' for each entity"):
         _ = cs.load_run(copy).report
+
+
+def change_content(stored, name, **changes):
+    """Return the content of data.zip with other attributes of a view, which is named or has a column of this name."""
+    contents = [
+        replace(content, **changes) if name in (content.name, *(content.columns or ())) else content
+        for content in stored["reading"].contents
+    ]
+    return {"reading": replace(stored["reading"], contents=contents)}
+
+
+def widen(stored):
+    """Return views of which one claims ten billion columns."""
+    blocks = dict(stored["views"].items())
+    name = next(iter(blocks))
+    return {"views": cs.Views({**blocks, name: sp.csr_array((len(stored["views"]), 10**10))})}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (widen, "has 10,000,000,000 columns, which are not those of the model"),
+        (lambda stored: change_content(stored, "price", readings={"price": 5}), "the readings of .* are none"),
+        (lambda stored: change_content(stored, "text", data=["a"] * 45), "the data of 'text' is not 45 rows of text"),
+        (lambda stored: change_content(stored, "text", n_rows="45"), "the number of rows of 'text' is none"),
+        (lambda stored: change_content(stored, "text", kind="image"), "there is no kind 'image' of 'text'"),
+        (lambda _: {"encoding_tables": 5}, "its tables of encodings are none"),
+        (lambda stored: {"reading": replace(stored["reading"], known_classes=[3])}, "its known classes are none"),
+        (
+            lambda stored: {
+                "reading": replace(stored["reading"], known_classes=[KnownClasses("", KINDS, KINDS[:3], "")])
+            },
+            "its known classes have no ids",
+        ),
+        (lambda _: {"encode": {"zz": "words"}}, "it encodes a view that it does not have"),
+        (lambda _: {"encode": {"text": "/models/unknown"}}, "there is no encoding '/models/unknown'"),
+        (lambda stored: {"layout": np.full_like(stored["layout"], np.nan)}, "it has no position on the map"),
+        (lambda _: {"thumbnails": ["/home/user/secret.jpg"]}, "it does not have a small picture for each entity"),
+    ],
+)
+def test_data_of_wrong_types_and_sizes_is_refused(change, message, folder, tmp_path):
+    stored = load(folder / "data.zip")
+    copy = copy_run(folder, {**stored, **change(stored)}, tmp_path / "copy")
+    with pytest.raises(ValueError, match=f"data.zip is damaged: .*{message}"):
+        _ = cs.load_run(copy).views
+
+
+@pytest.fixture
+def photo_run(tmp_path):
+    """The folder of a run of pictures that are gone, and the report that it had; the workbench encodes them again."""
+    image = pytest.importorskip("PIL.Image")
+    photos, rng = tmp_path / "photos", np.random.default_rng(0)
+    photos.mkdir()
+    for i in range(24):
+        color = np.array([[40, 60, 200], [200, 50, 40]])[i % 2]
+        pixels = np.clip(color + rng.normal(scale=12, size=(20, 20, 3)), 0, 255)
+        image.fromarray(pixels.astype(np.uint8)).save(photos / f"{i:02}.png")
+    captions = pd.DataFrame({"file": [f"{i:02}.png" for i in range(24)], "caption": ["sea", "dusk"] * 12})
+    data = {"caption": captions, "photo": photos}
+    result = cs.cluster(data, 2, kinds={"caption": "names"}, method="co-em", assess=False)
+    folder = result.save(tmp_path / "run")
+    written = write_undated(result.report)
+    shutil.rmtree(photos)
+    return folder, written
+
+
+def test_folder_has_small_versions_of_pictures(photo_run, tmp_path):
+    folder, written = photo_run
+    assert "data:image/jpeg" in written
+    loaded = cs.load_run(folder)
+    assert write_undated(loaded.report) == written
+    again = loaded.save(tmp_path / "again")
+    assert write_undated(cs.load_run(again).report) == written
+    with loaded.open(browser=False, wait=False) as running:
+        running.workbench.wait_until_ready(HANG_LIMIT)
+        assert running.workbench.opened.thumbnails(0).startswith(b"\xff\xd8\xff")
+
+
+def test_pictures_that_a_folder_names_are_not_opened(photo_run, tmp_path):
+    """A folder may come from anywhere: its report shows no pictures of the machine on which it is opened."""
+    folder, _ = photo_run
+    stored = load(folder / "data.zip")
+    names = np.array([str(tmp_path / "secret.png")] * 24, dtype=object)
+    for data in ({"names": names, "folder": str(tmp_path)}, {"light": names}):
+        forged = {**stored, **change_content(stored, "photo", data=data)}
+        copy = copy_run(folder, forged, tmp_path / f"copy of {next(iter(data))}")
+        with pytest.raises(ValueError, match="the data of 'photo' is not 24 rows of images"):
+            _ = cs.load_run(copy).report

@@ -65,6 +65,23 @@ class Outline(HTMLParser):
 ARRAYS = {"Uint8Array": "<u1", "Int16Array": "<i2", "Uint16Array": "<u2", "Int32Array": "<i4"}
 
 
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("clusters.csv is split into the views 'a'.", "clusters.csv is split into the views 'a'."),
+        ("/data/entities/2024.csv: 3 entities", "/data/entities/2024.csv: 3 items"),
+        ("use --kind cluster=text, or data:cluster", "use --kind cluster=text, or data:cluster"),
+        ("“cluster 1” is the largest cluster.", "“cluster 1” is the largest group."),
+        ("'it's entity' (3) has left its cluster.", "'it's entity' (3) has left its group."),
+        ('"it\'s entity" has left its cluster.', '"it\'s entity" has left its group.'),
+        ("The name 'the entity is not closed", "The name 'the entity is not closed"),
+        ("The entities' views: each cluster, one entity.", "The items' views: each group, one item."),
+    ],
+)
+def test_names_of_the_user_stay_as_they_are(sentence, expected):
+    assert say_items(sentence) == expected
+
+
 def unpack(column):
     content = zlib.decompress(base64.b64decode(column["data"]))
     if column["array"] == "names":

@@ -40,18 +40,18 @@ def contested(view_labels: Mapping[str, np.ndarray], confirmed: Collection[str] 
 
 
 def describe_counted_views(n_views: int, confirmed: Collection[str] | None) -> str:
-    """Return what follows "are contested": which views `contested` counts; empty if there is nothing to say.
+    """Return what follows "are contested": which views `contested` counts; empty if all views count.
 
     Examples
     --------
-    >>> describe_counted_views(9, ["text", "links"]), describe_counted_views(9, None), describe_counted_views(2, None)
-    (' by the 2 of 9 views that are confirmed', ' by any two of the 9 views', '')
+    >>> describe_counted_views(9, ["text", "links"]), describe_counted_views(9, None)
+    (' by the 2 of 9 views that are confirmed', '')
     """
-    if confirmed is None:
-        return f" by any two of the {n_views} views" if n_views > 2 else ""
-    if len(confirmed) < 2 <= n_views:
+    if confirmed is None or len(confirmed) == n_views or n_views < 2:
+        return ""
+    if len(confirmed) < 2:
         return ", because no two views confirm each other"
-    return f" by the {len(confirmed)} of {n_views} views that are confirmed" if 2 <= len(confirmed) < n_views else ""
+    return f" by the {len(confirmed)} of {n_views} views that are confirmed"
 
 
 def clarity(model: Any, views: Views) -> np.ndarray:

@@ -149,15 +149,15 @@ def _to_dense(values: Any) -> np.ndarray:
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 
-def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
-    """Return for each cluster the positions of the n entities of highest confidence, the highest first.
+def typical(labels: Any, typicality: Any, n: int = 5) -> list[np.ndarray]:
+    """Return for each cluster the positions of the n most typical entities, the most typical first.
 
     Parameters
     ----------
     labels : array-like of int, shape (n_entities,)
         Cluster of each entity; -1 for none.
-    confidence : array-like of float, shape (n_entities,)
-        Confidence in each label, such as from `consilience.explain.confidence`.
+    typicality : array-like of float, shape (n_entities,)
+        Numbers that are higher for typical entities, such as `Assessment.confidence` or `consilience.explain.clarity`.
     n : int, default=5
         Number of entities per cluster; a smaller cluster gives all that it has.
 
@@ -169,6 +169,6 @@ def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
     [[1, 0], [4, 2]]
     """
     labels = np.asarray(labels)
-    order = np.lexsort((np.arange(len(labels)), -np.asarray(confidence), labels))
+    order = np.lexsort((np.arange(len(labels)), -np.asarray(typicality), labels))
     starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))
     return [order[start:end][:n] for start, end in pairwise(starts.tolist())]

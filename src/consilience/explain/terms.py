@@ -64,9 +64,7 @@ class Term:
     score: float  #: class-based tf-idf
     inside: float  #: share of the cluster's entities that have the term
     outside: float  #: share of the entities of other clusters
-    is_level: bool = (
-        False  #: whether it is a column of numbers that are high or low, or of times that are late or early
-    )
+    is_level: bool = False  #: whether it is a column of high or low numbers, or of late or early times
     parts: tuple[str, ...] = ()  #: stems of the terms that a phrase consists of
 
     @property

@@ -232,7 +232,8 @@ def _open_sentence_transformer(path: Path) -> TextModel:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise ImportError(
-            f"{path} is a network: pip install sentence-transformers, or export it to ONNX and give the .onnx file"
+            f"{path} is a network: pip install 'consilience[transformers]', or export it to ONNX and give the .onnx "
+            "file"
         ) from error
     classes = [str(module.get("type")) for module in _read_settings(path / "modules.json", [])]
     if foreign := [name for name in classes if not name.startswith("sentence_transformers.")]:

@@ -46,6 +46,8 @@ class ArrayHeader(NamedTuple):
     @classmethod
     def from_json(cls, node: Any) -> ArrayHeader:
         dtype, shape = parse_dtype(node["dtype"]), parse_shape(node["shape"])
+        if not dtype.itemsize and 0 not in shape:  # an array of any length takes no bytes in the file
+            raise ValueError(f"cells of {dtype.str} take no bytes, but the shape is {shape}")
         return cls(dtype, shape, node["fortran"] is True, str(node["sha256"]))
 
 

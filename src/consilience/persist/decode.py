@@ -189,3 +189,6 @@ def check_views_state(state: dict[str, Any]) -> None:
     for name, block in blocks.items():
         if not isinstance(name, str) or len(block.shape) != 2 or block.shape[0] != len(present):
             raise ValueError("views need named blocks over the same entities")
+        names = columns[name]
+        if names is not None and (not isinstance(names, np.ndarray) or names.shape != block.shape[1:]):
+            raise ValueError(f"view {name!r} needs a name for each of its {block.shape[1]:,} columns, or none")

@@ -66,7 +66,7 @@ GROUP_COLUMNS = {  # by the name in groups.csv
     "share": Description("share", "part of all items with data", "0.0%"),
     "stability": Description("stability", "part of its items that fits without them put into the group again", "0%"),
     "marks": Description("what marks it", "in which columns and words the group differs most from the other items"),
-    "typical": Description("typical items", f"the {N_TYPICAL} items of highest confidence"),
+    "typical": Description("typical items", f"the {N_TYPICAL} items that are clearest in the group"),
     "neighbors": Description(
         "neighboring groups", "the nearest groups; in brackets, for which part of its items they are the second choice"
     ),
@@ -205,7 +205,7 @@ def _clean_lines(cell: Any) -> Any:
 
 
 def list_typical(run: PipelineRun, n_clusters: int) -> list[list[str]]:
-    """Return for each cluster the ids of the entities of highest confidence, with the beginning of their texts."""
+    """Return for each cluster the ids of the most typical entities, with the beginning of their texts."""
     names, texts = run.data.prepared.names.tolist(), list(run.texts.values())
     lines = []
     for rows in typical(run.labels, run.typicality, N_TYPICAL):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..data import Constraints, Views
-from ..files import Entities, InputData, ViewContent
+from ..files import EncodedData, Entities, ViewContent
 from ..files.encoding import collect_encoded
+from ..files.images.encoder import PICTURE_ENCODINGS
 from ..files.images.reading import Pictures
+from ..files.images.thumbnails import find_thumbnails
 from ..persist import load
 from ..registry import find_estimator
 from .constraints import FileConstraints
@@ -21,6 +22,7 @@ from .loading import LoadedData, compute_digest
 from .options import RunOptions
 from .run import PipelineRun
 from .settings import read_settings
+from .stored_checks import check_stored, is_built_in
 
 DATA = "data.zip"
 WHAT = "consilience data"
@@ -31,6 +33,7 @@ def collect_data(run: PipelineRun) -> dict[str, Any]:
     data, prepared = run.data, run.data.prepared
     entities, links = prepared.entities, data.file_constraints
     contents = [replace(content, data=_pack_pictures(content.data)) for content in data.reading.contents]
+    kinds = {content.name: content.kind for content in contents}
     return {
         "what": WHAT,
         "data": compute_digest(data.reading),
@@ -38,12 +41,13 @@ def collect_data(run: PipelineRun) -> dict[str, Any]:
         "entities": Entities(entities.ids, entities.rows, entities.row_ids, entities.is_mapped),  # without caches
         "kept": prepared.kept,
         "views": prepared.views,
-        "encode": {name: None if callable(way) else str(way) for name, way in data.choices.encode.items()},
+        "encode": {name: way if is_built_in(way, kinds[name]) else None for name, way in data.choices.encode.items()},
         "encoding_tables": data.choices.tables,
         "classes": data.classes,
         "constraints": None if links is None else [str(links.path), links.joint, links.by_view, links.n_rows],
         "seeds": data.seeds,
         "descriptions": data.descriptions,
+        "thumbnails": _draw_thumbnails(prepared),
         "layout": run.layout,
     }
 
@@ -62,46 +66,21 @@ def read_data(path: Path, saved: Mapping[str, Any], options: RunOptions) -> tupl
         raise ValueError(f"{path} is damaged: {error}. Copy the folder again from its source") from error
 
 
-def check_stored(stored: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
-    """Refuse data that does not fit the entities of the model: it may come from anywhere."""
-    n_entities, kept, views = len(saved["estimator"].labels_), stored["kept"], stored["views"]
-    reading, entities = stored["reading"], stored["entities"]
-    types = [(reading, InputData), (entities, Entities), (views, Views)]
-    if wrong := next((kind.__name__ for value, kind in types if type(value) is not kind), None):
-        raise ValueError(f"it has no {wrong}")
-    if not np.array_equal(kept, saved["kept"]) or len(views) != n_entities:
-        raise ValueError(f"it is not of the {n_entities:,} entities of the model")
-    if stored["layout"].shape != (n_entities, 2) or stored["layout"].dtype.kind != "f":
-        raise ValueError("it has no position on the map for each entity")
-    if any(encoding.content not in entities.rows for encoding in saved["parts"].values()):
-        raise ValueError("it lacks a view of the model")
-    if entities.ids is not None and len(entities.ids) != len(kept):
-        raise ValueError("it does not have an id for each entity")
-    n_rows = {content.name: len(kept) if content.kind == "links" else content.n_rows for content in reading.contents}
-    for name, rows in entities.rows.items():
-        # compiled code does not check the rows that it takes
-        is_valid = rows.dtype.kind == "i" and rows.shape == kept.shape
-        if not is_valid or rows.max(initial=-1) >= n_rows[name] or rows.min(initial=-1) < -1:
-            raise ValueError(f"it has no row of {name!r} for each entity")
-    lengths = {len(column.values) for column in stored["descriptions"]}
-    lengths |= {n_entities if stored["classes"] is None else len(stored["classes"])}
-    lengths |= {n_entities if stored["seeds"] is None else len(stored["seeds"].numbers)}
-    if lengths != {n_entities}:
-        raise ValueError("it does not have a class and a description for each entity")
-
-
 def _build_data(stored: Mapping[str, Any], saved: Mapping[str, Any], options: RunOptions) -> LoadedData:
     reading = stored["reading"]
     contents = [_unpack_pictures(content) for content in reading.contents]
-    prepared = collect_encoded(contents, stored["views"], saved["parts"], stored["entities"], stored["kept"])
+    without_pictures = [content for content in contents if content.kind != "images"]
+    prepared = collect_encoded(without_pictures, stored["views"], saved["parts"], stored["entities"], stored["kept"])
+    if stored["thumbnails"] is not None:
+        name = next(content.name for content in contents if content.kind == "images")
+        prepared = replace(prepared, pictures={name: _split_thumbnails(*stored["thumbnails"])})
     links = None
     if stored["constraints"] is not None:
         path, joint, by_view, n_rows = stored["constraints"]
-        if not all(isinstance(part, Constraints) for part in (joint, *by_view.values())):
-            raise ValueError("its constraints are none")
         links = FileConstraints(Path(path), joint, by_view, n_rows)
+    functions = {name: way for name, way in options.encode.items() if callable(way)}
     encode = {
-        name: options.encode.get(name, _refuse_to_encode(name)) if way is None else way
+        name: functions.get(name, _refuse_to_encode(name)) if way is None else way
         for name, way in stored["encode"].items()
     }
     settings = read_settings(saved["method"], options.settings)
@@ -122,23 +101,59 @@ def _build_data(stored: Mapping[str, Any], saved: Mapping[str, Any], options: Ru
 
 
 def _refuse_to_encode(name: str) -> Callable[[list[str]], Any]:
-    """Return a function in place of the user's, which no file contains; it is called if new texts are encoded."""
+    """Return a function in place of the user's, which no file contains; it is called if the data is encoded again."""
 
     def refuse(texts: list[str]) -> Any:  # noqa: ARG001
         raise ValueError(
-            f"a Python function has encoded {name!r}, which no file contains: give it again, "
+            f"a Python function or a model has encoded {name!r}, which {DATA} does not contain: give a function, "
             f"cs.load_run(folder, encode={{{name!r}: function}})"
         )
 
     return refuse
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredPictures(Pictures):
+    """Pictures of which a folder has what was computed from them: no file is opened that the folder names."""
+
+    def compute(self, key: Any, *_: Any, **__: Any) -> np.ndarray:
+        """Return what was computed; nothing else can be."""
+        if key not in self.computed:
+            raise ValueError(
+                f"{DATA} has small versions of the pictures, but not the pictures, which are needed to encode them "
+                "again: give the data, cs.load_run(folder, data)"
+            )
+        return self.computed[key]
+
+    def __repr__(self) -> str:
+        """Count the pictures: without files there are no sizes."""
+        return f"StoredPictures({len(self)})"
+
+
 def _pack_pictures(data: Any) -> Any:
-    """Return pictures as the names of their files; other data stays as it is."""
-    return {"names": data.names, "folder": str(data.folder.absolute())} if isinstance(data, Pictures) else data
+    """Return what was computed from pictures by name, without the paths of their files; other data stays as it is."""
+    if not isinstance(data, Pictures):
+        return data
+    return {key: values for key, values in data.computed.items() if key in PICTURE_ENCODINGS}
 
 
 def _unpack_pictures(content: ViewContent) -> ViewContent:
     if content.kind != "images":
         return content
-    return replace(content, data=Pictures(content.data["names"], Path(content.data["folder"])))
+    return replace(content, data=StoredPictures(np.full(content.n_rows, None), Path(), dict(content.data)))
+
+
+def _draw_thumbnails(prepared: EncodedData) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the small pictures of the entities one after the other, and where each ends; None without pictures."""
+    find_thumbnail = find_thumbnails(prepared.pictures)
+    if find_thumbnail is None:
+        return None
+    contents = [find_thumbnail(row) or b"" for row in range(len(prepared.views))]
+    return np.frombuffer(b"".join(contents), np.uint8), np.cumsum([len(content) for content in contents])
+
+
+def _split_thumbnails(content: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the small picture of each entity, None where it has none."""
+    thumbnails = np.empty(len(ends), dtype=object)
+    thumbnails[:] = [part.tobytes() or None for part in np.split(content, ends[:-1])]
+    return thumbnails

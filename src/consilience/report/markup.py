@@ -11,7 +11,13 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # from files read with the wrong enc
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 VOID = {"meta", "link", "input", "br", "img"}  # elements without an end tag
 PAGE_WORDS = {"entity": "item", "entities": "items", "cluster": "group", "clusters": "groups"}
-LIBRARY_WORDS = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|\b(?:entit(?:y|ies)|clusters?)\b""", re.IGNORECASE)
+# Text of the user is first in the alternatives, so that it is passed over: what is in quotes of any kind, to the end of
+# the sentence where a quote is not closed, and words that are a part of a path, an option or another compound name.
+LIBRARY_WORDS = re.compile(
+    r"""(?<!\w)'.*?(?:'(?!\w)|$)|"(?:\\.|[^"\\])*(?:"|$)|“[^”]*(?:”|$)|‘.*?(?:’(?!\w)|$)|«[^»]*(?:»|$)|`[^`]*(?:`|$)"""
+    r"""|(?<![\w./\\=:@#~-])(?:entit(?:y|ies)|clusters?)(?![\w/\\=@#~-]|[.:]\w)""",
+    re.IGNORECASE | re.DOTALL,
+)
 MAX_SENTENCE = 600  # characters of a sentence that names views
 MAX_TITLE = 400  # characters of a tooltip
 
@@ -88,12 +94,14 @@ def truncate(text: str, length: int) -> str:
 def say_items(sentence: str) -> str:
     """Return a sentence of the library in the words of the page: items and groups are entities and clusters.
 
-    Names of views and columns, which are quoted, and code stay as they are.
+    Names of views, columns and groups, which are quoted, names of files, options and code stay as they are.
 
     Examples
     --------
     >>> say_items("View 'cluster' is missing for 3 entities; the entity's cluster stays.")
     "View 'cluster' is missing for 3 items; the item's group stays."
+    >>> say_items("clusters.csv: 'it's entity' has no cluster.")
+    "clusters.csv: 'it's entity' has no group."
     """
 
     def replace(match: re.Match[str]) -> str:

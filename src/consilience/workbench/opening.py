@@ -99,7 +99,7 @@ def open_result(result: Result, report: Progress = lambda *_: None) -> OpenedRun
     warm = WarmRefinement(data.views, precomputed, max(2, len(np.unique(labels[labels >= 0]))))
     texts = next(iter(run.texts.values()), None)
     short = [""] * len(ids) if texts is None else [" ".join(str(text or "").split())[:200] for text in texts]
-    thumbnails = find_thumbnails(data.prepared.pictures)
+    thumbnails = find_thumbnails(run.data.prepared.pictures)
     reclustering = Reclustering(warm, labels, None if run.assessment is None else run.assessment.confirmed)
     base, outliers = collect_base_constraints(data, labels), np.flatnonzero(labels < 0).tolist()
     return OpenedRun(run, data, reclustering, ids, rows, layout, view_layouts, short, thumbnails, base, outliers)

@@ -19,14 +19,16 @@ def find_thumbnails(pictures: Mapping[str, np.ndarray]) -> Callable[[int], bytes
 
     Parameters
     ----------
-    pictures : mapping of view name to array of paths
-        The path of each entity's picture, None if there is none. Without any view, there is no function.
+    pictures : mapping of view name to array of paths or bytes
+        The path of each entity's picture, or a small picture that was drawn before; None if there is none. Without any
+        view, there is no function.
     """
     if not pictures:
         return None
 
     def find_thumbnail(row: int) -> bytes | None:
-        drawn = (draw_thumbnail(paths[row]) for paths in pictures.values() if paths[row] is not None)
+        sources = (sources[row] for sources in pictures.values() if sources[row] is not None)
+        drawn = (source if isinstance(source, bytes) else draw_thumbnail(source) for source in sources)
         return next((content for content in drawn if content is not None), None)
 
     return find_thumbnail

@@ -132,7 +132,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     %(labels_outliers_)s
     confidence_ : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
-        if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
+        if no other cluster has a vote. It orders entities by how doubtful they are, as `explain.clarity` does; it is
+        not a probability, and not the confidence of the report, which is `Assessment.confidence`.
     %(temperature_)s
     %(outlier_scores_)s
         It is the larger of two: how far the left-out votes of the views are from certainty of the cluster, which is
@@ -527,8 +528,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         Returns
         -------
         ndarray of shape (n_entities,)
-            From 0 for a tie to 1 if no other cluster has a vote. It orders entities by how doubtful they are; it is
-            not a probability.
+            From 0 for a tie to 1 if no other cluster has a vote. It orders entities by how doubtful they are, as
+            `explain.clarity` does; it is not a probability, and not the confidence of the report and of
+            `Assessment.estimate_confidence`.
         """
         views = check_new_views(self, X)
         with use_threads(self.n_jobs):
