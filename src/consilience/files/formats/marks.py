@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import WrittenNumbers
-from .columns import is_missing, is_number
+from .base import FileTable, WrittenNumbers
+from .columns import has_codes, is_missing, is_number, to_objects
 
 CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR|zł|Kč|S?Fr\.?|Rs\.?"
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
@@ -86,6 +86,23 @@ def to_number(digits: str, decimal_mark: str) -> float:
     """Convert digits with separators to a number."""
     plain = re.sub(rf"[^\d{re.escape(decimal_mark)}]", "", digits)
     return float(plain.replace(decimal_mark, "."))
+
+
+def parse_cells(cells: Sequence[str]) -> np.ndarray | None:
+    """Parse numbers, with NaN for empty cells; return None if a cell holds something else."""
+    try:
+        return None if "_" in "".join(cells) else np.array(cells, dtype=np.float64)
+    except ValueError:
+        pass
+    if all(is_missing(cell) or is_number(cell) for cell in cells):
+        return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
+    return None
+
+
+def parse_column(cells: tuple[str, ...], as_text: bool) -> np.ndarray:
+    """Return a column of numbers if all cells are, unless it is to be read as text."""
+    numbers = None if as_text else parse_cells(cells)
+    return to_objects([cell if cell.strip() else None for cell in cells]) if numbers is None else numbers
 
 
 def join_groups(cells: Iterable[str]) -> list[str]:
@@ -167,3 +184,16 @@ def interpret_marks(
             joined = [float(cell) if is_number(cell) else np.nan for cell in join_groups(texts[name])]
             interpreted[name] = np.where(np.isnan(joined), columns[name], joined)
     return interpreted, written
+
+
+def interpret_texts(columns: Mapping[str, np.ndarray], as_text: frozenset[str]) -> FileTable:
+    """Build a table in which columns of texts are read as in a CSV file: numbers if all cells are, with their mark."""
+    texts = {
+        name: ["" if cell is None else cell for cell in values]
+        for name, values in columns.items()
+        if name not in as_text and values.dtype == object and {type(cell) for cell in values} - {type(None)} == {str}
+    }
+    numbers = {name: parsed for name, cells in texts.items() if (parsed := parse_cells(cells)) is not None}
+    codes = frozenset(name for name in numbers if has_codes(texts[name]))
+    interpreted, written = interpret_marks({**columns, **numbers}, {name: texts[name] for name in numbers}, as_text)
+    return FileTable(interpreted, codes=codes, written=written)
