@@ -17,7 +17,7 @@ from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import clean_table
-from .formats.marks import join_groups
+from .formats.marks import join_groups, parse_cells
 from .identifiers import guess_id_column, list_doubled
 from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
 from .images.reading import Pictures, looks_like_images
@@ -469,20 +469,23 @@ class _ViewReader:
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
         readings = self._list_readings(spec, table)
-        as_text = (
-            names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(table.written)]
-        )
-        columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
-        self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
+        written = table.written
+        plain: list[str] = []  # numbers with a point for the model, whatever the new table shows
+        if self.readings is not None:
+            if written.mark == "," and not is_links and kind not in TEXT_KINDS:
+                plain = [name for name in names if name in written.grouped and name not in readings]
+            written = NOTHING_WRITTEN
+        as_text = names[:2] if is_links else names if kind in TEXT_KINDS else [*readings, *self._list_doubtful(written)]
+        columns = self.read_columns(spec.path, names, [name for name in [*as_text, *plain] if name in names])
+        for name in plain:
+            numbers = parse_cells(["" if cell is None else cell for cell in columns[name]])
+            columns[name] = columns[name] if numbers is None else numbers
+        self._note_decimal_comma(spec.path, written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         self._note_emptied(spec.path, table, columns)
-        return [
-            interpret_columns(
-                spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
-            )
-        ]
+        return [interpret_columns(spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, written)]
 
     def _list_readings(self, spec: ViewSpec, table: FileTable) -> dict[str, ColumnReading]:
         """List how a model reads columns; numbers that are no texts, such as those of a frame, need not be read."""
@@ -500,7 +503,7 @@ class _ViewReader:
 
     def _list_doubtful(self, written: WrittenNumbers) -> list[str]:
         """List the columns of numbers such as 1.157 that may be 1157; a model knows which they are."""
-        return list(written.grouped) if written.mark == "?" and self.readings is None else []
+        return list(written.grouped) if written.mark == "?" else []
 
     def _note_decimal_comma(self, path: Path, written: WrittenNumbers, names: Sequence[str]) -> None:
         """Note that a file has decimal commas, if numbers with points were read otherwise for that reason."""

@@ -121,6 +121,7 @@ class MarkEvidence:
     plain: dict[str, tuple[str, str]] = field(default_factory=dict)  # by decimal mark
     priced: dict[str, tuple[str, str]] = field(default_factory=dict)  # of cells with a currency or '%'
     grouped: dict[str, str] = field(default_factory=dict)  # column -> a number whose point may separate thousands
+    comma_columns: set[str] = field(default_factory=set)  # with cells without a unit that show a decimal comma
     _decided: set[str] = field(default_factory=set)  # columns whose points are decimal marks
 
     def add_numbers(self, column: str, cells: Sequence[str]) -> None:
@@ -153,10 +154,15 @@ class MarkEvidence:
                 amounts.append(cell)
         for cell in amounts:
             (self.priced if cell.unit else self.plain).setdefault(cell.marks[0], (column, cell.text.strip()))
+            if cell.marks == [","] and not cell.unit:
+                self.comma_columns.add(column)
 
     def conclude(self, columns: Collection[str], *, suggests_comma: bool) -> WrittenNumbers:
         """Return what is known of the columns of numbers; `suggests_comma` if the delimiter is a semicolon."""
         shown = self.plain or self.priced
+        # A column such as 3,4 may hold pairs of whole numbers: alone it does not outweigh numbers with points.
+        if len(shown) > 1 and not suggests_comma and len(self.comma_columns) == 1:
+            shown = {".": shown["."]}
         mark = next(iter(shown)) if len(shown) == 1 else "?" if shown or suggests_comma else ""
         grouped = dict(self.grouped) if mark in (",", "?") else {}
         return WrittenNumbers(frozenset(columns), mark, shown.get(mark, ("", "")), grouped)
