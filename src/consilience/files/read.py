@@ -217,6 +217,11 @@ def find_id_column(text: str | None, columns: Iterable[str]) -> str | None:
     return next((name for name in split_id_columns(text) if name in columns), None)
 
 
+def _are_texts(values: np.ndarray) -> bool:
+    """Whether a column would be the same if it were read as text."""
+    return values.dtype == object and {type(cell) for cell in values.tolist()} <= {str, type(None)}
+
+
 @dataclass(eq=False)
 class _ViewReader:
     """Read views and known classes from files, and each file only once."""
@@ -251,18 +256,20 @@ class _ViewReader:
         self.notes: list[str] = []  # for the user
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
-        """Read a file, or return its content if it is in memory or was read before."""
+        """Read a file, or return its content if it was read before; of a large table perhaps only columns `as_text`."""
         key = path, as_text
         if key not in self._contents:
-            content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
+            content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter, as_text or None)
             self._contents[key] = clean_table(content) if isinstance(content, FileTable) else content
         return self._contents[key]
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
         """Read columns of a table, some of them as text even if they look like numbers."""
-        table = self.read(path, frozenset(as_text))
+        table = self.read(path)
         assert isinstance(table, FileTable)
-        return {name: table.columns[name] for name in columns}
+        typed = frozenset(name for name in as_text if not _are_texts(table.columns[name]))
+        texts = self.read(path, typed).columns if typed else {}  # type: ignore[union-attr]
+        return {name: texts[name] if name in typed else table.columns[name] for name in columns}
 
     def choose_id_column(self, guess: bool) -> str:
         """Check the id column, or choose the usual one if every table has it, or guess one; return a note."""

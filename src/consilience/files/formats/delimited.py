@@ -60,7 +60,7 @@ def _read_once(
             is_first = True
             while block := list(islice(rows, ROWS_AT_A_TIME)):
                 for name, cells in zip(header, zip(*block, strict=True), strict=True):
-                    if name in failed:
+                    if name in failed or (options.columns is not None and name not in options.columns):
                         continue
                     numbers = join_groups(cells) if name in grouped else cells
                     column = None if name in text_columns else parse_cells(numbers)
@@ -78,7 +78,7 @@ def _read_once(
         csv.field_size_limit(previous_limit)
     if is_first:
         raise ValueError(f"{path} has a header, but no rows")
-    columns = {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}
+    columns = {name: np.concatenate(arrays) for name, arrays in chunks.items() if arrays and name not in failed}
     columns = _drop_unnamed(columns, [column for name, column in zip(names, header, strict=True) if not name])
     if failed:
         return FileTable(columns), failed

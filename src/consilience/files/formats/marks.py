@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr
 UNIT = rf"[A-Z]{{1,2}}\$|[{re.escape(SIGNS)}]|%|{CODE}"  # US$, €, %, CHF
 SCALES = {"k": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "mrd": 1e9}  # of amounts with a unit
 NO_CENTS = r"(?:/-|(?<=[.,])[-\u2013\u2014]{1,2})?"  # as in 12,- and 500/-
+# Nothing but one number with one sign, bound or unit: other words, two numbers and dates are no amounts.
 CELL = re.compile(
     rf"(?:[<>≤≥~≈]\s*)?(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{UNIT})?\s*(?P<second>[-+\u2212])?\s*"
     rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?){NO_CENTS}(?P<last>[-\u2212])?\s*(?P<scale>{'|'.join(SCALES)})?\s*"
@@ -31,6 +33,7 @@ PATTERNS = {  # decimal mark -> pattern of numbers
     ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
 }
 MEASURED = re.compile(r"(\d[\d.,]*)\s*[^\W\d_]{1,12}\.?[²³]?")  # 1,5 kg
+SHOWS_MARK = re.compile(r"[.,]\d")
 MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
 AMOUNT_SHARE = 0.9  # of the cells of a column that are amounts, from which they show a decimal mark
 SAMPLED = 200  # cells of a column that are looked at first
@@ -61,7 +64,8 @@ def split_amount(row: int, text: str) -> AmountCell | None:
     if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
         return None
     signs = [sign for sign in (match["sign"], match["second"], match["last"], match["open"]) if sign]
-    is_grade = bool(match["last"]) and not re.search(r"[.,]\d", match["digits"])  # 2- is no negative number
+    # A minus at the end is that of accountants (12,50-); 2- without a fraction is a grade, or begins a range.
+    is_grade = bool(match["last"]) and not SHOWS_MARK.search(match["digits"])
     if match["before"] == "%" or len(signs) > 1 or is_grade:
         return None
     negative = any(sign in ("-", "\u2212", "(") for sign in signs)
@@ -114,8 +118,9 @@ def join_groups(cells: Iterable[str]) -> list[str]:
 class MarkEvidence:
     """What the cells of a table say about its decimal mark.
 
-    Each entry is the column and the text of the first cell that can be read with one mark only. Cells without a unit
-    count more: a program may write prices with a currency as people read them, and other numbers with points.
+    Each entry is the column and the text of the first cell that can be read with one mark only. Cells with a unit count
+    only if no others show a mark (`plain or priced`): a program may write prices as people read them, and other numbers
+    with points.
     """
 
     plain: dict[str, tuple[str, str]] = field(default_factory=dict)  # by decimal mark
@@ -141,16 +146,17 @@ class MarkEvidence:
         sample = [cell for cell in sample if not is_missing(cell)]
         if sum(_split_number(cell) is not None for cell in sample) < len(sample) / 2:
             return  # which saves the time to look at all of them
-        if {type(cell) for cell in values} - {str, type(None)}:
+        cells = values.tolist()
+        if {type(cell) for cell in cells} - {str, type(None)} or not SHOWS_MARK.search("\n".join(filter(None, cells))):
             return
-        texts = [cell for cell in values if cell is not None and not is_missing(cell)]
-        n_others, amounts = 0, []
-        for text in texts:
+        counts = Counter(cell for cell in cells if cell is not None and not is_missing(cell))
+        n_others, max_others, amounts = 0, (1 - AMOUNT_SHARE) * counts.total(), []
+        for text, times in counts.items():
             cell = _split_number(text)
-            n_others += cell is None
-            if n_others > (1 - AMOUNT_SHARE) * len(texts):
+            n_others += times * (cell is None)
+            if n_others > max_others:
                 return
-            if cell is not None and len(cell.marks) == 1 and re.search(r"[.,]\d", cell.digits):
+            if cell is not None and SHOWS_MARK.search(cell.digits) and len(cell.marks) == 1:
                 amounts.append(cell)
         for cell in amounts:
             (self.priced if cell.unit else self.plain).setdefault(cell.marks[0], (column, cell.text.strip()))
