@@ -163,6 +163,29 @@ def test_new_rows_of_a_fit_with_decimal_points_are_not_refused(put, read):
     assert view.data[0].tolist() == [[1.234, 1.157]]
 
 
+@pytest.mark.parametrize("source", ["csv", "frame"])
+def test_new_rows_are_read_as_in_the_fit_whatever_mark_another_column_shows(put, read, source):
+    sizes = ["1.157", "3.4", "2.25"] * 4
+    fit = read(put("t.csv", join_lines({"size": sizes, "count": ["1", "2", "4"] * 4})))
+    new = {"size": ["1.157", "976"], "count": ["1", "2"], "other": ["1,5", "2,5"]}
+    path = put("new.csv", join_lines(new))
+    if source == "frame":
+        path = path.with_name("new.parquet")
+        pd.DataFrame(new).to_parquet(path)
+    reading = read_as_in_the_fit(fit, path)
+    assert reading.contents[0].data[0].tolist() == [[1.157, 1], [976, 2]]
+    assert not any("decimal" in note for note in reading.notes)
+
+
+def test_lists_of_whole_numbers_do_not_outweigh_numbers_with_points(put, read):
+    columns = {"x": ["-0.123", "2.5"] * 6, "size": ["43.952", "12.340"] * 6}
+    path = put("t.csv", join_lines({**columns, "pair": ["3,4", "12,1"] * 6}, ","))
+    assert read_sizes(path) == [43.952, 12.34] * 6
+    assert read(f"{path}:x,size").contents[0].data[0][0].tolist() == [-0.123, 43.952]
+    with pytest.raises(ValueError, match=r"column 'size': '43\.952' in row 1 may be 43\.952 or 43952"):
+        read(put("u.csv", join_lines({**columns, "a": ["3,4", "12,1"] * 6, "b": ["0,5", "7,25"] * 6}, ",")))
+
+
 def test_categories_among_numbers_keep_their_texts_for_new_rows(put, read):
     columns = {"shop_id": ["1", "2", "3"] * 10, "price": ["12,5", "3,75"] * 15}
     fit = read(put("t.csv", join_lines(columns)))

@@ -22,6 +22,7 @@ TABLE = {
     "brand": [["Acme", "Nörd", "Volt"][i % 3] for i in range(N)],
     "added": [f"2023-0{1 + i % 9}-1{i % 10}" for i in range(N)],
     "sold": [f"{1 + i % 3},{i % 10}0 €" for i in range(N)],
+    "shelf": [None if i % 8 == 5 else f"0{i % 4}1" for i in range(N)],
     "story": [f'made of {WORDS[i % 6]} and of "{WORDS[i % 5]}"; as {WORDS[i % 4]}, or so' for i in range(N)],
     "empty": [None] * N,
 }
@@ -56,7 +57,7 @@ FILES = {
     "stated.csv": write_lines(";", "\r\n", before="sep=;\r\n"),
     "stated, quoted.csv": write_lines(";", "\r\n", before='"sep=;"\r\n'),
     "stated tab.csv": "\ufeff" + write_lines("\t", before="SEP=\t\r\n"),
-    "stated in a row.csv": write_lines(";", before="sep=;;;;;;;;\n"),
+    "stated in a row.csv": write_lines(";", before="sep=;;;;;;;;;\n"),
     "unicode.txt": write_lines("\t", "\r\n").encode("utf-16"),
     "unicode.csv": ("\ufeff" + write_lines(";", before="sep=;\n")).encode("utf-16-be"),
     "unicode, packed.tsv.gz": gzip.compress(write_lines("\t").encode("utf-16"), mtime=0),
@@ -84,7 +85,13 @@ def simplify(values):
 def describe(reading):
     """Return everything that a view holds, by name; the view of numbers is called after the file."""
     return [
-        (content.kind, content.columns, content.ids.tolist(), simplify(content.data), dict(content.readings))
+        (
+            content.kind,
+            content.columns,
+            simplify([] if content.ids is None else content.ids),
+            simplify(content.data),
+            dict(content.readings),
+        )
         for content in reading.contents
     ]
 
@@ -107,13 +114,14 @@ def read_contents(data):
 
 def test_expected_contents_are_those_of_the_table(expected):
     assert [(kind, columns) for kind, columns, *_ in expected] == [
-        ("categories", ("size", "count", "brand", "added", "sold")),
+        ("categories", ("size", "count", "brand", "added", "sold", "shelf")),
         ("text", ("story",)),
     ]
     numbers, story = expected
     assert numbers[2] == story[2] == TABLE["id"]
     assert numbers[3]["size"] == TABLE["size"]
     assert numbers[3]["sold"] == [float(cell[:-2].replace(",", ".")) for cell in TABLE["sold"]]
+    assert numbers[3]["shelf"] == TABLE["shelf"]
     assert story[3] == TABLE["story"]
 
 
@@ -128,6 +136,34 @@ def test_file_has_the_contents_of_the_table(put, expected, name):
 def test_frame_has_the_contents_of_the_table(expected, index):
     frame = pd.DataFrame(TABLE)
     assert read_contents(frame.set_index("id") if index else frame) == expected
+
+
+GERMAN = {"width": [976.0, 1157.0, 2345.0] * 12, "shelf": ["001", None, "011"] * 12}
+
+
+@pytest.mark.parametrize("prices", [["1,5", "2,25", "3,75"] * 12, ["1,5 €", "2,25 €", "3,75 €"] * 12])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.xlsx", "t.parquet", "t.json", "columns.json", "t.jsonl", ""])
+def test_texts_with_decimal_commas_are_the_same_numbers_in_all_formats(tmp_path, name, prices):
+    frame = pd.DataFrame({"width": ["976", "1.157", "2.345"] * 12, "price": prices, "shelf": GERMAN["shelf"]})
+    path = tmp_path / name
+    match name:
+        case "t.parquet":
+            pytest.importorskip("pyarrow", reason="not installed")
+            frame.to_parquet(path)
+        case "t.xlsx":
+            pytest.importorskip("python_calamine", reason="not installed")
+            path.write_bytes(make_xlsx({"a": [list(frame), *frame.values.tolist()]}))
+        case "t.json" | "t.jsonl":
+            frame.to_json(path, orient="records", lines=name == "t.jsonl")
+        case "columns.json":
+            path.write_text(json.dumps(frame.to_dict("list")))
+        case "t.csv" | "t.tsv":
+            frame.to_csv(path, index=False, sep="," if name == "t.csv" else "\t")
+    ((kind, columns, data),) = [
+        (kind, names, data) for kind, names, _, data, _ in read_contents(str(path) if name else frame)
+    ]
+    assert (kind, columns) == ("categories", ("width", "price", "shelf"))
+    assert data == {**GERMAN, "price": [1.5, 2.25, 3.75] * 12}
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .formats.columns import is_number
-from .formats.marks import CODE, PATTERNS, SIGNS, AmountCell, split_amount, to_number
+from .formats.marks import CODE, PATTERNS, SAMPLED, SIGNS, AmountCell, split_amount, to_number
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
 
 LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
@@ -28,6 +28,10 @@ def convert_amounts(
     table shows, as in `WrittenNumbers`; it matters for plain numbers, which are amounts if it may be a comma.
     """
     texts = list_texts(values)
+    sample = list(texts.values())[:: max(1, len(texts) // SAMPLED)]  # which saves the time to look at all cells
+    n_likely = sum(split_amount(0, text) is not None or bool(LOOKS_PRICED.fullmatch(text.strip())) for text in sample)
+    if reading is None and 2 * n_likely < len(sample):
+        return None
     cells = [cell for row, text in texts.items() if (cell := split_amount(row, text)) is not None]
     if reading is None:
         is_plain = all(not cell.unit and is_number(cell.text) for cell in cells)

@@ -20,8 +20,7 @@ from ..rows import read_whole
 from .formats import FileCollection, FileContent, FileMatrix, FileTable
 from .formats.annotated import read_annotated_object
 from .formats.columns import format_cell, has_codes, to_column, to_objects
-from .formats.delimited import parse_cells
-from .formats.marks import interpret_marks
+from .formats.marks import interpret_marks, parse_cells
 from .joining import SEPARATOR
 
 INDEX_NAME = "index"  # of the column that an index without a name becomes, as in pandas

@@ -17,7 +17,7 @@ from .descriptions import DescriptionColumn, DescriptionSpec, parse_descriptions
 from .formats import FileCollection, FileContent, FileMatrix, FileTable, InputFiles, read_path
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import are_codes, clean_table, list_value_words
-from .formats.marks import join_groups
+from .formats.marks import join_groups, parse_cells
 from .identifiers import guess_id_column, list_doubled
 from .images.matching import NamingColumn, count_matching_ids, find_naming_columns, have_suffixes, name_pictures
 from .images.reading import Pictures, looks_like_images
@@ -245,6 +245,11 @@ def _adapt_reading(view: str, column: str, table: FileTable) -> ColumnReading:
     return conversion.reading
 
 
+def _are_texts(values: np.ndarray) -> bool:
+    """Whether a column would be the same if it were read as text."""
+    return values.dtype == object and {type(cell) for cell in values.tolist()} <= {str, type(None)}
+
+
 @dataclass(eq=False)
 class _ViewReader:
     """Read views and known classes from files, and each file only once."""
@@ -281,10 +286,10 @@ class _ViewReader:
         self.notes: list[str] = []  # for the user
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
-        """Read a file, or return its content if it is in memory or was read before."""
+        """Read a file, or return its content if it was read before; of a large table perhaps only columns `as_text`."""
         key = path, as_text
         if key not in self._contents:
-            content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter)
+            content = read_path(path, self.inputs, self._as_text | as_text, self.delimiter, as_text or None)
             if isinstance(content, FileTable):
                 content = clean_table(content, self._list_words_of_model(path))
             self._contents[key] = content
@@ -310,9 +315,11 @@ class _ViewReader:
 
     def read_columns(self, path: Path, columns: Sequence[str], as_text: Sequence[str] = ()) -> dict[str, np.ndarray]:
         """Read columns of a table, some of them as text even if they look like numbers."""
-        table = self.read(path, frozenset(as_text))
+        table = self.read(path)
         assert isinstance(table, FileTable)
-        return {name: table.columns[name] for name in columns}
+        typed = frozenset(name for name in as_text if not _are_texts(table.columns[name]))
+        texts = self.read(path, typed).columns if typed else {}  # type: ignore[union-attr]
+        return {name: texts[name] if name in typed else table.columns[name] for name in columns}
 
     def choose_id_column(self, guess: bool) -> str:
         """Check the id column, or choose the usual one if every table has it, or guess one; return a note."""
@@ -524,20 +531,27 @@ class _ViewReader:
         if not is_links:
             self._check_apart(spec, names, "--describe", self._list_described(spec.path))
         readings = self._list_readings(spec, table)
-        as_text = [*readings, *self._list_doubtful(table.written)]
+        written = table.written if self.readings is None else NOTHING_WRITTEN
+        as_text = [*readings, *self._list_doubtful(written)]
         if kind in TEXT_KINDS:
             numeric = self._list_readings_of_model(spec).keys() - readings.keys()
             as_text = [name for name in names if name not in numeric]
         elif is_links:
             as_text = names[:2]
-        columns = self.read_columns(spec.path, names, [name for name in as_text if name in names])
-        self._note_decimal_comma(spec.path, table.written, [name for name in names if name not in as_text])
+        plain: list[str] = []  # numbers with a point for the model, whatever the new table shows
+        if self.readings is not None and table.written.mark == "," and not is_links:
+            plain = [name for name in names if name in table.written.grouped and name not in as_text]
+        columns = self.read_columns(spec.path, names, [name for name in [*as_text, *plain] if name in names])
+        for name in plain:
+            numbers = parse_cells(["" if cell is None else cell for cell in columns[name]])
+            columns[name] = columns[name] if numbers is None else numbers
+        self._note_decimal_comma(spec.path, written, [name for name in names if name not in as_text])
         ids = None if is_links else self._read_ids(spec.path, table, self.id_column)
         if columns and not is_links and kind is None and not spec.selects_columns:
             return self._split_table(spec, table, columns, ids)
         self._note_emptied(spec.path, table, columns)
         content = interpret_columns(
-            spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, table.written
+            spec.view_name, spec.origin, columns, ids, kind, readings, spec.path.parent, written
         )
         return [self._keep_words(content, columns)]
 
@@ -563,7 +577,7 @@ class _ViewReader:
 
     def _list_doubtful(self, written: WrittenNumbers) -> list[str]:
         """List the columns of numbers such as 1.157 that may be 1157; a model knows which they are."""
-        return list(written.grouped) if written.mark == "?" and self.readings is None else []
+        return list(written.grouped) if written.mark == "?" else []
 
     def _note_decimal_comma(self, path: Path, written: WrittenNumbers, names: Sequence[str]) -> None:
         """Note that a file has decimal commas, if numbers with points were read otherwise for that reason."""

@@ -33,18 +33,30 @@ def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str 
 
 
 def read_path(
-    path: Path, inputs: InputFiles, as_text: frozenset[str] = frozenset(), delimiter: str | None = None
+    path: Path,
+    inputs: InputFiles,
+    as_text: frozenset[str] = frozenset(),
+    delimiter: str | None = None,
+    columns: frozenset[str] | None = None,
 ) -> FileContent:
-    """Read a file, a folder of pictures, or the object in memory that the path stands for."""
+    """Read a file, a folder of pictures, or the object in memory that the path stands for.
+
+    If only `columns` are needed, the others may be left out.
+    """
     if path in inputs.objects:
         return inputs.objects[path](as_text)
-    return find_pictures(path) if path.is_dir() else read_input(inputs.locate(path), as_text, delimiter)
+    return find_pictures(path) if path.is_dir() else read_input(inputs.locate(path), as_text, delimiter, columns)
 
 
-def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
+def read_input(
+    file: InputFile,
+    as_text: frozenset[str] = frozenset(),
+    delimiter: str | None = None,
+    columns: frozenset[str] | None = None,
+) -> FileContent:
     """Read a file that `InputFiles` has located, such as a pipe that is read more than once."""
     file_format = _find_format(file)
-    options = (TableOptions(as_text, delimiter),) if file_format.is_table else ()
+    options = (TableOptions(as_text, delimiter, columns),) if file_format.is_table else ()
     try:
         content = file_format.read(file, *options)
     except ValueError as error:

@@ -184,10 +184,14 @@ FileContent = FileTable | FileMatrix | FileCollection | Pictures  # pictures: of
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a table is read: columns that are never taken for numbers, and the delimiter (None: detected)."""
+    """How a table is read: columns that are never taken for numbers, and the delimiter (None: detected).
+
+    A reader may leave out all but `columns`, if these are not None.
+    """
 
     as_text: frozenset[str] = frozenset()
     delimiter: str | None = None
+    columns: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

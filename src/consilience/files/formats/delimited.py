@@ -11,8 +11,8 @@ from typing import IO
 import numpy as np
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
-from .columns import check_unique_columns, has_codes, is_missing, is_number, to_objects
-from .marks import MarkEvidence, join_groups
+from .columns import check_unique_columns, has_codes, is_number, to_objects
+from .marks import MarkEvidence, join_groups, parse_cells
 from .text import MAX_LINE_LENGTH, open_text, read_lines
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -60,7 +60,7 @@ def _read_once(
             is_first = True
             while block := list(islice(rows, ROWS_AT_A_TIME)):
                 for name, cells in zip(header, zip(*block, strict=True), strict=True):
-                    if name in failed:
+                    if name in failed or (options.columns is not None and name not in options.columns):
                         continue
                     numbers = join_groups(cells) if name in grouped else cells
                     column = None if name in text_columns else parse_cells(numbers)
@@ -78,7 +78,7 @@ def _read_once(
         csv.field_size_limit(previous_limit)
     if is_first:
         raise ValueError(f"{path} has a header, but no rows")
-    columns = {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}
+    columns = {name: np.concatenate(arrays) for name, arrays in chunks.items() if arrays and name not in failed}
     columns = _drop_unnamed(columns, [column for name, column in zip(names, header, strict=True) if not name])
     if failed:
         return FileTable(columns), failed
@@ -152,23 +152,6 @@ def _read_rows(path: InputFile, lines: Iterable[str], mark: str, n_skipped: int)
 
 def _describe(mark: str) -> str:
     return "tab" if mark == "\t" else repr(mark)
-
-
-def parse_cells(cells: Sequence[str]) -> np.ndarray | None:
-    """Parse numbers, with NaN for empty cells; return None if a cell holds something else."""
-    try:
-        return None if "_" in "".join(cells) else np.array(cells, dtype=np.float64)
-    except ValueError:
-        pass
-    if all(is_missing(cell) or is_number(cell) for cell in cells):
-        return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-    return None
-
-
-def parse_column(cells: tuple[str, ...], as_text: bool) -> np.ndarray:
-    """Return a column of numbers if all cells are, unless it is to be read as text."""
-    numbers = None if as_text else parse_cells(cells)
-    return to_objects([cell if cell.strip() else None for cell in cells]) if numbers is None else numbers
 
 
 FORMAT = FileFormat((".csv", ".tsv", ".txt"), read_delimited, is_table=True)

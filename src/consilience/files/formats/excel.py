@@ -12,8 +12,7 @@ from typing import Any
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import check_unique_columns, has_codes, is_number
-from .delimited import parse_column
-from .marks import interpret_marks
+from .marks import interpret_marks, parse_column
 
 MIN_ALLOWED_BYTES = 2**28  # decompressed size that a workbook of any length may have
 MAX_RATIO = 100  # decompressed size of a larger one per byte of the file; repetitive sheets have 10 to 30

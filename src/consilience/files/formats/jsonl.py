@@ -9,6 +9,7 @@ from typing import Any
 
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import to_column
+from .marks import interpret_texts
 from .text import open_text, read_lines, read_text
 
 ARRAY_OF_OBJECTS = re.compile(rb"\[\s*\{")
@@ -37,7 +38,7 @@ def read_json_table(path: InputFile, options: TableOptions) -> FileTable:
         raise ValueError(f"{path} is not valid JSON: {error}") from error
     columns = _find_columns(content)
     if columns is not None:
-        return FileTable({name: to_column(values, name in options.as_text) for name, values in columns.items()})
+        return _interpret(columns, options)
     records = _find_records(content)
     if records is None:
         raise ValueError(
@@ -67,9 +68,13 @@ def _collect_fields(path: InputFile, records: list[dict[str, Any]], options: Tab
     if not records:
         raise ValueError(f"{path} is empty: it must hold one JSON object per line")
     names = dict.fromkeys(name for record in records for name in record)
-    return FileTable(
-        {name: to_column([record.get(name) for record in records], name in options.as_text) for name in names}
-    )
+    return _interpret({name: [record.get(name) for record in records] for name in names}, options)
+
+
+def _interpret(columns: dict[str, list[Any]], options: TableOptions) -> FileTable:
+    """Build columns by the types of their values, and texts as in a CSV file."""
+    converted = {name: to_column(values, name in options.as_text) for name, values in columns.items()}
+    return interpret_texts(converted, options.as_text)
 
 
 def _find_columns(content: Any) -> dict[str, list[Any]] | None:

@@ -9,15 +9,17 @@ import numpy as np
 from ...rows.parquet import ParquetFile, is_number_type, to_numbers
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import check_unique_columns, format_cell, to_column
+from .marks import interpret_texts
 
 
 def read_parquet(path: InputFile, options: TableOptions) -> FileTable:
-    """Read columns by their types in the file."""
+    """Read columns by their types in the file, and texts as in a CSV file."""
     table = ParquetFile(path.location, str(path)).read_table()
     check_unique_columns(path, table.column_names)
     if not table.num_rows:
         raise ValueError(f"{path} holds no rows: no entities")
-    return FileTable({name: _convert(table[name], name in options.as_text) for name in table.column_names})
+    columns = {name: _convert(table[name], name in options.as_text) for name in table.column_names}
+    return interpret_texts(columns, options.as_text)
 
 
 def _convert(column: Any, as_text: bool) -> np.ndarray:
