@@ -58,13 +58,14 @@ def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent],
     """
     by_view = {content.name: _list_view_ids(content) for content in contents}
     by_view = {name: ids for name, ids in by_view.items() if ids}
-    sets = list({frozenset(ids): ids for ids in by_view.values()}.values())
-    chosen, clashing = _choose_spellings(sets)
-    spellings = Spellings(chosen)
+    views: dict[frozenset[str], list[str]] = {}  # with the same ids, by these
+    for name, ids in by_view.items():
+        views.setdefault(frozenset(ids), []).append(name)
+    chosen, clashing = _choose_spellings([by_view[names[0]] for names in views.values()])
     notes = []
-    for ids in sets:
-        names = [repr(name) for name, of_view in by_view.items() if set(of_view) == set(ids)]
-        subject = f"View {names[0]}" if len(names) == 1 else f"Views {' and '.join(names)}"
+    for of_view, names in views.items():
+        subject = f"View{'s' * (len(names) > 1)} {' and '.join(map(repr, names))}"
+        ids = by_view[names[0]]
         changed = [entity_id for entity_id in ids if chosen.get(entity_id, entity_id) != entity_id]
         if changed:
             examples = ", ".join(f"{entity_id!r} for {chosen[entity_id]!r}" for entity_id in changed[:3])
@@ -72,12 +73,14 @@ def unify_spellings(contents: Sequence[ViewContent]) -> tuple[list[ViewContent],
                 f"{subject} {'writes' if len(names) == 1 else 'write'} {len(changed):,} of {len(ids):,} ids "
                 f"differently from another view, such as {examples}: they are taken for the same ids."
             )
-        if apart := [entity_id for entity_id in ids if entity_id in clashing]:
+        apart = next((alike for alike in clashing if len(of_view.intersection(alike)) > 1), None)
+        if apart is not None:
             notes.append(
-                f"{subject} {'has' if len(names) == 1 else 'have'} the ids {list_names(apart[:4])}, of which several "
-                "would be the same in the spelling of another view: they stay as they are."
+                f"{subject} {'has' if len(names) == 1 else 'have'} ids that would be the same in another spelling, "
+                f"such as {list_names([entity_id for entity_id in apart if entity_id in of_view])}: they stay apart."
             )
     by_view = {name: [chosen.get(entity_id, entity_id) for entity_id in ids] for name, ids in by_view.items()}
+    spellings = Spellings(chosen)
     respelled = [_respell_content(content, spellings) for content in contents]
     return respelled, spellings, notes + _note_few_shared(by_view)
 
@@ -102,8 +105,8 @@ def _respell_content(content: ViewContent, spellings: Spellings) -> ViewContent:
     return content if content.ids is None else replace(content, ids=spellings.respell(content.ids))
 
 
-def _choose_spellings(sets: Sequence[Sequence[str]]) -> tuple[dict[str, str], set[str]]:
-    """Return the spelling of each id that views write differently, and the ids that stay apart from others of a view.
+def _choose_spellings(sets: Sequence[Sequence[str]]) -> tuple[dict[str, str], list[list[str]]]:
+    """Return the spelling of each id that views write differently, and ids that stay apart since a view has several.
 
     Views are compared in pairs, because a third one may have the ids of either in its own spelling.
     """
@@ -115,20 +118,17 @@ def _choose_spellings(sets: Sequence[Sequence[str]]) -> tuple[dict[str, str], se
             gaining |= {i, j}
             forms.add(FORMS.index(form))
     if not forms:
-        return {}, set()
+        return {}, []
     form = FORMS[max(forms)]
     written: dict[str, dict[str, None]] = {}  # how views write each id, in their order
     for entity_id in (entity_id for i in sorted(gaining) for entity_id in sets[i]):
         written.setdefault(form(entity_id), {})[entity_id] = None
     clashes = set[str]().union(*(_find_clashes(ids, form) for ids in sets))
     chosen: dict[str, str] = {}
-    apart: set[str] = set()
     for formed, ids in written.items():
-        if formed in clashes:
-            apart |= ids.keys()
-        elif len(ids) > 1:
+        if formed not in clashes and len(ids) > 1:
             chosen |= dict.fromkeys(ids, next(iter(ids)))
-    return chosen, apart
+    return chosen, [list(ids) for formed, ids in written.items() if formed in clashes]
 
 
 def _choose_form(first: Sequence[str], second: Sequence[str]) -> Callable[[str], str] | None:
