@@ -25,4 +25,6 @@ def describe_value(value: Any) -> str:
         return text
     if isinstance(value, str):
         return f"{value[: MAX_SHOWN // 2]!r}... of {len(value):,} characters"
-    return f"{kind} of {len(value):,} items" if hasattr(value, "__len__") else f"an object of type {kind}"
+    if hasattr(value, "__len__"):
+        return f"{kind} of {len(value):,} item{'s' * (len(value) != 1)}"
+    return f"an object of type {kind}"

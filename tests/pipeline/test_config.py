@@ -42,7 +42,7 @@ def test_written_settings_are_read(tmp_path):
         ("view = ", r"run\.toml \(--config\) cannot be read"),
         pytest.param(f"k = {'1' * 5000}", r"\(--config\) cannot be read: .*4300 digits", id="long number"),
         pytest.param(f"view = {'[' * 100_000}", "cannot be read: .* nested ", id="nested"),
-        pytest.param(f"view = {'{a=' * 50}1{'}' * 50}", r"a text, a number or a list of texts, got \{'a'", id="tables"),
+        pytest.param(f"view = {'{a=' * 50}1{'}' * 50}", "a list of texts, got dict of 1 item", id="tables"),
     ],
 )
 def test_wrong_settings_are_refused(content, message, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 import consilience as cs
 from consilience.pipeline.config import read_config
 from consilience.pipeline.names import choose_noun, match_names, read_names
+from stage import assert_refused, run_command, write_csv
 
 KINDS = ["steel knife", "red apple", "garden chair"]
 
@@ -236,3 +237,11 @@ def test_title_says_how_many_products_and_groups(products, tmp_path):
     products.to_csv(tmp_path / "products.csv", index=False)
     result = cs.cluster(tmp_path / "products.csv", 3, assess=False, method="k-means")
     assert "<title>60 products in 3 groups</title>" in result.report.to_html()
+
+
+@pytest.mark.parametrize(("path", "problem"), [("/dev/zero", "is a device"), ("no-such-file.csv", "there is no file")])
+@pytest.mark.parametrize("option", ["--names", "--constraints", "--mapping"])
+def test_files_that_cannot_be_read_are_named_with_their_option(path, problem, option, tmp_path):
+    views = [write_csv(tmp_path / f"{name}.csv", ["id", name], [(f"P{i}", i) for i in range(9)]) for name in "ab"]
+    ran = run_command("cluster", *views, option, path, "--out", tmp_path / "out")
+    assert_refused(ran, problem, f"({option})")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,16 @@ class IdMapping:
     pairs: list[tuple[str, str]]
 
 
+@contextmanager
+def name_option(option: str) -> Iterator[None]:
+    """Name the option that names a file in errors about the file."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError) as error:
+        kind = FileNotFoundError if isinstance(error, FileNotFoundError) else ValueError
+        raise kind(f"{error} ({option})") from error
+
+
 def read_table(path: Path, option: str, expected: str, inputs: InputFiles) -> dict[str, np.ndarray]:
     """Read the table that an option names, with its first five columns as text even where they look like numbers."""
     first_columns = list(_read_columns(path, option, expected, inputs))[:5]
@@ -35,7 +46,8 @@ def read_table(path: Path, option: str, expected: str, inputs: InputFiles) -> di
 def _read_columns(
     path: Path, option: str, expected: str, inputs: InputFiles, as_text: frozenset[str] = frozenset()
 ) -> dict[str, np.ndarray]:
-    source = read_path(path, inputs, as_text)
+    with name_option(option):
+        source = read_path(path, inputs, as_text)
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} ({option}) must be a table: {expected}")
     return clean_table(source).columns

@@ -59,9 +59,9 @@ def cluster(
     data : DataFrame, array, Views, AnnData, MuData, path, or mapping of view name to any of these, or list of views
         A DataFrame of pandas, polars or another library that narwhals reads; a Series or list of strings; a numpy or
         sparse matrix; `Views`; single-cell data; or the path of a file or of a folder of images. In a mapping, a path
-        may name columns: ``{"text": "papers.csv:title,abstract"}``. In a list of matrices and frames the views are
-        called ``view0``, ``view1``, ... Frames with an index that names the rows are joined by it, and other data by
-        the position of rows.
+        may name columns: ``{"text": "papers.csv:title,abstract"}``. In a list of matrices, frames and columns of a
+        frame the views are called ``view0``, ``view1``, ... Frames with an index that names the rows are joined by it,
+        and other data by the position of rows.
     n_clusters : int, 'auto' or 'small-groups', default='auto'
         Number of clusters. ``'auto'`` chooses the number with the most support; ``'small-groups'`` finds duplicates
         and other groups of a few entities.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+from .._describe import describe_value
 
 HEAD = """# The settings of this run. To repeat it, or to run it with edited settings:
 #   consilience cluster --config run.toml --out FOLDER
@@ -90,5 +91,5 @@ def _list_arguments(path: Path, name: str, value: Any) -> Sequence[str]:
             return [part for item in value for part in _list_arguments(path, name, item)]
         case str() | int() | float() if type(value) is not bool:
             return [f"{flag}={value}"] if flag.startswith("--") else [flag, str(value)]
-    shown = reprlib.repr(value)
+    shown = describe_value(value)
     raise ValueError(f"{path} (--config): {name} must be a text, a number or a list of texts, got {shown}")

@@ -33,6 +33,7 @@ from ..files.descriptions import parse_descriptions
 from ..files.encoding import format_classes
 from ..files.formats import parse_path, split_sheet
 from ..files.languages import detect_languages
+from ..files.mapping import name_option
 from ..files.spec import is_file, list_names, split_columns
 from ..registry import DEFAULT_METHOD, EstimatorDeclaration, find_estimator, list_estimators
 from .constraints import FileConstraints, number_constraints, read_constraints
@@ -369,7 +370,8 @@ def _check_before_encoding(reading: InputData, entities: Entities, options: RunO
         if sources:
             match_classes(sources, entities)
     if options.constraints is not None:
-        inputs.locate(parse_path(options.constraints))
+        with name_option("--constraints"):
+            inputs.locate(parse_path(options.constraints))
 
 
 def _check_class_ids(reading: InputData, entities: Entities) -> None:

@@ -86,11 +86,11 @@ def collect_memory(
     elif is_mapping(data):
         if not data:
             raise ValueError("data is an empty mapping: give at least one view, such as {'text': frame['title']}")
-        for name, value in data.items():
+        for i, (name, value) in enumerate(data.items()):
             if is_path(value):
                 specs.append(parse_view(join_pair(str(name), value)))
             else:
-                path = Path(f"data[{name!r}]")
+                path = Path(f"data[{i}]" if isinstance(data, ListedViews) else f"data[{name!r}]")
                 specs.append(ViewSpec(str(name), path))
                 objects[path] = value
     elif isinstance(data, list | tuple) and data and all(is_path(item) and Path(item).exists() for item in data):
@@ -146,10 +146,15 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str) or hasattr(value, "__fspath__")
 
 
+class ListedViews(dict[str, Any]):
+    """Views of a list, by the names that `Views` gives them; messages call them data[0], data[1], ..."""
+
+
 def name_views(data: Any) -> Any:
     """Return a list of views as a mapping, with the names that `Views` gives them; other data stays as it is.
 
-    A list is one of views if it has a matrix or a frame, which no list of rows has: its rows have one dimension.
+    A list is one of views if it has a matrix or a frame, which no list of rows has, or series with names, as columns of
+    a frame are. Other lists of a few long arrays of one dimension can be views or rows: the user has to decide.
 
     Examples
     --------
@@ -157,10 +162,21 @@ def name_views(data: Any) -> Any:
     >>> list(name_views([np.zeros((4, 2)), ["a", "b", "c", "d"]])), name_views([[1, 2], [3, 4]])
     (['view0', 'view1'], [[1, 2], [3, 4]])
     """
-    if isinstance(data, list | tuple):
-        blocks = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in data]
-        if any(len(getattr(block, "shape", ())) > 1 for block in blocks):
-            return dict(name_blocks(data))
+    if not isinstance(data, list | tuple):
+        return data
+    blocks = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in data]
+    shapes = [getattr(block, "shape", ()) for block in blocks]
+    if any(len(shape) > 1 for shape in shapes):
+        return ListedViews(name_blocks(data))
+    # There are more entities than views, and usually more rows than columns. Rows of a frame are called by numbers.
+    long = [block for block, shape in zip(blocks, shapes, strict=True) if len(shape) == 1 and len(block) > len(blocks)]
+    if len(blocks) > 1 and any(isinstance(getattr(block, "name", None), str) for block in long):
+        return ListedViews(name_blocks(data))
+    if len(blocks) > 1 and len(long) == len(blocks):
+        raise TypeError(
+            f"data is a list of {len(blocks):,} arrays of one dimension, which can be views or rows: give views as a "
+            "mapping, {'price': data[0], ...}, and rows as a matrix, numpy.stack(data)"
+        )
     return data
 
 

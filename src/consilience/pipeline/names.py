@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._describe import describe_value
 from ..explain.namer import check_name
 from ..files import InputFiles, ViewContent, read_table
 from ..files.formats import parse_path, read_document, split_sheet
@@ -73,7 +73,9 @@ def _read_object(path: Path) -> list[tuple[str, Any]]:
     """Read the entries of a JSON object."""
     content = read_document(path, json.loads, "--names")
     if type(content) is not dict:
-        raise ValueError(f'{path} (--names) must have an object such as {{"0": "knives"}}, got {reprlib.repr(content)}')
+        raise ValueError(
+            f'{path} (--names) must have an object such as {{"0": "knives"}}, got {describe_value(content)}'
+        )
     return list(content.items())
 
 
