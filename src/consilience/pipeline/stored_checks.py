@@ -18,7 +18,6 @@ from ..files.mapping import IdMapping
 from ..files.read import SourceTable
 from ..files.readings import ColumnReading
 from ..report.facts import MAX_THUMBNAIL_BYTES
-from .seeds import SeedClasses
 
 THUMBNAIL_START = b"\xff\xd8\xff"  # of JPEG files, which the thumbnails are
 
@@ -185,9 +184,11 @@ def _check_descriptions(stored: Mapping[str, Any], n_entities: int) -> None:
     classes, seeds, constraints = stored["classes"], stored["seeds"], stored["constraints"]
     _require(classes is None or _is_column(classes, n_entities), complaint)
     if seeds is not None:
-        _require(type(seeds) is SeedClasses and _is_column(seeds.numbers, n_entities, "i"), complaint)
-        is_valid = seeds.numbers.max(initial=-1) < len(seeds.names) and seeds.numbers.min(initial=-1) >= -1
-        _require(is_valid and all(isinstance(name, str) for name in seeds.names), "its seeds are of other classes")
+        origin, names, numbers = seeds
+        _require(_is_column(numbers, n_entities, "i"), complaint)
+        is_valid = numbers.max(initial=-1) < len(names) and numbers.min(initial=-1) >= -1
+        are_texts = isinstance(origin, str) and isinstance(names, list) and all(isinstance(name, str) for name in names)
+        _require(is_valid and are_texts, "its seeds are of other classes")
     if constraints is not None:
         path, joint, by_view, n_rows = constraints
         are_constraints = all(isinstance(part, Constraints) for part in (joint, *by_view.values()))

@@ -21,6 +21,7 @@ from .encodings import EncodingChoices
 from .loading import LoadedData, compute_digest
 from .options import RunOptions
 from .run import PipelineRun
+from .seeds import SeedClasses
 from .settings import read_settings
 from .stored_checks import check_stored, is_built_in
 
@@ -45,7 +46,7 @@ def collect_data(run: PipelineRun) -> dict[str, Any]:
         "encoding_tables": data.choices.tables,
         "classes": data.classes,
         "constraints": None if links is None else [str(links.path), links.joint, links.by_view, links.n_rows],
-        "seeds": data.seeds,
+        "seeds": None if data.seeds is None else [data.seeds.origin, list(data.seeds.names), data.seeds.numbers],
         "descriptions": data.descriptions,
         "thumbnails": _draw_thumbnails(prepared),
         "layout": run.layout,
@@ -91,7 +92,7 @@ def _build_data(stored: Mapping[str, Any], saved: Mapping[str, Any], options: Ru
         EncodingChoices(encode, tables=stored["encoding_tables"]),
         stored["classes"],
         links,
-        stored["seeds"],
+        None if stored["seeds"] is None else SeedClasses(*stored["seeds"]),
         saved["method"],
         "",
         settings.declaration if is_chosen else find_estimator(saved["method"]),
