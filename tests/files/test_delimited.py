@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from consilience.files.formats import delimited, read_file, text
+from consilience.files.formats.columns import clean_table
 
 TABLE = [["name", "size", "weight"], ["a", "1", "0.5"], ["b", "-2", ""], ["c", "1e5", "-0"]]
 MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
@@ -304,3 +305,18 @@ def test_codes_after_the_first_rows_are_noticed(tmp_path):
     numbers = [str(i + 1) for i in range(delimited.ROWS_AT_A_TIME)]
     (tmp_path / "t.csv").write_text("\n".join(["x", *numbers, "007", ""]))
     assert read_file(tmp_path / "t.csv").codes == {"x"}
+
+
+def test_only_columns_that_are_needed_are_read_again(put, read, monkeypatch):
+    rows = "".join(f"0{i % 4},{i % 3},{i * 7 % 11}.5,{'red' if i % 2 else 'blue'}\n" for i in range(40))
+    path = put("t.csv", f"shelf,x,y,color\n{rows}")
+    n_columns = []
+
+    def count_columns(table):
+        n_columns.append(len(table.columns))
+        return clean_table(table)
+
+    monkeypatch.setattr("consilience.files.read.clean_table", count_columns)
+    (view,) = read(path).contents
+    assert view.data["shelf"].tolist()[:4] == ["00", "01", "02", "03"]
+    assert n_columns == [4, 1]

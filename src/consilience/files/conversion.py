@@ -10,7 +10,7 @@ from .amounts import convert_amounts
 from .dates import convert_dates, hold_compact_dates
 from .formats.base import NOTHING_WRITTEN, WrittenNumbers
 from .formats.columns import format_cell, has_codes, is_number, to_objects
-from .formats.marks import MarkEvidence
+from .formats.marks import SAMPLED, MarkEvidence
 from .lists import convert_lists
 from .quantities import convert_quantities
 from .readings import MIN_SHARE, AmbiguousColumnError, ColumnReading, Conversion, check_unread, list_texts
@@ -25,6 +25,8 @@ def convert_truths(
 ) -> Conversion | None:
     """Convert yes and no, or true and false, to 1 and 0; None unless the column holds both and nothing else."""
     texts = list_texts(values)
+    if reading is None and not all(text.strip().lower() in TRUTHS for text in texts.values()):
+        return None  # after the first such cell, which saves time
     words = {row: text.strip().lower() for row, text in texts.items()}
     if reading is None:
         if {TRUTHS.get(word) for word in set(words.values())} != {0.0, 1.0}:
@@ -43,10 +45,13 @@ def convert_numbers(
     column: str, values: np.ndarray, reading: ColumnReading | None = None, lenient: bool = False
 ) -> Conversion | None:
     """Convert plain numbers with a few other cells among them, which are taken for empty; None for other columns."""
-    texts = list_texts(values)
+    texts = list_texts(values) if lenient or reading is not None else {}
+    sample = list(texts.values())[:: max(1, len(texts) // SAMPLED)]  # which saves the time to look at all cells
+    if reading is None and 2 * sum(map(is_number, sample)) < len(sample):
+        return None
     unread = [row for row, text in texts.items() if not is_number(text)]
     if reading is None:
-        if not lenient or not texts or len(unread) > (1 - MIN_SHARE) * len(texts) or has_codes(texts.values()):
+        if not texts or len(unread) > (1 - MIN_SHARE) * len(texts) or has_codes(texts.values()):
             return None
         reading = ColumnReading("number", lenient=lenient)
     check_unread(column, "numbers", texts, unread, reading.lenient)
