@@ -81,6 +81,7 @@ class InputData:
     notes: list[str] = field(default_factory=list)
     tables: list[SourceTable] = field(default_factory=list)
     descriptions: list[DescriptionColumn] = field(default_factory=list)  # --describe: not for the fit
+    joins: list[str] = field(default_factory=list)  # those of the notes that say how rows are joined, as in every run
 
 
 def read_files(
@@ -184,7 +185,8 @@ def read_files(
     if not mappings:  # which say what ids of different views have in common
         contents, spellings, spelling_notes = unify_spellings(contents)
         contents, position_notes = match_by_position(contents)
-        notes = [*([id_note] if id_note and guess_id else []), *notes, *spelling_notes, *position_notes]
+        reader.joins += [*spelling_notes, *position_notes]
+    notes = [*([id_note] if id_note and guess_id and not mappings else []), *reader.joins, *notes]
     classes, seed_classes = (
         [_respell(source, contents, spellings) for source in reader.read_known_classes(option, views)]
         for option in ("--labels", "--seeds")
@@ -195,7 +197,9 @@ def read_files(
     tables = reader.list_tables(views, described)
     descriptions = [_respell(column, contents, spellings) for column in reader.read_descriptions(views, described)]
     notes += mapping_notes
-    return InputData(contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables, descriptions)
+    return InputData(
+        contents, reader.id_column, classes, seed_classes, id_mappings, notes, tables, descriptions, reader.joins
+    )
 
 
 def _respell(source: Any, contents: Sequence[ViewContent], spellings: Spellings) -> Any:
@@ -284,6 +288,7 @@ class _ViewReader:
         self._folder_joins: dict[Path, tuple[Path, NamingColumn]] = {}  # folder -> table and column
         self.split_columns: set[str] = set()  # of tables that were split
         self.notes: list[str] = []  # for the user
+        self.joins: list[str] = []  # notes that say how rows are joined
 
     def read(self, path: Path, as_text: frozenset[str] = frozenset()) -> FileContent:
         """Read a file, or return its content if it was read before; of a large table perhaps only columns `as_text`."""
@@ -468,7 +473,7 @@ class _ViewReader:
         if n_unnamed:
             left_out = "is left out: no row names it" if n_unnamed == 1 else "are left out: no row names them"
             note += f" {n_unnamed:,} of {len(names):,} pictures {left_out}."
-        self.notes.append(note)
+        self.joins.append(note)
         return path, naming
 
     def _check_usual_ids(self, tables: Mapping[Path, dict[str, np.ndarray]]) -> None:

@@ -264,8 +264,10 @@ class Result:
         with raise_in_python_terms():
             prediction = predict_clusters(self._saved, RunOptions(view=list_files(data)), log, collect_memory(data))
         self.prediction_notes = log.notes
+        usual = {put_in_python_terms(note) for note in prediction.reading.joins}
         for note in log.notes:
-            warnings.warn(note, UserWarning, stacklevel=find_stack_level())
+            if note not in usual:
+                warnings.warn(note, UserWarning, stacklevel=find_stack_level())
         return prediction
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False, include_data: bool = True) -> Path:
