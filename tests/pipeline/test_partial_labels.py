@@ -125,11 +125,11 @@ def test_one_entity_has_a_class(table):
 @pytest.mark.parametrize("name", ["labels", "seeds", "describe"])
 def test_index_without_any_id_is_refused_with_examples(table, name):
     values = pd.DataFrame({"age": table["cls"].to_numpy()}, index=[f"Q{i}" for i in range(N)])
-    given = {name: values if name == "describe" else values["age"]}
+    arguments = {name: values if name == "describe" else values["age"]}
     data = table.drop(columns="cls")
     with pytest.raises(
         ValueError, match=rf"^{name}: its index, such as 'Q0', .* such as '0', and none .* as 'P0': give"
     ):
-        cs.cluster(data, 3, id_column="id", assess=False, **given)
+        cs.cluster(data, 3, id_column="id", assess=False, **arguments)
     with pytest.raises(ValueError, match=rf"^{name}: its index, such as 'Q0', has no value .* such as '0': give"):
-        cs.cluster(data.drop(columns="id"), 3, assess=False, **given)
+        cs.cluster(data.drop(columns="id"), 3, assess=False, **arguments)

@@ -99,10 +99,10 @@ def collect_memory(
         specs.append(ViewSpec(None, Path("data")))
         objects[Path("data")] = data
     is_described = list_described(describe) is None
-    given = {"labels": labels, "seeds": seeds, "describe": _build_frame(describe) if is_described else None}
+    arguments = {"labels": labels, "seeds": seeds, "describe": _build_frame(describe) if is_described else None}
     aligned = {
         name: _align_index(name, values, objects)
-        for name, values in given.items()
+        for name, values in arguments.items()
         if values is not None and not is_path(values)
     }
     classes = {name: [_build_classes(name, aligned[name], objects)] for name in ("labels", "seeds") if name in aligned}
