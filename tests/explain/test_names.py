@@ -530,3 +530,12 @@ def test_many_rows_and_terms_take_no_more_than_seconds():
     views = cs.Views.from_inputs({"v": make_view(values, features)})
     with limit_cpu_seconds(20):
         assert len(name_clusters(rng.integers(1000, size=20_000), views)) == 1000
+
+
+def test_rare_categories_that_share_a_column_name_no_cluster():
+    labels = np.repeat([0, 1], 40)
+    indicators = np.stack([labels == 0, labels == 1, np.arange(80) % 2 == 0], axis=1).astype(float)
+    features = ["language=English", "language=(others)", "flag=x"]
+    names = name_clusters(labels, cs.Views.from_inputs({"table": make_view(indicators, features)}))
+    assert names[0] == "English"
+    assert "(others)" not in names[1]

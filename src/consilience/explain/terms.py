@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ..arrays import available_memory, to_host
 from ..data import Views
+from ..files.encoders import OTHERS
 from ..rows import read_whole
 from .words import ANONYMOUS, HAN_START, STOP_WORDS, find_words
 
@@ -243,13 +244,14 @@ def _list_marked(values: np.ndarray, features: np.ndarray, is_time: np.ndarray, 
     mean = weights @ np.where(is_present, numbers, 0.0) / n_present
     deviation = np.sqrt(weights @ np.where(is_present, (numbers - mean) ** 2, 0.0) / n_present)
     is_category = np.array([str(feature).find("=") > 0 for feature in features], dtype=bool)
+    is_rest = np.array([str(feature).endswith(f"={OTHERS}") for feature in features], dtype=bool)  # says nothing
     has_two = ((numbers == low) | (numbers == high) | ~is_present).all(axis=0) & (low < high) & ~is_time
     is_count = ~has_two & (low == 0) & (2 * (weights @ (numbers == 0)) >= n_present) & ~is_time
     is_number = ~has_two & ~is_count & ~is_time
     is_high, is_low = numbers > mean + HIGH * deviation, numbers < mean - HIGH * deviation
     names = _describe_features(features)
     blocks = [  # the word before the name of a column, the columns, and the cells that have the term
-        ("", has_two, numbers == high),
+        ("", has_two & ~is_rest, numbers == high),
         ("not ", has_two & ~is_category, numbers == low),
         ("", is_count, numbers > 0),
         ("high ", is_number, is_high),
