@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .._saving import save_as
 from ..data import Constraints, Views
 from ..files import EncodedData, InputData, match_classes
 from ..registry import EstimatorDeclaration
@@ -22,7 +21,6 @@ from .log import count_noun
 MAX_LISTED = 20  # classes in a line of the log
 
 
-@save_as("seed-classes")
 @dataclass(frozen=True, eq=False)
 class SeedClasses:
     """The known classes of some entities: names of the classes, and the number of each entity's class or -1."""

@@ -20,6 +20,7 @@ from .encodings import EncodingChoices
 from .loading import LoadedData, compute_digest
 from .options import RunOptions
 from .run import PipelineRun
+from .seeds import SeedClasses
 from .settings import read_settings
 
 DATA = "data.zip"
@@ -29,7 +30,7 @@ WHAT = "consilience data"
 def collect_data(run: PipelineRun) -> dict[str, Any]:
     """Return the content of data.zip: the data as it was read and as views, and the map of the entities."""
     data, prepared = run.data, run.data.prepared
-    entities, links = prepared.entities, data.file_constraints
+    entities, links, seeds = prepared.entities, data.file_constraints, data.seeds
     contents = [replace(content, data=_pack_pictures(content.data)) for content in data.reading.contents]
     return {
         "what": WHAT,
@@ -42,7 +43,7 @@ def collect_data(run: PipelineRun) -> dict[str, Any]:
         "encoding_tables": data.choices.tables,
         "classes": data.classes,
         "constraints": None if links is None else [str(links.path), links.joint, links.by_view, links.n_rows],
-        "seeds": data.seeds,
+        "seeds": None if seeds is None else [seeds.origin, seeds.names, seeds.numbers],
         "descriptions": data.descriptions,
         "layout": run.layout,
     }
@@ -85,7 +86,7 @@ def check_stored(stored: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
             raise ValueError(f"it has no row of {name!r} for each entity")
     lengths = {len(column.values) for column in stored["descriptions"]}
     lengths |= {n_entities if stored["classes"] is None else len(stored["classes"])}
-    lengths |= {n_entities if stored["seeds"] is None else len(stored["seeds"].numbers)}
+    lengths |= {n_entities if stored["seeds"] is None else len(stored["seeds"][-1])}
     if lengths != {n_entities}:
         raise ValueError("it does not have a class and a description for each entity")
 
@@ -112,7 +113,7 @@ def _build_data(stored: Mapping[str, Any], saved: Mapping[str, Any], options: Ru
         EncodingChoices(encode, tables=stored["encoding_tables"]),
         stored["classes"],
         links,
-        stored["seeds"],
+        None if stored["seeds"] is None else SeedClasses(*stored["seeds"]),
         saved["method"],
         "",
         settings.declaration if is_chosen else find_estimator(saved["method"]),
