@@ -328,7 +328,13 @@ class ReportFacts:
         return order_by_confidence(self.confidence, clarity(self.model, self.views))
 
     def write_confidence(self, row: int) -> str:
-        """Write the confidence in an entity's cluster, and the word that follows from it."""
+        """Write the confidence in an entity's cluster, and the word that follows from it.
+
+        Parameters
+        ----------
+        row : int
+            Position of the entity.
+        """
         word = str(choose_words(self.confidence[[row]])[0])
         return f"{self.confidence[row]:.0%}, {word}" if word else "–"
 
