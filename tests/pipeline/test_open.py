@@ -123,7 +123,7 @@ def test_used_port_releases_the_folder(result, tmp_path):
 
 
 def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):
-    folder = cs.cluster(frames, 3, assess=False).save(tmp_path / "run")
+    folder = cs.cluster(frames, 3, assess=False).save(tmp_path / "run", include_data=False)
     with pytest.raises(ValueError, match=r"give the data again, cs\.load_run\(folder, data\)"):
         cs.load_run(folder).open(wait=False)
     with cs.load_run(folder, frames).open(wait=False) as running:
