@@ -50,7 +50,7 @@ def read(path):
 
 def test_clusters_are_written_back(counted, tmp_path):
     target = tmp_path / "done.h5mu"
-    arguments = "cluster", "--view", counted, "--labels", "cell_type", *FAST
+    arguments = "cluster", "--view", counted, "--labels", "cell_type", "-k", 3  # with an assessment
     ran = run_successfully(*arguments, "--out", tmp_path / "out", "--write-back", target)
     assert "rna: expression (raw counts of genes; scaled per cell, logged), 60 columns, present for all" in ran.out
     assert "adt: proteins (raw counts of proteins; centered log-ratio per cell), 9 columns, missing for 5" in ran.out
@@ -62,7 +62,8 @@ def test_clusters_are_written_back(counted, tmp_path):
     assert data.obs["consilience_name"].to_dict() == {row["id"]: row["name"] for row in read_labels(tmp_path / "out")}
     assert data.mod["adt"].obs["consilience"].to_dict() == {cell: labels[cell] for cell in IDS[: N - 5]}
     assert data.obs["consilience_by_adt"].isna().sum() == 5
-    assert data.obs["consilience_confidence"].between(0, 1).all()
+    confidence = {row["id"]: float(row["confidence"]) for row in read_labels(tmp_path / "out")}
+    assert data.obs["consilience_confidence"].round(2).to_dict() == pytest.approx(confidence)
     assert data.obs["cell_type"].tolist() == read(counted).obs["cell_type"].tolist()
     assert (data.obsm["X_consilience"].shape, data.obsm["X_consilience_map"].shape) == ((N, 30), (N, 2))
     facts = data.uns["consilience"]
@@ -90,7 +91,9 @@ def test_co_em_gets_raw_counts(counted, tmp_path):
     arguments = "cluster", "--view", counted, *FAST, "--method", "co-em", "--out", tmp_path / "out"
     ran = run_successfully(*arguments, "--write-back", target)
     assert "rna: counts (raw counts of genes), 60 columns" in ran.out
-    points = read(target).obsm["X_consilience"][:, :2]  # of normalized counts
+    data = read(target)
+    assert "consilience_confidence" not in data.obs  # which only an assessment gives
+    points = data.obsm["X_consilience"][:, :2]  # of normalized counts
     classes = np.array(CLASSES)
     means = np.stack([points[classes == label].mean(axis=0) for label in range(3)])
     assert (((points[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == classes).all()

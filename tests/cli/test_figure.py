@@ -41,7 +41,7 @@ def test_figure_is_written_with_the_same_bytes_each_time(described, tmp_path, na
     assert b"Date" not in content
     run_successfully("figure", described, "--out", tmp_path / name, "--dpi", 60, "--force")
     assert (tmp_path / name).read_bytes() == content
-    assert first.out.startswith(f"Written to {tmp_path / name}\n\n60 entities in 3 groups")
+    assert first.out.startswith(f"Written to {tmp_path / name}\n\n60 items in 3 groups")
     assert "(d) Columns that were not used to find the groups: age" in first.out
 
 

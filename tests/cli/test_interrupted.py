@@ -36,7 +36,7 @@ def cluster(ab, out):
             "stopped after it had read the files and prepared the views: nothing was written",
         ),
         (
-            "consilience.pipeline.run.confidence",
+            "consilience.pipeline.run.count_terms",
             "stopped after it had prepared the views and fitted the model: nothing was written",
         ),
         (

@@ -45,9 +45,12 @@ def test_address_is_printed_and_shown(run, waiting):
     ran = run_command("open", run)
     assert ran.code == 0, ran.err
     url, running = seen
-    assert url.startswith("http://127.0.0.1:")
+    address, _, token = running.url.partition("#token=")
+    assert address.startswith("http://127.0.0.1:")
+    assert url.startswith(f"{address}#token=")
+    assert token not in url  # which other users may see in the arguments of the browser
     assert ran.out.splitlines() == [
-        f"The workbench is at {url}",
+        f"The workbench is at {running.url}",
         "Press Ctrl-C to stop it.",
         f"1 decision in {run / 'decisions.jsonl'}",
     ]

@@ -9,9 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from consilience.pipeline.folder import FILES
 from consilience.pipeline.outputs import guard
-from stage import IDS, assert_refused, list_folder, read_labels, run_command, run_successfully, write_csv
+from stage import FILES, IDS, assert_refused, list_folder, read_labels, run_command, run_successfully, write_csv
 
 
 def cluster(*arguments, out):

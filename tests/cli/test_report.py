@@ -98,7 +98,7 @@ def test_changed_files_are_refused(change, copied_run):
 
 def test_classes_used_as_input_are_refused(tmp_path):
     rng = np.random.default_rng(0)
-    rows = [(f"e{i}", *rng.normal(size=2).round(3), i % 3) for i in range(30)]
+    rows = [(f"e{i}", *rng.normal(size=2).round(3), ("red", "green", "blue")[i % 3]) for i in range(30)]
     file = write_csv(tmp_path / "all.csv", ["id", "x", "y", "class"], rows)
     run_successfully("cluster", "--view", file, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
     assert_refused(

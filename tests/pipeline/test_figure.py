@@ -140,13 +140,13 @@ def test_figure_of_all_has_four_panels_and_their_caption(result):
     letters = [text.get_text() for text in figure.texts]
     assert letters == ["a", "b", "c", "d"]
     caption = figure.get_label()
-    assert caption.startswith("90 entities in 3 groups, by 2 views: 'a', 'b'. (a) Map of all views")
+    assert caption.startswith("90 items in 3 groups, by 2 views: 'a', 'b'. (a) Map of all views")
     assert re.search(
         r"\(b\) Stability.* \(c\) Kaplan-Meier .* \(d\) Columns that were not used .* age, sex; boxes", caption
     )
     assert "log-rank, p < .001" in caption
     assert "p-values are adjusted for 3 tests by Holm's method" in caption
-    assert "90 entities, " in caption
+    assert "90 items, " in caption
     assert caption.endswith(f"seed 0, consilience {cs.__version__}.")
 
 

@@ -352,7 +352,7 @@ def test_colors_by_column_with_legend(visit, path):
     assert re.match(r"≤ [\d.]+ \$.* \(log scale\)≥ [\d.]+ \$no value: 1 products$", legend)
     page.select_option("#map-color", label="Confidence")
     settle(page)
-    assert page.text_content("#map-legend") == "0.000.501.00"
+    assert page.text_content("#map-legend") == "0%50%100%"
     page.select_option("#map-color", label="Agreement of the views")
     settle(page)
     assert page.text_content("#map-legend").startswith("all views agree")

@@ -38,7 +38,7 @@ from small_runs import (
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "‮right-to-left override and ‏ marks",
-    "a null \u0000? no: a bell \u0007 and a tab \t",
+    "a null \u0000? no: a bell \u0007 and a tab \t!",
     "line\nbreaks\r\nand \u2028 separators",
     "𝕬 outside the basic plane 👩‍👩‍👧",
     "NaN",

@@ -909,8 +909,7 @@ def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(pag
     answer(page, "d")
     page.wait_for_selector("#question[data-pair]")  # the person need not ask again
     state["message"] = None
-    with Following(page):
-        answer(page, "d")
+    answer(page, "d")
     page.wait_for_selector("#question-end", state="hidden")
     state["message"] = message
     with Following(page):  # a decision elsewhere leaves the question on the screen, whenever the message arrives
@@ -1133,8 +1132,8 @@ def test_hostile_names_and_texts_are_text(visit, tmp_path, start):
     page.wait_for_selector("#group-back")
     page.click("#group-rename")
     page.fill("[data-dialog=text]", ENDING)
-    with Following(page):
-        page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.locator(".wb-group-title", has_text=ENDING).wait_for()
     page.click("#tab-decisions")
     assert ENDING in page.inner_text("#decisions")
     page.fill("#search", "<script>")

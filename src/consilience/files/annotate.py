@@ -6,7 +6,7 @@ except for the clusters by single views:
 ====================================  ==================================================================
 ``obs["consilience"]``                the cluster, a category; missing for outliers and cells left out
 ``obs["consilience_name"]``           the name of the cluster, if clusters have names
-``obs["consilience_confidence"]``     the confidence in each cluster, from 0 to 1
+``obs["consilience_confidence"]``     the confidence in each cluster, from 0 to 1, if the run was assessed
 ``obs["consilience_by_VIEW"]``        the cluster by one view alone; missing for cells that lack the view
 ``obsm["X_consilience"]``             the joint embedding by all views
 ``obsm["X_consilience_map"]``         the joint embedding in two dimensions

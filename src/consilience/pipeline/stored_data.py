@@ -32,7 +32,7 @@ WHAT = "consilience data"
 def collect_data(run: PipelineRun) -> dict[str, Any]:
     """Return the content of data.zip: the data as it was read and as views, and the map of the entities."""
     data, prepared = run.data, run.data.prepared
-    entities, links = prepared.entities, data.file_constraints
+    entities, links, seeds = prepared.entities, data.file_constraints, data.seeds
     contents = [replace(content, data=_pack_pictures(content.data)) for content in data.reading.contents]
     kinds = {content.name: content.kind for content in contents}
     return {
@@ -46,7 +46,7 @@ def collect_data(run: PipelineRun) -> dict[str, Any]:
         "encoding_tables": data.choices.tables,
         "classes": data.classes,
         "constraints": None if links is None else [str(links.path), links.joint, links.by_view, links.n_rows],
-        "seeds": None if data.seeds is None else [data.seeds.origin, list(data.seeds.names), data.seeds.numbers],
+        "seeds": None if seeds is None else [seeds.origin, list(seeds.names), seeds.numbers],
         "descriptions": data.descriptions,
         "thumbnails": _draw_thumbnails(prepared),
         "layout": run.layout,

@@ -150,6 +150,7 @@ export const answer = async (choice) => {
   if (queue.length) advance();
   else if (isFetching) showQuestion();
   else fetchQuestions();
+  if (choice === "unknown") fetchQuestions(); // no new groups follow, with which it would be asked whether to go on
 };
 export const undoAnswer = async () => {
   const last = answered.at(-1);
