@@ -109,11 +109,11 @@ def split_table(table: TableColumns, taken: Collection[str], is_named: bool) -> 
     columns |= table.read_as_text(categories) if categories else {}
     conversions = {column: conversion for column, conversion in conversions.items() if column not in categories}
     lists = [column for column, conversion in conversions.items() if conversion.reading.kind == "list"]
-    if not table.joins_strings:
+    separate: Collection[str] = forced if table.joins_strings else columns
+    if not table.joins_strings:  # two entries of a customer have the same phone number
         phones = [column for column, role in roles.items() if role == "codes" and _hold_digit_groups(columns[column])]
         roles |= dict.fromkeys(phones, "names")
-    apart = columns if not table.joins_strings else forced
-    groups = _group_columns(table.name, roles, blocks, [column for column in lists if column not in apart], apart)
+    groups = _group_columns(table.name, roles, blocks, [column for column in lists if column not in separate], separate)
     contents: list[ViewContent] = []
     names = set(taken)
     for group, (kind, members) in groups.items():
@@ -322,39 +322,43 @@ def _list_notes(
 
 
 def _list_doubts(table: TableColumns, contents: Sequence[ViewContent]) -> list[str]:
-    """Ask about cells that are often no data: a row of totals, numbers that stand for none, spellings by case."""
-    notes = []
-    used = [column for content in contents for column in content.columns or ()]
+    """Note what is used as data and often is none: totals, numbers for no value, classes, spellings by case."""
     texts = [*table.columns.values(), *([] if table.ids is None else [table.ids])]
     last = [str(values[-1]) for values in texts if values.dtype == object and len(values) >= MIN_ROWS]
-    if total := next((cell for cell in last if TOTAL.fullmatch(cell.strip())), None):
-        notes.append(
-            f"{table.path}: the last row is called {total!r}. Delete it if it holds totals: it is clustered, too."
-        )
-    for column in used:
+    total = next((cell for cell in last if TOTAL.fullmatch(cell.strip())), None)
+    doubts = [] if total is None else [f"the last row is called {total!r}. Delete it if it holds totals"]
+    for column in (column for content in contents for column in content.columns or ()):
         values = table.columns[column]
-        if values.dtype != object and values.ndim == 1 and (code := _find_code_for_none(values)) is not None:
-            n_cells = int((values == code).sum())
-            notes.append(
-                f"{table.path}: column {column!r} has {format_cell(code)} in {n_cells:,} rows, far from its other "
-                "values. Empty these cells if it means that there is no value."
-            )
-        elif CLASS_NAME.fullmatch(column.strip()) and values.dtype == object:
-            notes.append(
-                f"{table.path}: column {column!r} is used as data. If it holds known classes, --labels {column} leaves "
-                "it out and compares the groups with it."
-            )
-        elif values.dtype == object and {type(cell) for cell in values} <= {str, type(None)}:
-            spellings: dict[str, set[str]] = {}
-            for cell in set(values.tolist()) - {None}:
-                spellings.setdefault(cell.casefold(), set()).add(cell)
-            several = next((sorted(cells) for cells in spellings.values() if len(cells) > 1), None)
-            if several and len(spellings) <= MAX_SPELLED:
-                notes.append(
-                    f"{table.path}: column {column!r} has {list_names(several[:2])}, which differ by case alone, as "
-                    "different values."
-                )
-    return notes
+        doubt = _doubt_numbers(values) if values.dtype != object else _doubt_texts(column, values)
+        doubts += [f"column {column!r} {doubt}"] if doubt else []
+    return [f"{table.path}: {doubt}." for doubt in doubts]
+
+
+def _doubt_numbers(values: np.ndarray) -> str:
+    """Say which number of a column may stand for no value; '' if there is none."""
+    code = _find_code_for_none(values) if values.ndim == 1 else None
+    if code is None:
+        return ""
+    n_cells = int((values == code).sum())
+    return (
+        f"has {format_cell(code)} in {n_cells:,} rows, far from its other values. Empty these cells if it means that "
+        "there is no value"
+    )
+
+
+def _doubt_texts(column: str, values: np.ndarray) -> str:
+    """Say that a column may hold known classes, or has values that differ by case alone; '' if there is no doubt."""
+    if CLASS_NAME.fullmatch(column.strip()):
+        return (
+            f"is used as data. If it holds known classes, --labels {column} leaves it out and compares groups with it"
+        )
+    spellings: dict[str, set[str]] = {}
+    for cell in {cell for cell in values if isinstance(cell, str)}:
+        spellings.setdefault(cell.casefold(), set()).add(cell)
+    several = next((sorted(cells) for cells in spellings.values() if len(cells) > 1), None)
+    if several is None or len(spellings) > MAX_SPELLED:
+        return ""
+    return f"has {list_names(several[:2])}, which differ by case alone, as different values"
 
 
 def _find_code_for_none(values: np.ndarray) -> float | None:
