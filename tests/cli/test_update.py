@@ -132,7 +132,6 @@ def test_run_is_never_overwritten(months):
         ("id,a0,a1,a2\n", ("a header, but no rows",)),
         ("", ("is empty",)),
         ("id,a0,a1,a2\ne00,1,2,3\ne00,3,4,5\n", ("has the id 'e00' more than once",)),
-        ("id,a0,a1,a2\ne00,1,2,three\ne01,3,4,5\n", ("column 'a2' holds 'three', which is not a number",)),
     ],
 )
 def test_unsuitable_files_are_refused(lines, words, months, tmp_path):
@@ -141,6 +140,15 @@ def test_unsuitable_files_are_refused(lines, words, months, tmp_path):
     ran = run_command("update", run, tmp_path / "a.csv", files[1], "--out", tmp_path / "out")
     assert_refused(ran, *words)
     assert not (tmp_path / "out").exists()
+
+
+def test_cell_that_cannot_be_read_is_noted(months, tmp_path):
+    run, files = months
+    header, first, *others = files[0].read_text(encoding="utf-8").splitlines()
+    changed = tmp_path / "a.csv"
+    changed.write_text("\n".join([header, f"{first.rpartition(',')[0]},three", *others, ""]), encoding="utf-8")
+    ran = run_successfully("update", run, changed, files[1], "--out", tmp_path / "out")
+    assert "'three' in row 1 cannot be read, and counts as empty." in ran.err
 
 
 def test_missing_view_is_refused(months, tmp_path):

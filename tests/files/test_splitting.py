@@ -197,6 +197,7 @@ WHOLE = range(20_000, 20_200)
         ("genres", repeat(GENRES), "counts"),
         ("genres", repeat([cell.replace(", ", "|") for cell in GENRES]), "counts"),
         ("genres", repeat([str(cell.split(", ")) for cell in GENRES]), "counts"),
+        ("product", [f"{kind}, {color}" for kind in ("Chair", "Table", "Lamp") for color in "abcd"] * 16, "categories"),
         ("place", repeat(["Lyon, France", "Paris, France", "Bonn, Germany"]), "categories"),
         ("language", ["English"] * 170 + [f"Lang {'abcdefghijklmno'[i % 15]}{i % 2}" for i in range(30)], "categories"),
         ("city", [f"Town {'abcdefghijklmnopqrstuvwxyz'[i % 26]}{i % 3}" for i in range(2000)], "categories"),

@@ -13,6 +13,7 @@ from .readings import ColumnReading, Conversion, list_texts
 SEPARATORS = (";", "|", ",", "/")
 MIN_REPEATS = 5  # cells per category on average: rarer ones are words of a text, or parts of a name
 MIN_LISTS = 0.2  # share of the cells that list several; if fewer do, each combination is a category
+MIN_MOVING = 0.5  # share of the categories that are at the start of some lists and later in others
 MIN_CATEGORIES = 5  # of lists; the combinations of fewer are categories themselves
 MAX_WORDS = 3  # of a category on average
 BRACKETS = re.compile(r"^[\[({]\s*(.*?)\s*[\])}]$", re.DOTALL)  # of a list that Python or JSON has written
@@ -26,12 +27,12 @@ def convert_lists(
 ) -> Conversion | None:
     """Convert cells to the categories that they list, each once, or None if the column holds something else.
 
-    The parts of cells are categories if they repeat across cells, and if there are fewer of them than different cells:
-    the two parts of ``Lyon, France`` are no list.
+    The parts of cells are categories if they repeat across cells and places, and if there are fewer of them than
+    different cells: the two parts of ``Lyon, France`` and of ``garden chair, red`` are no lists.
 
     Examples
     --------
-    >>> genres = ["Comedy, Action", "Comedy", "Action, Drama", "Comedy, Drama", "Drama"] * 4
+    >>> genres = ["Comedy, Action", "Comedy", "Action, Drama", "Horror, Comedy", "Drama", "Romance, Horror"] * 5
     >>> convert_lists("genres", np.array(genres, dtype=object)).numbers[:2].tolist()
     [{'Comedy': 1.0, 'Action': 1.0}, {'Comedy': 1.0}]
     """
@@ -61,7 +62,11 @@ def _separates(separator: str, texts: list[str]) -> bool:
     n_lists = sum(separator in text for text in texts)
     if n_lists < max(2, MIN_LISTS * len(texts)):
         return False
-    parts = [part for text in texts for part in split_list(text, separator)]
+    lists = [split_list(text, separator) for text in texts]
+    first, later = ({part for cell in lists for part in cell[places]} for places in (slice(0, 1), slice(1, None)))
+    if len(first & later) < MIN_MOVING * min(len(first), len(later)):
+        return False
+    parts = [part for cell in lists for part in cell]
     if separator in ",/" and any(part[:1].isdigit() for part in parts):  # 12,5 and 120/80 are numbers
         return False
     counts = Counter(parts)

@@ -181,12 +181,13 @@ def read_files(
         similar = suggest(unknown, [*names, *reader.split_columns])
         raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}{similar}")
     notes = [*reader.notes, *(note for content in contents for note in content.notes)]
+    notes = [*reader.joins, *notes]
     spellings = Spellings()
     if not mappings:  # which say what ids of different views have in common
         contents, spellings, spelling_notes = unify_spellings(contents)
         contents, position_notes = match_by_position(contents)
+        notes = [*([id_note] if id_note and guess_id else []), *notes, *spelling_notes, *position_notes]
         reader.joins += [*spelling_notes, *position_notes]
-    notes = [*([id_note] if id_note and guess_id and not mappings else []), *reader.joins, *notes]
     classes, seed_classes = (
         [_respell(source, contents, spellings) for source in reader.read_known_classes(option, views)]
         for option in ("--labels", "--seeds")
