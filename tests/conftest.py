@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+from contextlib import ExitStack
+from importlib import import_module
 
 import array_api_strict
 import numpy as np
@@ -40,6 +42,15 @@ def _torch(values):
 
 
 KINDS = {"numpy": np.asarray, "array_api_strict": array_api_strict.asarray, "torch": _torch}
+
+
+@pytest.fixture
+def tune():
+    """A function that changes sizes and limits of a module until the test ends."""
+    with ExitStack() as changes:
+        yield lambda module, **values: changes.enter_context(
+            import_module(f"consilience.{module}").tuning.set(**values)
+        )
 
 
 @pytest.fixture(params=KINDS)

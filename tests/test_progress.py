@@ -131,9 +131,9 @@ class FixedVariable:
     ],
     ids=["consilience", "sampled", "co-em", "k-means", "agglomerative", "spectral", "select"],
 )
-def test_share_of_a_whole_fit_grows_to_one(work, monkeypatch):
+def test_share_of_a_whole_fit_grows_to_one(work, monkeypatch, tune):
     views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=3, random_state=0)
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 10)
+    tune("methods.agglomerative.algorithm", merges_per_state=10)
     recorder = Recorder(monkeypatch)
     work(views)
     shares = np.array(recorder.shares)

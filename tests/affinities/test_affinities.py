@@ -155,14 +155,13 @@ def test_array_libraries_give_equal_products(affinity, to_kind):
 
 
 @every_affinity
-def test_blocks_and_threads_do_not_change_bits(affinity, monkeypatch):
+def test_blocks_and_threads_do_not_change_bits(affinity, tune):
     X = rows(200)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 2000)
-    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 2000)
+    tune("arrays.pairwise", tile=2000, symmetric_tile=2000)
     results = []
     for max_cached, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
-        monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", max_cached)
+        tune("arrays.pairwise", max_cached_bytes=max_cached)
         with use_threads(n_jobs):
             operator = affinity.build_operator(X, rng())
             results.append((operator @ U, compute_degrees(operator), operator.norm()))
@@ -170,7 +169,7 @@ def test_blocks_and_threads_do_not_change_bits(affinity, monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
-def test_nbytes_predicts_memory(monkeypatch):
+def test_nbytes_predicts_memory(tune):
     X = rows(100)
     assert Gaussian().nbytes(X) == 100 * 100 * 8  # one tile
     assert Gaussian().nbytes(X.astype(np.float32)) == 100 * 100 * 4
@@ -184,7 +183,7 @@ def test_nbytes_predicts_memory(monkeypatch):
     assert graph.data.nbytes + graph.indices.nbytes <= NearestNeighbors(5).nbytes(X)
     Z = Landmarks(50, 3, "euclidean").build_operator(X, rng()).factor
     assert Z.data.nbytes + Z.indices.nbytes == Landmarks(50, 3).nbytes(X)
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1000)
+    tune("arrays.pairwise", max_cached_bytes=1000)
     assert Gaussian().nbytes(X) == 0
 
 
@@ -199,11 +198,9 @@ def test_cached_kernel_is_computed_once_and_not_pickled(monkeypatch):
 
 @pytest.mark.parametrize("n", [1, 2, 25, 40])
 @pytest.mark.parametrize("max_sorted", [1, 50, 1 << 22])
-def test_median_bandwidth_is_exact(n, max_sorted, monkeypatch):
-    monkeypatch.setattr("consilience.affinities.gaussian.MAX_SORTED", max_sorted)
-    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 9)
-    monkeypatch.setattr("consilience.affinities.gaussian.MAX_UNSAMPLED", 1)
-    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 64)
+def test_median_bandwidth_is_exact(n, max_sorted, tune):
+    tune("affinities.gaussian", max_sorted=max_sorted, median_sample=9, max_unsampled=1)
+    tune("arrays.pairwise", symmetric_tile=64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     distances = pairwise.euclidean_distances(X)
     if n == 1:
@@ -315,14 +312,14 @@ def test_metric_with_fewer_hubs_is_chosen():
     assert NearestNeighbors().resolve(np.zeros((5, 2))).metric == "euclidean"
 
 
-def test_auto_searches_all_neighbors_of_few_rows_and_nearly_all_of_many(monkeypatch):
+def test_auto_searches_all_neighbors_of_few_rows_and_nearly_all_of_many(tune):
     X = rows(60)
     auto = make_affinity("auto")
     assert auto.resolve(X) == NearestNeighbors().resolve(X)
     assert np.array_equal(auto.build_operator(X, rng()) @ X, auto.resolve(X).build_operator(X, rng()) @ X)
     assert auto.nbytes(X) == auto.resolve(X).nbytes(X)
     assert auto.comparable_rows(X).all()
-    monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 50)
+    tune("affinities.choose", exact_up_to=50)
     assert auto.resolve(X) == NearestNeighbors(approximate=True).resolve(X)
 
 
@@ -376,11 +373,11 @@ def test_neighbors_are_searched_once_within_the_context(monkeypatch):
     assert n_searches == [9, 3, 3]
 
 
-def test_large_graphs_are_multiplied_by_blocks_with_the_same_result(monkeypatch):
+def test_large_graphs_are_multiplied_by_blocks_with_the_same_result(tune):
     X = rows(200)
     graph = NearestNeighbors(10, "euclidean").build_operator(X, rng())
     expected = graph.matrix @ X
-    monkeypatch.setattr("consilience.affinities.graph.PRODUCT_BLOCK", 1000)
+    tune("affinities.graph", product_block=1000)
     with use_threads(2):
         assert np.array_equal(graph @ X, expected)
 

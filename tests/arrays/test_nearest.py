@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.arrays import as_rows, find_nearest, find_nearly_nearest, nearest, partition, use_threads
+from consilience.arrays import as_rows, find_nearest, find_nearly_nearest, use_threads
 
 KINDS = {
     "tree": lambda X: X[:, :3],
@@ -42,8 +42,8 @@ def check_nearest(result, distances):
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
-def test_neighbors_are_the_nearest(kind, dtype, compiled, monkeypatch):
-    monkeypatch.setattr(nearest, "WORTH_COMPILED", 0 if compiled else np.inf)
+def test_neighbors_are_the_nearest(kind, dtype, compiled, tune):
+    tune("arrays.nearest", worth_compiled=0 if compiled else np.inf)
     X = KINDS[kind](normal_rows(300, dtype=dtype))
     check_nearest(find_nearest(as_rows(X), 7), compare_all_pairs(X, X))
     queries = KINDS[kind](normal_rows(40, dtype=dtype, seed=1))
@@ -110,8 +110,8 @@ def measure_recall(result, expected):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_partition_contains_nearly_all_neighbors(kind, monkeypatch):
-    monkeypatch.setattr(partition, "MOST_SEARCHED", 1.0)
+def test_partition_contains_nearly_all_neighbors(kind, tune):
+    tune("arrays.partition", most_searched=1.0)
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((50, 12))[rng.integers(50, size=7000)] + normal_rows(7000)
     X = as_rows(KINDS[kind](X))
@@ -127,8 +127,8 @@ def test_few_rows_and_rows_without_clusters_are_searched_exactly(X):
     np.testing.assert_array_equal(result.positions, expected.positions)
 
 
-def test_partition_of_equal_rows(monkeypatch):
-    monkeypatch.setattr(partition, "MOST_SEARCHED", 1.0)
+def test_partition_of_equal_rows(tune):
+    tune("arrays.partition", most_searched=1.0)
     X = np.repeat(normal_rows(70), 100, axis=0)
     result = find_with_seed(X, 5)
     np.testing.assert_array_equal(result.distances, 0)

@@ -32,9 +32,9 @@ def rows():
 
 
 @pytest.fixture(params=[1 << 27, 40 * 20])
-def _blocks(request, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", request.param)
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", min(request.param, 1 << 20))
+def _blocks(request, tune):
+    tune("arrays.parallel", device_block=request.param)
+    tune("arrays.pairwise", tile=min(request.param, 1 << 20))
 
 
 @pytest.mark.usefixtures("_blocks")
@@ -87,8 +87,8 @@ def test_device_memory_limits_cached_tables(monkeypatch):
 @pytest.mark.parametrize("cached", [True, False])
 @pytest.mark.parametrize("n_vectors", [1, 4, 7])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_symmetric_products_equal_numpy(tile, cached, n_vectors, dtype, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", tile)
+def test_symmetric_products_equal_numpy(tile, cached, n_vectors, dtype, tune):
+    tune("arrays.pairwise", symmetric_tile=tile)
     X, U = rows(), np.random.default_rng(1).standard_normal((70, n_vectors))
     K = np.exp(-0.5 * cdist(X, X, "sqeuclidean")) - 0.25
     measure = SquaredEuclidean().learn(X)
@@ -105,8 +105,8 @@ def test_symmetric_products_equal_numpy(tile, cached, n_vectors, dtype, monkeypa
 
 
 @pytest.mark.parametrize("n", [1, 16, 17, 70])
-def test_upper_tiles_cover_each_pair_once(n, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 600)
+def test_upper_tiles_cover_each_pair_once(n, tune):
+    tune("arrays.pairwise", symmetric_tile=600)
     covered = np.zeros((n, n), int)
     for band in list_upper_tiles(np.zeros((n, 1))):
         assert band.columns[0] == band.rows

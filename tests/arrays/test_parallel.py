@@ -22,10 +22,10 @@ def test_slices_are_adjacent_and_cover_all_rows(n, n_parts, start):
     assert max(lengths) - min(lengths) <= 1
 
 
-def test_number_of_chunks_grows_with_the_data(monkeypatch):
+def test_number_of_chunks_grows_with_the_data(tune):
     assert split_into_chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
     assert len(split_into_chunks(np.zeros((50_000, 100)))) == 4
-    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 1000)
+    tune("arrays.parallel", least_chunk=1000)
     wide = CSR.from_scipy(sp.random_array((400, 100), density=0.5, rng=np.random.default_rng(0)).tocsr())
     n_chunks = len(split_into_chunks(wide)), len(split_into_chunks(wide, with_sums=True))
     assert n_chunks == (16, 8)  # sums of each column are not free

@@ -584,9 +584,8 @@ def test_large_data_is_sampled(clean):
     assert assessment.notes == ["100 of the 400 entities, drawn at random, were assessed."]
 
 
-def test_compared_sample_has_enough_entities_of_each_pair(monkeypatch):
-    monkeypatch.setattr(module, "MOST_COMPARED", 150)
-    monkeypatch.setattr(module, "LEAST_COMPARED", 40)
+def test_compared_sample_has_enough_entities_of_each_pair(tune):
+    tune("assessment.assess", most_compared=150, least_compared=40)
     views, _ = cs.datasets.make_gaussian_views(600, n_clusters=3, separation=9, random_state=0)
     present = np.ones((600, 2), bool)
     present[50:, 1] = False

@@ -107,11 +107,11 @@ def test_features_average_over_present_views():
     np.testing.assert_allclose(canonical.compute_features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
 
 
-def test_wide_views_use_leading_components(monkeypatch):
+def test_wide_views_use_leading_components(tune):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
     whole, scores = fit_principal_components(X, 5, rng)
-    monkeypatch.setattr("consilience.baselines.cca.ALL_COLUMNS", 10)
+    tune("baselines.cca", all_columns=10)
     for form in (X, sp.csr_array(X)):
         components, leading = fit_principal_components(form, 5, rng)
         same_up_to_sign(leading, scores, atol=1e-8)

@@ -219,8 +219,8 @@ def test_same_seed_same_result(make):
 
 
 @every_spectral
-def test_result_does_not_depend_on_threads(make, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
+def test_result_does_not_depend_on_threads(make, tune):
+    tune("arrays.pairwise", tile=1000)
     views, _ = vague_views(missing=0.2)
     first, second = (make(3, n_jobs=n).fit(views) for n in (1, 2))
     assert np.array_equal(first.labels_, second.labels_)

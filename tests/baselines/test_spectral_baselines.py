@@ -111,9 +111,8 @@ def test_each_view_is_placed_in_the_joint_embedding():
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_product_in_tiles_equals_whole_product(cached, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 70 * 16)
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1 << 30 if cached else 0)
+def test_product_in_tiles_equals_whole_product(cached, tune):
+    tune("arrays.pairwise", tile=70 * 16, max_cached_bytes=1 << 30 if cached else 0)
     views = some_views(2)
     rng = np.random.default_rng(0)
     operators = [Gaussian().build_operator(block, rng) for _, block in views.items()]
@@ -129,9 +128,8 @@ def test_product_in_tiles_equals_whole_product(cached, monkeypatch):
     np.testing.assert_allclose(SimilarityCrossProduct(crosses) @ U, (K1 * K2)[:7] @ U, rtol=1e-10)
 
 
-def test_product_does_not_store_all_pairs(monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1 << 16)
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
+def test_product_does_not_store_all_pairs(tune):
+    tune("arrays.pairwise", tile=1 << 16, max_cached_bytes=0)
     views = some_views(2, n=1500)
     tracemalloc.start()
     model = KernelProduct(3, bandwidth=3.0, n_init=1, random_state=0, n_jobs=1).fit(views)

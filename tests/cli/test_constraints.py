@@ -65,8 +65,8 @@ def test_similarities_with_constraints(data, tmp_path):
     assert read_summary(tmp_path / "out")["constraints"] == {"kept": 6, "given": 6}
 
 
-def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.pipeline.loading.MAX_CONSTRAINED", 50)
+def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, tune):
+    tune("pipeline.loading", max_constrained=50)
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     arguments = "cluster", *ab, "-k", 3, "--constraints", file
     run_successfully(*arguments, "--out", tmp_path / "auto")

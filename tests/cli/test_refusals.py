@@ -262,9 +262,8 @@ def test_delimiter_that_does_not_occur_is_refused(tmp_path):
     assert_refused(cluster("--view", file, "--delimiter", ";", out=tmp_path / "out"), "--delimiter")
 
 
-def test_endless_line_is_refused(tmp_path, monkeypatch):
-    for module in ("text", "delimited"):
-        monkeypatch.setattr(f"consilience.files.formats.{module}.MAX_LINE_LENGTH", 2000)
+def test_endless_line_is_refused(tmp_path, tune):
+    tune("files.formats.text", max_line_length=2000)
     for name in ("x.csv", "y.jsonl"):
         (tmp_path / name).write_text("id,p\n" if name == "x.csv" else "")
         with (tmp_path / name).open("a") as file:

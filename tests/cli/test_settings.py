@@ -251,8 +251,8 @@ def test_settings_with_default_method_are_those_of_consilience(ab, out):
     assert (estimator.predictors, estimator.balance, estimator.n_init) == (["graph"], 0, 1)
 
 
-def test_settings_keep_the_default_method_with_many_constrained_entities(ab, out, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.pipeline.loading.MAX_CONSTRAINED", 10)
+def test_settings_keep_the_default_method_with_many_constrained_entities(ab, out, tmp_path, tune):
+    tune("pipeline.loading", max_constrained=10)
     (tmp_path / "pairs.csv").write_text("first,second,type\ne00,e01,must\n")
     options = *ab, "-k", 3, "--constraints", tmp_path / "pairs.csv", "--no-assess", "--out", out
     ran = run_command("cluster", *options, "--set", "n_init=1")

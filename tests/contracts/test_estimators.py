@@ -98,9 +98,8 @@ def test_predict_repeats_labels(estimator, missing):
 
 
 @every_iterated
-def test_result_does_not_depend_on_threads(estimator, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
-    monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 50)
+def test_result_does_not_depend_on_threads(estimator, tune):
+    tune("arrays.parallel", least_chunk=100, block=50)
     views, _ = make_vague_views(missing=0.2)
     views = cs.Views(
         {"a": views["view0"], "b": sp.csr_array(np.nan_to_num(views["view1"]))}, present=views.present[:, :2]
@@ -114,11 +113,10 @@ def test_result_does_not_depend_on_threads(estimator, monkeypatch):
 
 
 @every_iterated
-def test_blocks_of_rows_equal_all_rows(estimator, monkeypatch):
+def test_blocks_of_rows_equal_all_rows(estimator, tune):
     views, y = make_vague_views(missing=0.2)
     whole = estimator(n_clusters=4, init=y, random_state=0).fit(views)
-    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
-    monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 30)
+    tune("arrays.parallel", least_chunk=100, block=30)
     blocks = estimator(n_clusters=4, init=y, random_state=0).fit(views)
     assert np.array_equal(whole.labels_, blocks.labels_)
     assert whole.cost_ == pytest.approx(blocks.cost_, rel=1e-12)

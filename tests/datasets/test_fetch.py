@@ -180,9 +180,9 @@ def test_other_file_is_refused_as_copy(folder):
         fetch_cora()
 
 
-def test_copy_that_claims_to_be_huge_is_not_read(folder, monkeypatch):
+def test_copy_that_claims_to_be_huge_is_not_read(folder, tune):
     copy(folder / "cora.npz")
-    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
+    tune("datasets.fetch.archive", max_member_bytes=100)
     with pytest.raises(ValueError, match=r"it claims to hold [\d,]+ bytes, more than a data set does"):
         fetch_cora()
 
@@ -469,13 +469,13 @@ def test_hostile_archive_writes_nothing(folder, small_cora):
     assert sorted(folder.parent.rglob("*")) == before
 
 
-def test_archives_that_claim_to_be_huge_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
+def test_archives_that_claim_to_be_huge_are_not_read(tmp_path, tune):
+    tune("datasets.fetch.archive", max_member_bytes=100)
     path = tar(tmp_path / "a.tgz", {"small": b"x", "large": bytes(1000)})
     assert read_members(path, ("small",)) == {"small": b"x"}
     with pytest.raises(ValueError, match=r"a\.tgz claims to hold more than a data set does \(large\): it is not read"):
         read_members(path, ("large",))
-    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_ARCHIVE_BYTES", 500)
+    tune("datasets.fetch.archive", max_archive_bytes=500)
     with pytest.raises(ValueError, match=r"a\.tgz claims to hold more than a data set does \(large\)"):
         read_members(path, ("small",))
 

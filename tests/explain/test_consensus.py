@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import euclidean_distances
 
 import consilience as cs
-from consilience.affinities import NearestNeighbors, choose
+from consilience.affinities import NearestNeighbors
 from consilience.explain import build_consensus_graph, embed_graph, joint_embedding
 
 
@@ -92,8 +92,8 @@ def test_joint_embedding_of_similarities():
     assert separate(joint_embedding(kernels, 2, affinity="precomputed"), y[np.arange(90) % 3 != 0]) > 0.9
 
 
-def test_joint_embedding_of_many_entities_uses_approximate_neighbors(monkeypatch):
-    monkeypatch.setattr(choose, "EXACT_UP_TO", 100)
+def test_joint_embedding_of_many_entities_uses_approximate_neighbors(tune):
+    tune("affinities.choose", exact_up_to=100)
     views, y = cs.datasets.make_gaussian_views(400, n_clusters=3, separation=8, random_state=0)
     assert separate(joint_embedding(views, 2), y) > 0.95
 

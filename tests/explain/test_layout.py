@@ -92,9 +92,9 @@ def layout_by_scikit_learn(embedded):
     return TSNE(2, init="pca", random_state=0).fit_transform(embedded)
 
 
-def test_map_does_not_depend_on_threads_and_repeats(groups, monkeypatch):
+def test_map_does_not_depend_on_threads_and_repeats(groups, monkeypatch, tune):
     embedded, _ = groups
-    monkeypatch.setattr(layout, "CHUNK", 70)
+    tune("explain.layout", chunk=70)
     expected = joint_map(embedded)
     for n_threads in (1, 3):
         monkeypatch.setattr(layout, "use_threads", lambda _, n=n_threads: use_threads(n))
@@ -104,8 +104,8 @@ def test_map_does_not_depend_on_threads_and_repeats(groups, monkeypatch):
     assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
 
 
-def test_entities_outside_the_sample_are_put_among_their_neighbors(monkeypatch):
-    monkeypatch.setattr(layout, "MOST_LAID_OUT", 200)
+def test_entities_outside_the_sample_are_put_among_their_neighbors(tune):
+    tune("explain.layout", most_laid_out=200)
     views, y = cs.datasets.make_gaussian_views(600, n_clusters=4, separation=8, random_state=0)
     embedded = joint_embedding(views)
     points = joint_map(embedded)

@@ -492,7 +492,7 @@ def test_names_hardly_change_if_few_entities_move():
 # --- many entities ----------------------------------------------------------------------------------------------------
 
 
-def test_samples_of_clusters_count_like_all_entities(monkeypatch):
+def test_samples_of_clusters_count_like_all_entities(monkeypatch, tune):
     """The shares of terms are those of all entities, though only a part of the large clusters is counted."""
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], [5000, 500, 50])
@@ -500,7 +500,7 @@ def test_samples_of_clusters_count_like_all_entities(monkeypatch):
     texts = [f"{words[label] if rng.random() < 0.7 else 'other'} {rng.choice(words)}" for label in labels]
     views = cs.Views.from_frame({"price": rng.normal(size=5550) + labels}, numbers="price")
     whole = terms.count_terms(labels, views, {"t": texts})
-    monkeypatch.setattr(terms, "MAX_ENTITIES", 900)
+    tune("explain.terms", max_entities=900)
     sample = terms.count_terms(labels, views, {"t": texts})
     assert sample.n_counted.tolist() == [300, 300, 50]
     assert sample.sizes.tolist() == whole.sizes.tolist() == [5000, 500, 50]

@@ -119,9 +119,9 @@ def test_entities_without_time_or_cluster_are_left_out():
     assert compare_survival(time, EVENT, labels).pvalue == pytest.approx(expected.pvalue)
 
 
-def test_chunks_of_times_give_the_same_sums(monkeypatch):
+def test_chunks_of_times_give_the_same_sums(tune):
     expected = compare_survival(TIME, EVENT, LABELS)
-    monkeypatch.setattr("consilience.explain.survival.MAX_CELLS", 7)
+    tune("explain.survival", max_cells=7)
     assert compare_survival(TIME, EVENT, LABELS).statistic == pytest.approx(expected.statistic)
 
 

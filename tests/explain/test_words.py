@@ -32,8 +32,8 @@ def test_words_and_phrases_are_those_of_a_literal_search(tokens):
     assert [set(terms[has[[i]].indices]) for i in range(len(texts))] == find_literally(texts)
 
 
-def test_beginning_of_each_text_is_read(monkeypatch):
-    monkeypatch.setattr("consilience.explain.words.MOST_TOKENS", 5)
+def test_beginning_of_each_text_is_read(tune):
+    tune("explain.words", most_tokens=5)
     _, terms, _ = find_words(["one1 alpha beta gamma delta epsilon zeta"])
     assert terms.tolist() == ["one1", "alpha", "beta", "gamma", "delta"]
 

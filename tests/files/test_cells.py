@@ -63,8 +63,8 @@ def test_variability_is_that_of_its_formula():
     np.testing.assert_allclose(score_variability(sp.csr_array(X), X.sum(axis=1)), expected)
 
 
-def test_most_variable_genes_are_kept(monkeypatch):
-    monkeypatch.setattr(cells_module, "N_GENES", 5)
+def test_most_variable_genes_are_kept(tune):
+    tune("files.cells", n_genes=5)
     types = np.arange(300) % 2
     X = np.random.default_rng(1).poisson(np.full((300, 40), 4.0)).astype(float)
     markers = [2, 11, 17, 30, 39]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from consilience.files.formats import delimited, read_file, text
+from consilience.files.formats import delimited, read_file
 from consilience.files.formats.columns import clean_table
 
 TABLE = [["name", "size", "weight"], ["a", "1", "0.5"], ["b", "-2", ""], ["c", "1e5", "-0"]]
@@ -192,9 +192,8 @@ def test_last_suffix_counts(put):
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_overlong_line_is_refused(put, ending, monkeypatch):
-    monkeypatch.setattr(text, "MAX_LINE_LENGTH", 100)
-    monkeypatch.setattr(delimited, "MAX_LINE_LENGTH", 100)
+def test_overlong_line_is_refused(put, ending, tune):
+    tune("files.formats.text", max_line_length=100)
     before = csv.field_size_limit()
     try:
         with pytest.raises(ValueError, match=rf"t\.{ending}: line 1 is longer than .*: is this a text file"):
@@ -203,9 +202,8 @@ def test_overlong_line_is_refused(put, ending, monkeypatch):
         csv.field_size_limit(before)
 
 
-def test_overlong_cell_is_refused(put, monkeypatch):
-    monkeypatch.setattr(text, "MAX_LINE_LENGTH", 100)
-    monkeypatch.setattr(delimited, "MAX_LINE_LENGTH", 100)
+def test_overlong_cell_is_refused(put, tune):
+    tune("files.formats.text", max_line_length=100)
     before = csv.field_size_limit()
     try:
         with pytest.raises(ValueError, match=r"t\.csv: line \d+ cannot be read as a table: field larger than"):

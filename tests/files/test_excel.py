@@ -109,8 +109,8 @@ def read_and_catch(path):
     return None
 
 
-def test_archive_that_unpacks_to_too_much_is_refused(put, monkeypatch):
-    monkeypatch.setattr("consilience.files.formats.excel.MIN_ALLOWED_BYTES", 10**5)
+def test_archive_that_unpacks_to_too_much_is_refused(put, tune):
+    tune("files.formats.excel", min_allowed_bytes=10**5)
     path = put("t.xlsx", make_xlsx({"Sheet": TITLED}, extra={"xl/x.xml": "0" * 10**7}))
     with pytest.raises(ValueError, match=r"t\.xlsx would unpack to 10,\d+,\d+ bytes, which is not plausible"):
         read_file(path)

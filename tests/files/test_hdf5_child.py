@@ -65,10 +65,10 @@ def measure_processor_time(path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="measures the processor time of child processes")
-def test_time_limit_ends_looping_reader_and_spares_others(loop_file, tmp_path, monkeypatch):
+def test_time_limit_ends_looping_reader_and_spares_others(loop_file, tmp_path, tune):
     healthy = write(tmp_path / "healthy.h5ad")
     limit = 2 + math.ceil(3 * measure_processor_time(healthy))
-    monkeypatch.setattr(annotated, "START_SECONDS", limit)
+    tune("files.formats.annotated", start_seconds=limit)
     np.testing.assert_array_equal(read_file(healthy).matrices["X"].values, X)
     with pytest.raises(ValueError, match=rf"loop\.h5ad: took longer than {limit} s to read: it is probably damaged"):
         read_file(loop_file)

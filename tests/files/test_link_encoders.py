@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import consilience as cs
-from consilience.files import encode, fit_and_encode, join_contents, link_encoders
+from consilience.files import encode, fit_and_encode, join_contents
 from consilience.files.kinds import ViewContent
 from consilience.files.link_encoders import GraphEncoder, SmoothEncoder, average_rows, list_link_candidates
 
@@ -231,22 +231,21 @@ def test_bipartite_links_join_entities_over_the_other_side():
     np.testing.assert_array_equal(smoothed[3], X[3])
 
 
-def test_largest_bridges_are_left_out_first(monkeypatch):
+def test_largest_bridges_are_left_out_first(tune):
     ids = np.array([f"u{i}" for i in range(6)], dtype=object)
     links = (np.append(ids, ids[:2]), np.array(["hub"] * 6 + ["small"] * 2, dtype=object), np.ones(8))
     assert GraphEncoder().fit((links, ids)).transform((links, ids)).nnz == 36
-    monkeypatch.setattr(link_encoders, "MAX_PAIRS", 2)  # 12 pairs: the small bridge makes 4, the hub 36
+    tune("files.link_encoders", max_pairs=2)  # 12 pairs: the small bridge makes 4, the hub 36
     graph = GraphEncoder().fit((links, ids)).transform((links, ids))
     assert graph.nnz == 4
     assert graph[:2, :2].nnz == 4
 
 
-def test_sparse_means_keep_their_largest_entries(monkeypatch):
+def test_sparse_means_keep_their_largest_entries(tune):
     rng = np.random.default_rng(0)
     weights, rows = sp.csr_array(rng.random((7, 5))), sp.csr_array(rng.random((5, 6)))
     whole, _ = average_rows(weights, rows, np.ones(5))
-    monkeypatch.setattr(link_encoders, "MAX_ENTRIES", 2)
-    monkeypatch.setattr(link_encoders, "CHUNK", 3)
+    tune("files.link_encoders", max_entries=2, chunk=3)
     cut = average_rows(weights, rows, np.ones(5))[0].toarray()
     for row, kept in zip(whole.toarray(), cut, strict=True):
         assert np.flatnonzero(kept).tolist() == sorted(np.argsort(-row)[:2].tolist())

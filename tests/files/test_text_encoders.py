@@ -178,27 +178,27 @@ def test_static_vectors_are_averaged(tmp_path):
     assert encoded.present[:, 0].tolist() == [text is not None and bool(text.strip()) for text in TEXTS]
 
 
-def test_batches_do_not_change_static_vectors(tmp_path, monkeypatch):
+def test_batches_do_not_change_static_vectors(tmp_path, tune):
     safetensors = pytest.importorskip("safetensors.numpy")
     vectors = write_tokenizer(tmp_path)
     safetensors.save_file({"embeddings": vectors}, tmp_path / "model.safetensors")
-    monkeypatch.setattr(models, "STATIC_BATCH", 2)
+    tune("files.text_models", static_batch=2)
     np.testing.assert_allclose(encode_texts(tmp_path).views["note"], average_literally(TEXTS, vectors), atol=1e-6)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 64])
 @pytest.mark.parametrize("file", ["model.onnx", "onnx/model.onnx"])
-def test_onnx_pieces_are_averaged_over_the_mask(tmp_path, batch, file, monkeypatch):
+def test_onnx_pieces_are_averaged_over_the_mask(tmp_path, batch, file, tune):
     vectors = write_onnx(tmp_path, file=file)
-    monkeypatch.setattr(models, "NETWORK_BATCH", batch)
+    tune("files.text_models", network_batch=batch)
     expected = average_literally(TEXTS, vectors)
     np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], expected, atol=1e-6)
     np.testing.assert_allclose(encode_texts(str(tmp_path / file)).views["note"], expected, atol=1e-6)
 
 
-def test_onnx_output_of_one_vector_per_text_is_used_as_it_is(tmp_path, monkeypatch):
+def test_onnx_output_of_one_vector_per_text_is_used_as_it_is(tmp_path, tune):
     vectors = write_onnx(tmp_path, inputs=("input_ids",), is_pooled=True)
-    monkeypatch.setattr(models, "NETWORK_BATCH", 1)  # without padding, whose vectors this network would add
+    tune("files.text_models", network_batch=1)  # without padding, whose vectors this network would add
     np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], average_literally(TEXTS, vectors), atol=1e-6)
 
 

@@ -314,8 +314,8 @@ def test_bad_data_is_refused(data, message):
         cs.cluster(data, 2)
 
 
-def test_large_table_of_all_columns_is_not_compared(products, monkeypatch):
-    monkeypatch.setattr("consilience.pipeline.single_views.MAX_CELLS", 1000)
+def test_large_table_of_all_columns_is_not_compared(products, tune):
+    tune("pipeline.single_views", max_cells=1000)
     result = cs.cluster(products, 3, labels="kind", assess=False)
     assert any(note.startswith("Not compared with views side by side: sparse and dense") for note in result.notes)
     assert "views side by side" not in [row["method"] for row in result.summary["comparison"].rows()]

@@ -117,9 +117,8 @@ def test_entities_without_data_have_no_cell():
     assert columns["x"].values.tolist() == [1, 2, 9, 8]
 
 
-def test_the_strongest_columns_of_wide_matrices_are_taken(monkeypatch):
-    monkeypatch.setattr("consilience.pipeline.columns.MAX_FEATURES", 4)
-    monkeypatch.setattr("consilience.pipeline.columns.MIN_FEATURES", 4)
+def test_the_strongest_columns_of_wide_matrices_are_taken(tune):
+    tune("pipeline.columns", max_features=4, min_features=4)
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, (N_PATIENTS, 50)) + np.pad(
         rng.poisson(40.0, (N_PATIENTS, 3)) * np.eye(3)[GROUPS], ((0, 0), (0, 47))

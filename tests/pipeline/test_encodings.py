@@ -135,8 +135,8 @@ def test_sample_is_encoded_as_its_entities_alone():
     assert take_entities(contents, entities, np.arange(200)) == (contents, entities)
 
 
-def test_large_data_is_sampled(monkeypatch):
-    monkeypatch.setattr(encodings, "MAX_SAMPLED", 150)
+def test_large_data_is_sampled(monkeypatch, tune):
+    tune("pipeline.encodings", max_sampled=150)
     contents, _ = build_contents(n=400)
     entities = join_contents(contents)
     rng = np.random.default_rng(0)

@@ -79,9 +79,8 @@ def test_failed_step_keeps_its_warnings_but_is_not_finished():
     assert (log.notes, log.finished_steps, log.steps) == (["it is odd"], [], [])
 
 
-def test_long_step_logs_its_progress(monkeypatch, caplog):
-    monkeypatch.setattr(log_module, "POLLING", 0.002)
-    monkeypatch.setattr(log_module, "INTERVAL", 0.02)
+def test_long_step_logs_its_progress(tune, caplog):
+    tune("pipeline.log", polling=0.002, interval=0.02)
     log = RunLog()
     caplog.set_level(logging.INFO, logger="consilience")
 

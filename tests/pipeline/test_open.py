@@ -233,7 +233,7 @@ def test_rows_without_data_are_left_out(tmp_path):
         assert workbench.export_constraints() == "first,second,type\n0,5,must-link\n"
 
 
-def test_too_many_items_are_refused(result, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.workbench.opening.MAX_ITEMS", 50)
+def test_too_many_items_are_refused(result, tmp_path, tune):
+    tune("workbench.opening", max_items=50)
     with pytest.raises(ValueError, match="the workbench takes up to 50 items, got 90: cluster a sample of them"):
         result.open(tmp_path / "run", wait=False)

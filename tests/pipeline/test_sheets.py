@@ -19,7 +19,7 @@ import consilience as cs
 from consilience.data.frames import find_free_name
 from consilience.explain import Hierarchy
 from consilience.files.readings import ColumnReading
-from consilience.pipeline import sheets, workbook
+from consilience.pipeline import sheets
 from consilience.pipeline.frame import JoinedColumn
 from consilience.pipeline.log import RunLog
 from consilience.pipeline.sheet_columns import (
@@ -325,8 +325,8 @@ def test_ids_are_numbers_only_if_nothing_is_lost(ids, cells, tmp_path):
     assert [row["id"] for row in read_sheet(tmp_path / "t.xlsx")] == cells
 
 
-def test_items_beyond_the_rows_of_a_sheet_go_on_in_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbook, "MAX_ROWS", 4)
+def test_items_beyond_the_rows_of_a_sheet_go_on_in_the_next(tmp_path, tune):
+    tune("pipeline.workbook", max_rows=4)
     clusters = [i % 3 for i in range(10)]
     columns = [SheetColumn("id", "id", list(range(10))), SheetColumn("g", "group", list("abcdefghij"), colors=clusters)]
     assert write_items(tmp_path / "t.xlsx", *columns) == []
@@ -342,8 +342,8 @@ def test_items_beyond_the_rows_of_a_sheet_go_on_in_the_next(tmp_path, monkeypatc
     ]
 
 
-def test_columns_beyond_those_of_a_sheet_are_noted(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbook, "MAX_COLUMNS", 3)
+def test_columns_beyond_those_of_a_sheet_are_noted(tmp_path, tune):
+    tune("pipeline.workbook", max_columns=3)
     notes = write_items(tmp_path / "t.xlsx", *(SheetColumn(f"c{i}", f"c{i}", [i]) for i in range(5)))
     assert notes == ["groups.xlsx lacks the last 2 of 5 columns, because a sheet has at most 3: items.csv has them."]
     assert list(read_sheet(tmp_path / "t.xlsx")[0]) == ["c0", "c1", "c2"]
@@ -378,9 +378,9 @@ def test_replaced_run_loses_the_workbook_that_is_not_written_again(result, tmp_p
         result.save(folder)
 
 
-def test_large_tables_are_left_out_with_a_note(result, tmp_path, monkeypatch):
-    monkeypatch.setattr(sheets, "MAX_CELLS", 100)
-    monkeypatch.setattr(sheets, "MAX_ORIGINAL_CELLS", 359)  # 60 rows of 6 columns are one more
+def test_large_tables_are_left_out_with_a_note(result, tmp_path, tune):
+    tune("pipeline.sheets", max_cells=100)
+    tune("pipeline.sheets", max_original_cells=359)  # 60 rows of 6 columns are one more
     log = RunLog()
     sheets.write_sheets(result._run, tmp_path, log)
     assert "lack the 6 columns of the data, because these have 360 cells. Result.frame has them" in log.notes[-2]
@@ -389,8 +389,8 @@ def test_large_tables_are_left_out_with_a_note(result, tmp_path, monkeypatch):
     assert list(read_table(tmp_path / "items.csv")[0])[-1] == "contested"
 
 
-def test_to_excel_writes_a_workbook(result, tmp_path, monkeypatch):
-    monkeypatch.setattr(sheets, "MAX_CELLS", 100)  # of the folder of a run only
+def test_to_excel_writes_a_workbook(result, tmp_path, tune):
+    tune("pipeline.sheets", max_cells=100)  # of the folder of a run only
     path = result.to_excel(tmp_path / "out.xlsx")
     assert len(read_sheet(path)) == N
     with pytest.raises(FileExistsError, match="overwrite=True"):

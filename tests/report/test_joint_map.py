@@ -184,11 +184,11 @@ def test_columns_are_ranked_by_what_the_clusters_explain():
     assert names.index("random") > names.index("column 1")
 
 
-def test_columns_fit_into_the_bytes(monkeypatch):
+def test_columns_fit_into_the_bytes(tune):
     rng = np.random.default_rng(0)
     columns = [OriginalColumn(f"column {i}", rng.normal(size=N), "number") for i in range(60)]
     assert len(pack_colors(make_facts(columns))) == joint_map.MAX_COLORS
-    monkeypatch.setattr(joint_map, "MAX_COLOR_BYTES", 3000)
+    tune("report.joint_map", max_color_bytes=3000)
     colors = pack_colors(make_facts(columns))
     assert 2 < len(colors) < 8
     assert sum(len(json.dumps(color.get("values", ""))) for color in colors) <= 3000

@@ -10,7 +10,6 @@ import consilience as cs
 from consilience.arrays.parallel import _threads
 from consilience.datasets import make_gaussian_views
 from consilience.methods.coem.algorithm import choose_posterior_span
-from consilience.methods.common import starts as start
 from consilience.rows import Shard, Source, ViewRows
 from consilience.rows.source import plan_loads
 
@@ -32,8 +31,8 @@ def test_loads_of_wide_rows_are_small(n, d, k):
 
 
 @pytest.mark.parametrize("family", ["gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical"])
-def test_view_that_the_sample_lacks(monkeypatch, family):
-    monkeypatch.setattr(start, "MOST_SAMPLED", 50)
+def test_view_that_the_sample_lacks(tune, family):
+    tune("methods.common.starts", most_sampled=50)
     views, y = make_gaussian_views(3000, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
     present = np.ones((3000, 2), bool)
     present[:, 1] = False
@@ -43,8 +42,8 @@ def test_view_that_the_sample_lacks(monkeypatch, family):
 
 
 @pytest.mark.parametrize("estimator", [cs.CoEM, cs.MultiViewKMeans])
-def test_sample_grows_with_the_number_of_clusters(monkeypatch, estimator):
-    monkeypatch.setattr(start, "MOST_SAMPLED", 50)
+def test_sample_grows_with_the_number_of_clusters(tune, estimator):
+    tune("methods.common.starts", most_sampled=50)
     views, _ = make_gaussian_views(3000, n_clusters=3, n_features=(3, 3), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

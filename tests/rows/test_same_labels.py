@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.methods.common import starts
 from stores import (
     CASES,
     ESTIMATORS,
@@ -113,12 +114,11 @@ def test_threads_do_not_change_a_bit(make, threads, tmp_path):
 @every_estimator
 @pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
 @pytest.mark.parametrize("case", ["complete", "sparse"])
-def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path, monkeypatch):
+def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path):
     blocks, _ = make_blocks(case)
     stored = STORES[store](tmp_path, blocks)
-    for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
-        with monkeypatch.context() as patch:
-            patch.setattr(f"consilience.methods.common.starts.{limit}", value)
+    for limit, value in (("most_sampled", 50), ("most_values", 400)):
+        with starts.tuning.set(**{limit: value}):
             expected, actual = (
                 fit_quietly(make(n_init=1, max_iter=1), blocks),
                 fit_quietly(make(n_init=1, max_iter=1), stored),
@@ -128,11 +128,10 @@ def test_sampled_starts_do_not_depend_on_the_storage(make, store, case, tmp_path
 
 @pytest.mark.parametrize("case", ["complete", "sparse"])
 @every_estimator
-def test_sampled_starts_on_dask(make, case, in_process, monkeypatch):
+def test_sampled_starts_on_dask(make, case, in_process):
     blocks, _ = make_blocks(case)
-    for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
-        with monkeypatch.context() as patch:
-            patch.setattr(f"consilience.methods.common.starts.{limit}", value)
+    for limit, value in (("most_sampled", 50), ("most_values", 400)):
+        with starts.tuning.set(**{limit: value}):
             expected = fit_quietly(make(n_init=1, max_iter=1), blocks)
             actual = fit_quietly(make(n_init=1, max_iter=1), convert_to_dask(None, blocks))
         assert np.array_equal(expected.labels_, actual.labels_), limit

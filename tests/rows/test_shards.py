@@ -26,7 +26,7 @@ from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.kmeans import algorithm as kmeans
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
-from consilience.rows import LocalShards, Source, Storage, source
+from consilience.rows import LocalShards, Source, Storage
 from consilience.rows.source import iterate_rows, plan_loads, regular_edges
 from stores import ESTIMATORS, K, cut_finely, every_estimator, fit_quietly, label_views, make_blocks, store_in_files
 from waiting import HANG_LIMIT
@@ -124,8 +124,8 @@ def test_shards_and_loads_end_at_storage_units(unit):
         assert all(start in ends for storage in storages.values() for start, _ in storage.asked)
 
 
-def test_units_of_a_small_view_do_not_enlarge_loads(monkeypatch):
-    monkeypatch.setattr(source, "BLOCK_BYTES", 1 << 12)
+def test_units_of_a_small_view_do_not_enlarge_loads(tune):
+    tune("rows.source", block_bytes=1 << 12)
     small = Source.over(CountedStorage(np.zeros((1000, 1), np.float32), unit=1000))
     large = Source.over(CountedStorage(np.zeros((1000, 50), np.float32)))
     loads = plan_loads({"small": small, "large": large}, 1000, 10)

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from consilience.arrays import as_rows, plan_reads, to_host, use_threads, verbs
 from consilience.rows import Source, Storage
-from consilience.rows import source as source_module
 from consilience.rows.source import read_ahead
 from waiting import HANG_LIMIT
 
@@ -47,10 +46,9 @@ def values(request):
 
 
 @pytest.fixture
-def _small_blocks(monkeypatch):
+def _small_blocks(tune):
     """Blocks of about ten rows."""
-    monkeypatch.setattr(source_module, "BLOCK_BYTES", 280)
-    monkeypatch.setattr(source_module, "GAP_BYTES", 64)
+    tune("rows.source", block_bytes=280, gap_bytes=64)
 
 
 def plain(X):
@@ -194,8 +192,8 @@ def test_blocks_end_at_storage_units():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_huge_storage_unit_is_split(monkeypatch):
-    monkeypatch.setattr(source_module, "LARGEST_UNIT", 28 * 60)
+def test_huge_storage_unit_is_split(tune):
+    tune("rows.source", largest_unit=28 * 60)
     blocks = plan_reads(Source.over(CountingStorage(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
 

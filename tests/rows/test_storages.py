@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from consilience import Views
 from consilience.arrays import plan_reads, squared_norms, to_host
 from consilience.data.inputs import coerce_view
-from consilience.rows import Source, as_source, open_sparse, read_whole, source
+from consilience.rows import Source, as_source, open_sparse, read_whole
 from consilience.rows import open as open_module
 
 rng = np.random.default_rng(0)
@@ -104,8 +104,8 @@ def stored(request, tmp_path):
 
 
 @pytest.fixture
-def _small_blocks(monkeypatch):
-    monkeypatch.setattr(source, "BLOCK_BYTES", 400)
+def _small_blocks(tune):
+    tune("rows.source", block_bytes=400)
 
 
 def numbers(block):
@@ -240,8 +240,8 @@ def test_result_of_a_mapped_array_is_in_memory(tmp_path):
     assert as_source(chosen) is chosen
 
 
-def test_description_reads_few_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "BLOCK_BYTES", 4000)
+def test_description_reads_few_rows(tmp_path, monkeypatch, tune):
+    tune("rows.source", block_bytes=4000)
     values = np.ones((5000, 4), np.float32)
     values[:, 0] = 0
     views = Views({"a": hdf5(tmp_path, values)}, present=np.ones((5000, 1), bool))

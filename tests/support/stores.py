@@ -142,15 +142,13 @@ def label_views(shard, centers, names):
 @contextmanager
 def cut_finely():
     """Cut small data as large data would be: into many shards, each worked on in many spans and blocks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "LEAST_CHUNK", 1)
-        patch.setattr(parallel, "BLOCK", 128)
-        patch.setattr(kmeans, "BLOCK", 128)
-        patch.setattr(coem, "PIECE", 20 * K)
-        patch.setattr(coem, "WORKSPACE", 64)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        parallel.tuning.set(least_chunk=1, block=128),
+        coem.tuning.set(piece=20 * K, workspace=64),
+        source.tuning.set(block_bytes=1 << 12, largest_unit=1 << 12),
+    ):
         patch.setattr(shards, "split_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
-        patch.setattr(source, "BLOCK_BYTES", 1 << 12)
-        patch.setattr(source, "LARGEST_UNIT", 1 << 12)
         yield
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.workbench import cache
 from consilience.workbench.cache import FOLDER, ClusteringCache, StoredClustering, compute_key
 
 LABELS = np.array([0, 2, -1, 1, 0])
@@ -248,8 +247,8 @@ def test_deleted_folder_is_created_again(stored, tmp_path):
 # how much is stored
 
 
-def test_oldest_files_and_unfinished_files_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_FILES", 3)
+def test_oldest_files_and_unfinished_files_are_removed(tmp_path, tune):
+    tune("workbench.cache", max_files=3)
     clusterings = ClusteringCache(tmp_path)
     for age in range(5):
         clusterings.put(f"key{age}", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))
@@ -259,8 +258,8 @@ def test_oldest_files_and_unfinished_files_are_removed(tmp_path, monkeypatch):
     assert list_files(tmp_path) == ["key3.npz", "key4.npz", "last.npz"]
 
 
-def test_memory_forgets_oldest_clusterings(monkeypatch):
-    monkeypatch.setattr(cache, "MAX_MEMORY", 3)
+def test_memory_forgets_oldest_clusterings(tune):
+    tune("workbench.cache", max_memory=3)
     clusterings = ClusteringCache(None)
     for number in range(5):
         clusterings.put(f"key{number}", StoredClustering(LABELS, EFFECTS, WITHOUT_EFFECT))

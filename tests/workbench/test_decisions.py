@@ -215,8 +215,8 @@ def test_entry_that_names_no_earlier_entry_is_refused(open_log, path, entry, mes
     assert len(log.entries) == 1
 
 
-def test_oversize_entry_is_refused(open_log, monkeypatch, path):
-    monkeypatch.setattr(decisions, "MAX_LINE_BYTES", 300)
+def test_oversize_entry_is_refused(open_log, tune, path):
+    tune("workbench.decisions", max_line_bytes=300)
     log = open_log()
     with pytest.raises(ValueError, match=r"the decision takes 3[0-9][0-9] bytes, and at most 300 are allowed"):
         log.append({"action": "rename", "name": "n" * 300})
@@ -481,9 +481,9 @@ def test_file_with_windows_line_ends_can_be_read_and_appended_to(open_log, path)
     assert list_numbers(open_log().entries) == [1, 2, 3]
 
 
-def test_oversize_line_is_damage(open_log, monkeypatch, path):
+def test_oversize_line_is_damage(open_log, tune, path):
     write_log(open_log(), 2)
-    monkeypatch.setattr(decisions, "MAX_LINE_BYTES", 300)
+    tune("workbench.decisions", max_line_bytes=300)
     for end in (b"\n", b""):
         replace_line(path, 3, b'"' + b"x" * 400 + end)
         with pytest.raises(ValueError, match=r"line 3 of .* is damaged \(it has more than 300 bytes\)"):

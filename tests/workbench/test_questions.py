@@ -56,9 +56,9 @@ def test_questions_are_ordered_by_gain_and_name_different_pairs(warm):
         assert question.gain == question.probability * question.n_items / question.n_lacking
 
 
-def test_items_that_decisions_unite_are_not_compared(warm, monkeypatch):
+def test_items_that_decisions_unite_are_not_compared(warm, tune):
     """The number of links that are considered is limited, because their closure grows with its square."""
-    monkeypatch.setattr("consilience.workbench.questions.MAX_LINKS", 3)
+    tune("workbench.questions", max_links=3)
     reclustering, clustering, _ = start(warm, CLASSES)
     united = [np.flatnonzero(k == CLASSES)[:20].tolist() for k in range(2)]
     entries = [

@@ -914,8 +914,8 @@ def test_state_is_answered_when_it_changes(client, stub):
     assert stub.calls[-1] == ("describe_state", 7)
 
 
-def test_state_is_answered_without_change_after_some_seconds(client, monkeypatch):
-    monkeypatch.setattr(server_module, "POLL_SECONDS", 0.01)
+def test_state_is_answered_without_change_after_some_seconds(client, tune):
+    tune("workbench.server", poll_seconds=0.01)
     assert client.send("GET", "/api/state?after=1").status == 200
 
 

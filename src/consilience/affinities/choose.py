@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._saving import save_as
+from .._tuning import Tuning
 from ..arrays import Array, is_in_memory
 from .base import Affinity, NoAffinityError, ViewOperator
 from .gaussian import Gaussian
@@ -16,7 +17,10 @@ from .kernels import ChiSquared, Cosine, HistogramIntersection, Linear, Polynomi
 from .landmarks import Landmarks, Nystroem
 
 EXACT_UP_TO = 100_000  # rows in memory: beyond, "auto" searches nearly all nearest neighbors
-READ_UP_TO = 20_000  # rows on disk: beyond, "auto" leaves them there and takes landmarks
+tuning = Tuning(
+    exact_up_to=EXACT_UP_TO,
+    read_up_to=20_000,  # rows on disk: beyond, "auto" leaves them there and takes landmarks
+)
 
 
 @save_as("affinity-auto")
@@ -39,13 +43,13 @@ class Auto(Affinity):
     accepts_sparse = True
 
     def out_of_core(self, n_rows: int) -> bool:
-        return n_rows > READ_UP_TO
+        return n_rows > tuning.read_up_to
 
     def resolve(self, X: Array) -> Affinity:
         return self.resolve_for_clusters(X, None)
 
     def resolve_for_clusters(self, X: Array, n_clusters: int | None) -> Affinity:
-        affinity = NearestNeighbors(approximate=X.shape[0] > EXACT_UP_TO) if is_in_memory(X) else Landmarks()
+        affinity = NearestNeighbors(approximate=X.shape[0] > tuning.exact_up_to) if is_in_memory(X) else Landmarks()
         return affinity.resolve_for_clusters(X, n_clusters)
 
     def comparable_rows(self, X: Array) -> Array:

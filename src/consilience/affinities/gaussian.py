@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from .._saving import save_as
+from .._tuning import Tuning
 from ..arrays import (
     Array,
     KernelMatrix,
@@ -41,9 +42,11 @@ T = TypeVar("T")
 
 BANDWIDTHS = ("median", "local")
 LOCAL_NEIGHBOR = 7  # its distance is a row's local bandwidth (Zelnik-Manor & Perona 2004)
-MAX_SORTED = 1 << 24  # distances that may be held and sorted at once
-MAX_UNSAMPLED = 1 << 16  # distances that are all sorted; of more, a sample shows which are near the median
-MEDIAN_SAMPLE = 1000  # rows of the sample, at most
+tuning = Tuning(
+    max_sorted=1 << 24,  # distances that may be held and sorted at once
+    max_unsampled=1 << 16,  # distances that are all sorted; of more, a sample shows which are near the median
+    median_sample=1000,  # rows of the sample, at most
+)
 MAX_KEPT_SHARE = 0.1  # share of the distances that are kept around the median of the sample, at most
 N_EDGES = 8  # edges between which distances are counted in one pass
 
@@ -165,8 +168,8 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
         return pairs.find_smallest(0.0) ** 0.5 / 2
     first, last, below, end = dtype.type(0), dtype.type(np.inf), 0, n_rows * (n_rows - 1) // 2
     edges, share = np.array([first, last]), 1.0
-    if end > MAX_UNSAMPLED:
-        share = min(MAX_SORTED / end, 4 * MAX_KEPT_SHARE)  # at most; a quarter of it is expected
+    if end > tuning.max_unsampled:
+        share = min(tuning.max_sorted / end, 4 * MAX_KEPT_SHARE)  # at most; a quarter of it is expected
         edges = np.quantile(pairs.sample(), [0.5 - share / 8, 0.5 + share / 8], method="lower")
     while True:
         counts, kept = pairs.tally(edges, share)
@@ -183,7 +186,7 @@ def compute_median_distance(distances: SquaredDistances, X: Array) -> float:
             middle = [first, first]  # all that are left are equal
             break
         edges, share = np.array([first, last]), 1.0
-        if end - below > MAX_SORTED:
+        if end - below > tuning.max_sorted:
             # as many floating-point numbers between each two edges, whose bits are ordered as they are; the first edge
             # separates those that are equal to the lower bound
             low, high = (int(limit.view(f"i{limit.itemsize}")) for limit in (first, last))
@@ -247,7 +250,7 @@ class RowPairs:
     def sample(self) -> np.ndarray:
         """Return the distances between some evenly spread rows."""
         n = self.points.X.shape[0]
-        rows = np.arange(0, n, -(-n // min(n // 8 + 2, MEDIAN_SAMPLE)))
+        rows = np.arange(0, n, -(-n // min(n // 8 + 2, tuning.median_sample)))
         points = self.points.take(rows)
         return to_numpy(self.distances.tile(points, points))[mask_upper_triangle(len(rows))]
 

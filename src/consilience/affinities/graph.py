@@ -17,6 +17,7 @@ from array_api_compat import is_cupy_array, is_torch_array
 from scipy.sparse.csgraph import connected_components
 
 from .._saving import refer_as, save_as
+from .._tuning import Tuning
 from ..arrays import (
     CSR,
     Array,
@@ -48,7 +49,7 @@ Matrix = Any  # a sparse matrix of scipy, or a dense one of any library
 BYTES_PER_NEIGHBOR = 60  # positions, distances and edges, of which building the graph has three copies
 BYTES_PER_VALUE = 12  # rows in the order of their cells, and in float32
 BYTES_PER_SPARSE_VALUE = 24  # rows and their transpose, in float64 with columns
-PRODUCT_BLOCK = 1 << 20  # products of stored numbers that a thread computes at a time
+tuning = Tuning(product_block=1 << 20)  # products of stored numbers that a thread computes at a time
 MOST_BLOCKS = 64
 ROUNDING = 8  # units in the last place of the squared lengths by which distances may differ
 TOLERANCE = 1e-5  # errors of given similarities that are accepted, as a share of the largest
@@ -112,7 +113,7 @@ class StoredSimilarities:
 
 def multiply_sparse(matrix: Matrix, U: np.ndarray) -> np.ndarray:
     """Multiply a sparse matrix by a thin one, on the threads allowed."""
-    n_blocks = min(MOST_BLOCKS, matrix.nnz * U.shape[1] // PRODUCT_BLOCK)
+    n_blocks = min(MOST_BLOCKS, matrix.nnz * U.shape[1] // tuning.product_block)
     if matrix.format != "csr" or n_blocks < 2:
         return matrix @ U
     rows = CSR(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])

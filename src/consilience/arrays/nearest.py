@@ -13,6 +13,7 @@ import numpy as np
 from array_api_compat import device, is_torch_array
 from scipy.spatial import KDTree
 
+from .._tuning import Tuning
 from .namespace import Array, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks, split_slice
 from .verbs import find_origin, inner_products, is_on_host, is_sparse, map_values, shift_rows, squared_norms, take_rows
@@ -21,7 +22,7 @@ N_SPARE = 8  # points that are proposed beyond those asked for
 QUERY_BLOCK, POINT_BLOCK = 512, 1024  # dense rows whose products fit a cache
 SPARSE_QUERY_BLOCK, SPARSE_POINT_BLOCK = 256, 1 << 15
 TILE = 1 << 20  # numbers that are computed at a time without compiled code
-WORTH_COMPILED = 1 << 22  # pairs of rows from which on compiled code is worth loading
+tuning = Tuning(worth_compiled=1 << 22)  # pairs of rows from which on compiled code is worth loading
 MOST_TREE_COLUMNS = 6  # up to which a tree is faster than comparing all pairs
 
 
@@ -227,7 +228,7 @@ def select_smallest(table: Array, number: int) -> tuple[Array, Array]:
 
 def use_compiled_code(points: Array, queries: Array) -> bool:
     """Whether rows are in host memory, and so many that loading compiled code is worth it."""
-    return is_on_host(points) and queries.shape[0] * points.shape[0] >= WORTH_COMPILED
+    return is_on_host(points) and queries.shape[0] * points.shape[0] >= tuning.worth_compiled
 
 
 def cast_rows(X: Array, dtype: Any) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import device
 
 from .._saving import refer_as, save_as
+from .._tuning import Tuning
 from .memory import available_device_memory
 from .namespace import Array, asarray_like, concat_blocks, fetch_numbers, itemsize, keep_where, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks, split_slice
@@ -24,12 +25,14 @@ from .verbs import as_rows_like, is_in_memory, is_on_host, plan_reads, read_bloc
 
 T = TypeVar("T")
 
-TILE = 1 << 20  # entries that a thread computes at a time; a device computes more
+tuning = Tuning(
+    tile=1 << 20,  # entries that a thread computes at a time; a device computes more
+    symmetric_tile=1 << 17,  # entries of a tile of a symmetric matrix, which stay in the cache of a core
+    max_cached_bytes=1 << 30,  # larger tables are computed again for every product
+)
 LEAST_ROWS = 16  # products of fewer rows are slow
 COLUMNS_PER_SKETCH = 8
 VECTORS_AT_ONCE = 3  # that a compiled product with a symmetric tile multiplies
-SYMMETRIC_TILE = 1 << 17  # entries of a tile of a symmetric matrix, which stay in the cache of a core
-MAX_CACHED_BYTES = 1 << 30  # larger tables are computed again for every product
 DEVICE_SHARE = 0.8  # share of the free memory of a device that tables may take
 
 
@@ -131,7 +134,7 @@ class KernelMatrix:
 
     def _cut_tiles(self, rows: slice) -> list[slice]:
         n = rows.stop - rows.start
-        n_tiles = -(-n * self.shape[1] // choose_block_size(self.left.X, TILE))
+        n_tiles = -(-n * self.shape[1] // choose_block_size(self.left.X, tuning.tile))
         return split_slice(rows, max(1, min(n_tiles, -(-n // LEAST_ROWS))))
 
     @cached_property
@@ -358,7 +361,7 @@ class TileBand(NamedTuple):
 def list_upper_tiles(X: Array) -> list[TileBand]:
     """List the tiles on and above the diagonal of the square matrix of rows with themselves, by the shape alone."""
     n = X.shape[0]
-    height = max(LEAST_ROWS, isqrt(choose_block_size(X, SYMMETRIC_TILE) // 2))  # tiles are twice as wide as high
+    height = max(LEAST_ROWS, isqrt(choose_block_size(X, tuning.symmetric_tile) // 2))  # tiles are twice as wide as high
     bands = []
     for rows in split_slice(slice(0, n), -(-n // height)):
         n_tiles = -(-(n - rows.stop) // (2 * height))
@@ -413,4 +416,4 @@ def frobenius_norm(tile: Array) -> Array:
 def fits_in_memory(nbytes: int, X: Array = None) -> bool:
     """Whether a table of this size is cached for rows of the kind of X: on a device the free memory decides."""
     free = None if X is None else available_device_memory(X)
-    return nbytes <= (MAX_CACHED_BYTES if free is None else DEVICE_SHARE * free)
+    return nbytes <= (tuning.max_cached_bytes if free is None else DEVICE_SHARE * free)

@@ -21,6 +21,7 @@ import joblib
 import numpy as np
 import threadpoolctl
 
+from .._tuning import Tuning
 from .memory import FREE, OUT_OF_MEMORY_ERROR
 from .namespace import Array
 from .verbs import is_on_host
@@ -31,9 +32,11 @@ P = TypeVar("P")
 MOST_CHUNKS = 16
 LEAST_SLICE = 1 << 16  # numbers of an array that a thread adds up or maps at a time
 VALUES_PER_SUM = 24  # stored values per column of a chunk that are worth sums of their own
-LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
-BLOCK = 1 << 20  # stored values per block: a second pass over the block finds it in the cache
-DEVICE_BLOCK = 1 << 27  # stored values per block on a device, where launching a block is what costs
+tuning = Tuning(
+    least_chunk=1 << 20,  # stored values: below this, starting a thread costs more than it saves
+    block=1 << 20,  # stored values per block: a second pass over the block finds it in the cache
+    device_block=1 << 27,  # stored values per block on a device, where launching a block is what costs
+)
 
 
 class Threads(NamedTuple):
@@ -119,7 +122,7 @@ def split_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> li
     worthwhile.
     """
     n, size = X.shape[0], count_stored(X)
-    n_chunks = size * work // LEAST_CHUNK if is_on_host(X) else 1
+    n_chunks = size * work // tuning.least_chunk if is_on_host(X) else 1
     if with_sums:
         n_chunks = min(n_chunks, round(size / (VALUES_PER_SUM * X.shape[1])))
     return split_slice(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
@@ -128,7 +131,7 @@ def split_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> li
 def split_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
     """Cut the rows of several views, each with its `work`; for one view, as `split_into_chunks` does with sums."""
     n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
-    n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
+    n_shards = sum(count_stored(X) * work for X, work in views) // tuning.least_chunk
     n_shards = min(n_shards, round(size / (VALUES_PER_SUM * max(1, sum(X.shape[1] for X, _ in views)))))
     most_shards = MOST_CHUNKS if all(is_on_host(X) for X, _ in views) else 1
     return split_slice(slice(0, n), max(1, min(n_shards, most_shards, n)))
@@ -136,13 +139,13 @@ def split_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
 
 def choose_block_size(X: Array, n_values: int) -> int:
     """Number of values to work on at a time: `n_values`, which fit a cache, or more on a device."""
-    return n_values if is_on_host(X) else DEVICE_BLOCK
+    return n_values if is_on_host(X) else tuning.device_block
 
 
 def split_into_blocks(X: Array, chunk: slice) -> list[slice]:
     """Cut a chunk of X into blocks that fit the cache."""
     n = chunk.stop - chunk.start
-    n_blocks = count_stored(X) * n // (choose_block_size(X, BLOCK) * max(1, X.shape[0]))
+    n_blocks = count_stored(X) * n // (choose_block_size(X, tuning.block) * max(1, X.shape[0]))
     return split_slice(chunk, max(1, min(n, n_blocks)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from .csr import CSR
 from .namespace import Array
 from .nearest import (
@@ -30,7 +31,7 @@ CELLS_PER_ROOT = 2  # number of cells divided by the square root of the number o
 N_ROUNDS, ROWS_PER_CELL = 6, 40  # of k-means
 N_MEASURED = 1000  # rows whose nearest rows are searched exactly
 SEARCHED_ROWS = 1 << 14  # rows that a thread searches at a time
-MOST_SEARCHED = 1 / 4  # share of the cells beyond which comparing all rows is faster
+tuning = Tuning(most_searched=1 / 4)  # share of the cells beyond which comparing all rows is faster
 
 
 def find_nearly_nearest(points: Array, n_neighbors: int, rng: np.random.Generator) -> Nearest:
@@ -49,7 +50,7 @@ def find_nearly_nearest(points: Array, n_neighbors: int, rng: np.random.Generato
     n_cells = centers.shape[0]
     cells = find_nearest(centers, 1, points).positions[:, 0]
     n_searched = count_searched_cells(points, centers, cells, n_neighbors, rng)
-    if n_searched > MOST_SEARCHED * n_cells:
+    if n_searched > tuning.most_searched * n_cells:
         return find_nearest(points, n_neighbors)
     order = np.argsort(cells, kind="stable")
     starts = np.searchsorted(cells[order], np.arange(n_cells + 1))

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._numbers import is_integer
 from .._progress import Task, open_task
+from .._tuning import Tuning
 from ..affinities import Precomputed
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
@@ -49,8 +50,10 @@ from .checkpoint import Checkpoint, compute_fingerprint, describe_parameters
 from .left_out import judge_views, measure_left_out_margins, prepare_apart, uses_reference_votes
 from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
-MOST_COMPARED = 1_500  # entities on which views are compared with each other
-LEAST_COMPARED = 100  # of them that have a view or two views, if there are so many
+tuning = Tuning(
+    most_compared=1_500,  # entities on which views are compared with each other
+    least_compared=100,  # of them that have a view or two views, if there are so many
+)
 LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups of identical ones are kept together
 MOST_CHECKED = 500  # entities whose predictions are compared with the labels of the fit
 LEAST_SAME = 0.6  # share of them from which the data counts as that of the fit
@@ -434,14 +437,14 @@ def judge_sample(
 
 def draw_compared(views: Views, sample: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the entities on which views are compared: the sample, or part of it with enough entities per pair."""
-    if len(sample) <= MOST_COMPARED:
+    if len(sample) <= tuning.most_compared:
         return sample
     present = views.present[sample]
     chosen = np.zeros(len(sample), bool)
-    chosen[rng.choice(len(sample), MOST_COMPARED, replace=False)] = True
+    chosen[rng.choice(len(sample), tuning.most_compared, replace=False)] = True
     for first, second in combinations_with_replacement(present.T, 2):
         both = first & second
-        lacking = min(LEAST_COMPARED, int(both.sum())) - int((chosen & both).sum())
+        lacking = min(tuning.least_compared, int(both.sum())) - int((chosen & both).sum())
         if lacking > 0:
             chosen[rng.choice(np.flatnonzero(both & ~chosen), lacking, replace=False)] = True
     return sample[chosen]

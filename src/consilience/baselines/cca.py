@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from .._docstrings import fill_docstrings
 from .._saving import save_as
+from .._tuning import Tuning
 from ..affinities import AFFINITIES, Affinity, CrossOperator, ViewOperator
 from ..arrays import Seed, make_generator, use_threads
 from ..data import Views
@@ -48,7 +49,7 @@ from ..methods.spectral.similarities import compute_cross_similarities, compute_
 from .combined_kernels import KernelAddition
 from .wrappers import Matrix, load_blocks
 
-ALL_COLUMNS = 1000  # all components of a view with up to this many columns are used
+tuning = Tuning(all_columns=1000)  # all components of a view with up to this many columns are used
 DEFAULT_RANK = 100  # number of components of wider views, and of kernels
 NULL_VARIANCE = 1e-10  # a variance below this share of the largest is a rounding error
 FEATURES = "canonical features"  # name of the view that is clustered
@@ -540,7 +541,7 @@ def fit_principal_components(
         scores = X @ U - mean @ U
         return (X.T @ scores - np.outer(mean, scores.sum(axis=0))) / n
 
-    if d <= ALL_COLUMNS:
+    if d <= tuning.all_columns:
         if sp.issparse(X):
             covariance = (X.T @ X).toarray().astype(np.float64) / n - np.outer(mean, mean)
         else:

@@ -34,9 +34,9 @@ class SimilarityCrossProduct(CombinedSimilarities):
 
     @property
     def tiles(self) -> list[slice]:
-        """Columns cut so that a tile, and what selects it, hold about `pairwise.TILE` numbers."""
+        """Columns cut so that a tile, and what selects it, hold about `pairwise.tuning.tile` numbers."""
         n_columns = self.shape[1]
-        n_tiles = -(-max(self.shape) * n_columns // pairwise.TILE)
+        n_tiles = -(-max(self.shape) * n_columns // pairwise.tuning.tile)
         return split_slice(slice(0, n_columns), max(1, min(n_tiles, -(-n_columns // pairwise.LEAST_ROWS))))
 
 

@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from ..arrays import find_nearest, map_chunks, split_slice, use_threads
 from .embedding import find_two_components
 
 PERPLEXITY = 30.0  # scikit-learn's default
 PLACING_PERPLEXITY = 5.0  # of entities outside the sample: openTSNE's default
 EXAGGERATION = 12.0  # of attraction in the first steps, which let groups form: scikit-learn's default
-MOST_LAID_OUT = 5000  # entities that t-SNE lays out together
+tuning = Tuning(
+    most_laid_out=5000,  # entities that t-SNE lays out together
+    chunk=1000,  # points that a thread moves at a time
+)
 N_EARLY_STEPS, N_STEPS, N_PLACING_STEPS = 100, 300, 15
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
 STEP = 1.0  # learning rate times 4 / n_entities
 START_WIDTH, NOISE = 1e-4, 1e-2  # standard deviation of the start, and of the noise that separates equal entities in it
-CHUNK = 1000  # points that a thread moves at a time
 
 
 def joint_map(embedding: Any, *, method: str = "tsne", random_state: int = 0) -> np.ndarray:
@@ -104,8 +107,8 @@ def _lay_out_by_tsne(rows: np.ndarray, random_state: int) -> np.ndarray:
     rows = rows / np.abs(rows).max()  # t-SNE does not depend on the scale, and squares must not overflow
     rng = np.random.default_rng(random_state)
     drawn = np.arange(len(rows))
-    if len(rows) > MOST_LAID_OUT:
-        drawn = np.sort(rng.choice(len(rows), MOST_LAID_OUT, replace=False))
+    if len(rows) > tuning.most_laid_out:
+        drawn = np.sort(rng.choice(len(rows), tuning.most_laid_out, replace=False))
     sample = rows[drawn]
     start = find_two_components(sample, random_state)
     start = start / max(start.std(), np.finfo(float).tiny) + NOISE * rng.standard_normal(start.shape)
@@ -144,7 +147,7 @@ def _weigh_nearest(rows: np.ndarray, new: np.ndarray | None, perplexity: float) 
 
 def _split_points(points: np.ndarray) -> list[slice]:
     """Cut points into chunks for threads."""
-    return split_slice(slice(0, len(points)), -(-len(points) // CHUNK))
+    return split_slice(slice(0, len(points)), -(-len(points) // tuning.chunk))
 
 
 def _place(rows: np.ndarray, sample: np.ndarray, points: np.ndarray) -> np.ndarray:

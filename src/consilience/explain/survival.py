@@ -10,8 +10,10 @@ import numpy as np
 from scipy.special import chdtrc
 from scipy.stats import CensoredData, ecdf
 
+from .._tuning import Tuning
+
 CONFIDENCE = 0.95  # of the bands
-MAX_CELLS = 4_000_000  # of the numbers at risk by time and cluster that are in memory at once
+tuning = Tuning(max_cells=4_000_000)  # of the numbers at risk by time and cluster that are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ def compare_survival(time: Any, event: Any, labels: Any) -> SurvivalTest:
     expected, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
     sorted_times = [np.sort(time[group == g]) for g in range(n_groups)]
     all_times, all_events = np.sort(time), np.sort(time[event])
-    step = max(1, MAX_CELLS // max(n_groups, 1))
+    step = max(1, tuning.max_cells // max(n_groups, 1))
     for start in range(0, len(event_times), step):
         part = event_times[start : start + step]
         at_risk = np.stack([len(times) - np.searchsorted(times, part) for times in sorted_times], axis=1)

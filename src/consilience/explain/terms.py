@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from ..arrays import available_memory, to_host
 from ..data import Views
 from ..files.encoders import OTHERS
 from ..rows import read_whole
 from .words import ANONYMOUS, HAN_START, STOP_WORDS, find_words
 
-MAX_ENTITIES = 30_000  # whose terms are counted, about as many of each cluster
+tuning = Tuning(max_entities=30_000)  # whose terms are counted, about as many of each cluster
 N_CANDIDATES = 20  # terms per view and cluster that are considered
 MIN_ERRORS = 2.0  # standard errors by which the share of a term within a cluster exceeds that outside
 PRIOR = 5.0  # entities of average terms that are added to each cluster, so that few entities do not make a rare term
@@ -165,14 +166,14 @@ def count_terms(
 def _choose_entities(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the positions of the entities in clusters, or of as many of each cluster as are counted."""
     rows = np.flatnonzero(labels >= 0)
-    if len(rows) <= MAX_ENTITIES:
+    if len(rows) <= tuning.max_entities:
         return rows
     shuffled = np.random.default_rng(0).permutation(len(labels))  # the same entities as long as clusters hardly change
     shuffled = shuffled[labels[shuffled] >= 0]
     by_cluster = shuffled[np.argsort(labels[shuffled], kind="stable")]
     sizes = np.bincount(labels[rows], minlength=n_clusters)
     rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(by_cluster[rank < max(1, MAX_ENTITIES // int(np.count_nonzero(sizes)))])
+    return np.sort(by_cluster[rank < max(1, tuning.max_entities // int(np.count_nonzero(sizes)))])
 
 
 def _collect_terms(

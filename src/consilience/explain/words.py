@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from .._tuning import Tuning
 from ..files.languages import IS_FUNCTION_WORD, POSITIONS, fold_case, list_languages, recognize_languages
 from ..files.stop_words import FUNCTION_WORDS
 
@@ -32,7 +33,8 @@ ANONYMOUS = re.compile(  # pixel_17, PC1, column 12; title[3]; 1945; addresses a
 )
 
 TOTAL_TOKENS = 4_000_000  # that are read from all texts
-LEAST_TOKENS, MOST_TOKENS = 100, 1000  # that are read from a text
+tuning = Tuning(most_tokens=1000)  # that are read from a text
+LEAST_TOKENS = 100  # that are read from a text
 LETTERS = 8  # characters per token that are read
 MARKUP = 4  # times as many characters are read before tags are removed
 MAX_WORD = 40  # characters; longer ones are codes
@@ -129,7 +131,7 @@ def split_text(text: str, n_tokens: int) -> list[str]:
 
 def _number_tokens(texts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the row of each token, the number of its form, and the forms."""
-    n_tokens = int(np.clip(TOTAL_TOKENS // max(len(texts), 1), LEAST_TOKENS, MOST_TOKENS))
+    n_tokens = int(np.clip(TOTAL_TOKENS // max(len(texts), 1), LEAST_TOKENS, tuning.most_tokens))
     forms: defaultdict[str, int] = defaultdict()
     forms.default_factory = forms.__len__  # the next number
     numbers: list[int] = []

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._saving import save_as
+from .._tuning import Tuning
 from ..arrays import available_memory
 from .encoders import NumbersEncoder, fill_empty_counts, find_measured_rows, order_columns
 
@@ -22,7 +23,7 @@ MODALITY_WORDS = {
 MODALITY_KINDS = {"genes": "expression", "proteins": "proteins", "peaks": "counts"}
 GENOMIC_INTERVAL = re.compile(r"[\w.]+[:_-]\d+[_-]\d+")  # as in chr1:10109-10357, the name of a peak
 LARGEST_COUNT = 2**53  # larger floating-point numbers do not count one by one
-N_GENES = 2000
+tuning = Tuning(n_genes=2000)
 LARGEST_SCORE = 10.0  # standardized values beyond are cut off, as single-cell packages do
 OVERDISPERSION = 1 / 100  # of counts within a cell type, as in Lause, Berens & Kobak 2021
 LARGEST_SHARE_MISSING = 0.5  # of the genes that the model uses
@@ -88,7 +89,7 @@ class ExpressionEncoder:
             raise ValueError("every count is 0")
         self.target = float(np.median(totals[totals > 0]))
         scores = score_variability(X, totals)
-        n_genes = min(N_GENES, int((scores >= 0).sum()))
+        n_genes = min(tuning.n_genes, int((scores >= 0).sum()))
         self.selected = np.sort(np.argsort(-scores, kind="stable")[:n_genes])
         self.features = None if self.genes is None else self.genes[self.selected]
         logged = self._scale_and_log(X[:, self.selected], totals)[totals > 0]

@@ -15,14 +15,17 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from .._saving import save_as
+from .._tuning import Tuning
 from .encoders import LinksEncoder, find_measured_rows, find_nonzero_rows
 from .joining import Entities
 from .kinds import ViewContent
 
 HOPS = {"smooth": 2, "smooth1": 1, "smooth4": 4}  # encodings that average views along links: how often
-MAX_PAIRS = 500  # per entity, that bridges may make: a bridge with m entities makes m * m of them
-MAX_ENTRIES = 256  # that are kept per row of a sparse view, because averages of many rows would fill the memory
-CHUNK = 1000  # rows that are averaged at a time
+tuning = Tuning(
+    max_pairs=500,  # per entity, that bridges may make: a bridge with m entities makes m * m of them
+    max_entries=256,  # that are kept per row of a sparse view, because averages of many rows would fill the memory
+    chunk=1000,  # rows that are averaged at a time
+)
 
 
 def list_link_candidates(contents: Sequence[ViewContent]) -> list[str]:
@@ -117,11 +120,11 @@ def scale_columns(values: sp.csr_array, factors: np.ndarray) -> sp.csr_array:
 
 
 def find_usable_bridges(on_bridges: sp.csr_array) -> np.ndarray:
-    """Mark the bridges that have fewest entities, as many as make at most `MAX_PAIRS` pairs per entity: (nodes,)."""
+    """Mark the bridges that have fewest entities, as many as make at most `max_pairs` pairs per entity: (nodes,)."""
     n_entities = np.diff(sp.csc_array(on_bridges).indptr).astype(np.int64)
     sizes, n_bridges = np.unique(n_entities, return_counts=True)
     n_pairs = np.cumsum(n_bridges * sizes**2)
-    return n_entities <= sizes[n_pairs <= MAX_PAIRS * on_bridges.shape[0]].max(initial=0)
+    return n_entities <= sizes[n_pairs <= tuning.max_pairs * on_bridges.shape[0]].max(initial=0)
 
 
 @save_as("encoder-link-graph")
@@ -176,7 +179,7 @@ class GraphEncoder:
 def average_rows(weights: sp.csr_array, rows: Any, has_row: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return weighted means of the rows that exist, and which means exist.
 
-    Sparse means keep their `MAX_ENTRIES` largest entries, and ties with the last of them.
+    Sparse means keep their `max_entries` largest entries, and ties with the last of them.
     """
     weights = scale_columns(weights, has_row)
     has_mean = np.diff(weights.indptr) > 0
@@ -184,11 +187,11 @@ def average_rows(weights: sp.csr_array, rows: Any, has_row: np.ndarray) -> tuple
     if not sp.issparse(rows):
         return np.asarray(weights @ rows), has_mean
     blocks = []
-    for start in range(0, max(1, weights.shape[0]), CHUNK):
-        block = sp.csr_array(weights[start : start + CHUNK] @ rows)
-        for row in np.flatnonzero(np.diff(block.indptr) > MAX_ENTRIES):
+    for start in range(0, max(1, weights.shape[0]), tuning.chunk):
+        block = sp.csr_array(weights[start : start + tuning.chunk] @ rows)
+        for row in np.flatnonzero(np.diff(block.indptr) > tuning.max_entries):
             entries = block.data[block.indptr[row] : block.indptr[row + 1]]  # changes of this slice reach the block
-            entries[np.abs(entries) < np.partition(np.abs(entries), -MAX_ENTRIES)[-MAX_ENTRIES]] = 0
+            entries[np.abs(entries) < np.partition(np.abs(entries), -tuning.max_entries)[-tuning.max_entries]] = 0
         block.eliminate_zeros()
         blocks.append(block)
     return sp.csr_array(sp.vstack(blocks)), has_mean

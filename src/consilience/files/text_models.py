@@ -18,12 +18,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from .formats import read_document
 from .networks import open_network, run_network
 
 SEMANTIC = "semantic"  # name of the encoding by the vectors that the package wordllama contains
 SEMANTIC_PACKAGES = ("wordllama", "tokenizers", "safetensors")
-STATIC_BATCH, NETWORK_BATCH = 10_000, 64  # number of texts that are encoded at a time
+tuning = Tuning(
+    static_batch=10_000,  # number of texts that are encoded at a time
+    network_batch=64,  # number of texts that are encoded at a time
+)
 MAX_TOKENS = 512  # of a text, if the files of the model name no limit
 POOLING = {"mean": False, "pooling_mode_mean_tokens": False, "cls": True, "pooling_mode_cls_token": True}
 NETWORK_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -135,8 +139,10 @@ def _open_static(tokenizer_path: Path, weights_path: Path, vectors: np.ndarray) 
 
     def embed(texts: list[str]) -> np.ndarray:
         blocks = [np.zeros((0, vectors.shape[1]), dtype=np.float32)]
-        for start in range(0, len(texts), STATIC_BATCH):
-            encodings = tokenizer.encode_batch_fast(texts[start : start + STATIC_BATCH], add_special_tokens=False)
+        for start in range(0, len(texts), tuning.static_batch):
+            encodings = tokenizer.encode_batch_fast(
+                texts[start : start + tuning.static_batch], add_special_tokens=False
+            )
             pieces = [encoding.ids for encoding in encodings]
             ends = np.cumsum([len(ids) for ids in pieces])
             columns = np.fromiter((piece for ids in pieces for piece in ids), dtype=np.int32, count=int(ends[-1]))
@@ -193,9 +199,11 @@ def _open_onnx(path: Path) -> TextModel:
     def embed(texts: list[str]) -> np.ndarray:
         order = np.argsort([len(text) for text in texts], kind="stable")  # so that texts of a batch are equally long
         blocks = []
-        for start in range(0, len(texts), NETWORK_BATCH):
-            blocks.append(embed_batch([texts[i] for i in order[start : start + NETWORK_BATCH]]))
-            logger.info("encoded %s of %s texts", f"{min(start + NETWORK_BATCH, len(texts)):,}", f"{len(texts):,}")
+        for start in range(0, len(texts), tuning.network_batch):
+            blocks.append(embed_batch([texts[i] for i in order[start : start + tuning.network_batch]]))
+            logger.info(
+                "encoded %s of %s texts", f"{min(start + tuning.network_batch, len(texts)):,}", f"{len(texts):,}"
+            )
         vectors = np.vstack(blocks)
         vectors[order] = vectors.copy()
         return vectors
@@ -250,7 +258,7 @@ def _open_sentence_transformer(path: Path) -> TextModel:
     )
 
     def embed(texts: list[str]) -> np.ndarray:
-        return model.encode(texts, batch_size=NETWORK_BATCH, show_progress_bar=False, convert_to_numpy=True)
+        return model.encode(texts, batch_size=tuning.network_batch, show_progress_bar=False, convert_to_numpy=True)
 
     files = sorted(file for file in path.rglob("*") if file.suffix in (".json", ".safetensors"))
     return TextModel(_compute_fingerprint(files), embed)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction import DictVectorizer
 
+from .._tuning import Tuning
 from ..data.frames import find_free_name
 from ..explain import OriginalColumn, profile
 from ..files import ViewContent
@@ -17,9 +18,11 @@ from ..files.splitting import find_blocks
 from .descriptions import interpret_cells, take_cells
 from .loading import LoadedData
 
-MAX_FEATURES = 200  # columns of a matrix
+tuning = Tuning(
+    max_features=200,  # columns of a matrix
+    min_features=20,
+)
 MAX_CELLS = 10_000_000  # of the columns of a matrix
-MIN_FEATURES = 20
 N_MARKS = 8  # features per cluster from which those of a wide matrix are chosen
 
 
@@ -76,7 +79,7 @@ def _choose_features(
     content: ViewContent, names: Sequence[str], matrix: Any, data: LoadedData, labels: np.ndarray
 ) -> list[int]:
     """Choose columns of a matrix: all that are not only numbered, or the strongest of very many."""
-    n_most = int(np.clip(MAX_CELLS // max(len(labels), 1), MIN_FEATURES, MAX_FEATURES))
+    n_most = int(np.clip(MAX_CELLS // max(len(labels), 1), tuning.min_features, tuning.max_features))
     numbered = find_blocks(dict.fromkeys(names, np.zeros(1)), ())
     anonymous = {name for block in numbered.values() for name in block}
     readable = [i for i, name in enumerate(names) if name not in anonymous]

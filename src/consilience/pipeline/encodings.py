@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from ..arrays import Seed, make_generator
 from ..data import Table, Views
 from ..files import (
@@ -25,7 +26,7 @@ from ..selection import RepresentationChoice, compare_representations
 from ..selection.representations import grow_sample
 
 MAX_SIMILARITIES = 20_000  # entities up to which links may become a graph: methods never sample similarities
-MAX_SAMPLED = 1_500  # entities on which encodings are compared
+tuning = Tuning(max_sampled=1_500)  # entities on which encodings are compared
 OUTSIDE_KNOWLEDGE, SAME_DATA = 0.5, 0.98  # least_kept: for vectors of words, and for links used in different ways
 USES = {  # of a content, by its encoding
     "words": "by its words",
@@ -93,7 +94,7 @@ def select_encodings(
                 precomputed=find_views(encoded, lambda encoding: encoding.encoder.kind == "similarities"),
                 dependent=find_views(encoded, lambda encoding: encoding.smoothed is not None),
                 least_kept=SAME_DATA if is_links else OUTSIDE_KNOWLEDGE,
-                max_entities=MAX_SAMPLED,
+                max_entities=tuning.max_sampled,
                 random_state=rng,
                 n_jobs=n_jobs,
             )
@@ -112,15 +113,15 @@ def select_encodings(
 def draw_entities(entities: Entities, links: ViewContent | None, rng: np.random.Generator) -> np.ndarray:
     """Return the positions of the entities on which encodings are compared; with links, a sample grows along them."""
     n_entities = len(entities)
-    if n_entities <= MAX_SAMPLED:
+    if n_entities <= tuning.max_sampled:
         return np.arange(n_entities)
     if links is None:
-        return np.sort(rng.choice(n_entities, MAX_SAMPLED, replace=False))
+        return np.sort(rng.choice(n_entities, tuning.max_sampled, replace=False))
     ids = list_link_ids(entities, links.name)
     number = number_nodes(links.data, ids)
     touched = sum_links(links.data, ids, number) + mark_nodes(ids, number)  # (entities, nodes)
     graph = sp.csr_array(sp.block_array([[None, touched], [touched.T, None]]))
-    return grow_sample(graph, n_entities, MAX_SAMPLED, rng)
+    return grow_sample(graph, n_entities, tuning.max_sampled, rng)
 
 
 def take_entities(

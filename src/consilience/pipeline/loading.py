@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from ..data import Constraints, Views
 from ..explain import OriginalColumn
 from ..files import (
@@ -47,7 +48,9 @@ from .options import RunOptions
 from .seeds import SeedClasses, read_seeds
 from .settings import read_settings
 
-MAX_CONSTRAINED = 20_000  # entities up to which the default method takes constraints: it clusters a sample of more
+tuning = Tuning(
+    max_constrained=20_000  # entities up to which the default method takes constraints: it clusters a sample of more
+)
 SMALL_GROUPS = "small-groups"  # value of -k that finds duplicates
 
 
@@ -506,13 +509,13 @@ def choose_method(
 
 def check_n_entities(method: str, name: str, reason: str, n_entities: int, has_constraints: bool) -> tuple[str, str]:
     """Return the method and the reason again, once the number of entities is known."""
-    if name != DEFAULT_METHOD or not has_constraints or n_entities <= MAX_CONSTRAINED:
+    if name != DEFAULT_METHOD or not has_constraints or n_entities <= tuning.max_constrained:
         return name, reason
     if method == "auto":
-        return "constrained", f"the default takes constraints for up to {MAX_CONSTRAINED:,} entities"
+        return "constrained", f"the default takes constraints for up to {tuning.max_constrained:,} entities"
     raise ValueError(
-        f"--method {name} takes --constraints and --seeds for up to {MAX_CONSTRAINED:,} entities, got {n_entities:,}: "
-        "use constrained"
+        f"--method {name} takes --constraints and --seeds for up to {tuning.max_constrained:,} entities, "
+        f"got {n_entities:,}: use constrained"
     )
 
 

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .._progress import Task, open_task
+from .._tuning import Tuning
 from .wording import put_in_python_terms
 
-INTERVAL = 30.0  # seconds between two lines about the progress of a step
-POLLING = 1.0  # seconds between two looks at the progress
+tuning = Tuning(
+    interval=30.0,  # seconds between two lines about the progress of a step
+    polling=1.0,  # seconds between two looks at the progress
+)
 LEAST_GAIN = 0.05  # share of a step after which the time left is estimated
 logger = logging.getLogger("consilience")
 logger.addHandler(logging.NullHandler())  # without a handler of the user, nothing is printed
@@ -140,9 +143,9 @@ class RunLog:
 
         def report_regularly() -> None:
             reported = time.monotonic()
-            while not is_over.wait(POLLING):
+            while not is_over.wait(tuning.polling):
                 line = self.describe_progress()
-                if time.monotonic() - reported >= INTERVAL:
+                if time.monotonic() - reported >= tuning.interval:
                     reported = time.monotonic()
                     self.report(line)
 

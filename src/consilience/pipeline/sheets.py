@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._tuning import Tuning
 from ..assessment.reference import describe_words
 from ..data.frames import find_free_name
 from ..explain import find_differences, typical
@@ -31,8 +32,10 @@ from .sheet_columns import (
 )
 from .workbook import write_workbook
 
-MAX_CELLS = 4_000_000  # of the workbook that every run writes; `Result.to_excel` also writes larger ones
-MAX_ORIGINAL_CELLS = 20_000_000  # of the user's columns; more of them are left out
+tuning = Tuning(
+    max_cells=4_000_000,  # of the workbook that every run writes; `Result.to_excel` also writes larger ones
+    max_original_cells=20_000_000,  # of the user's columns; more of them are left out
+)
 MAX_MARKED = 1000  # clusters; more of them are small groups, which their members describe
 N_MARKS, N_TYPICAL = 5, 5  # listed for each group
 MAX_TITLE = 60  # characters of the text of a typical member
@@ -80,7 +83,7 @@ def write_sheets(run: PipelineRun, folder: Path, log: RunLog) -> None:
     write_csv(folder / GROUPS, tables.groups)
     n_cells = len(tables.items) * len(tables.items[0].cells)
     notes = list(tables.notes)
-    if n_cells > MAX_CELLS:
+    if n_cells > tuning.max_cells:
         notes.append(
             f"{WORKBOOK} is not written, because {n_cells:,} cells take long to write and to open: {ITEMS} and "
             f"{GROUPS} have the same content. Result.to_excel writes it in Python."
@@ -127,7 +130,7 @@ def build_items(run: PipelineRun) -> tuple[list[SheetColumn], list[SheetColumn],
     n_entities, notes = len(prepared.kept), []
     if not ids:
         ids = [SheetColumn("id", "id", range(n_entities), meaning="row of the item in the data, counted from 0")]
-    if n_entities * len(user_columns) > MAX_ORIGINAL_CELLS:
+    if n_entities * len(user_columns) > tuning.max_original_cells:
         notes.append(
             f"{ITEMS} and {WORKBOOK} lack the {len(user_columns):,} columns of the data, because these have "
             f"{n_entities * len(user_columns):,} cells. Result.frame has them in Python."

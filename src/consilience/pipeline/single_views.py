@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from .._progress import Task
+from .._tuning import Tuning
 from ..baselines.wrappers import concatenate_columns
 from ..data import Table, Views
 from ..files import EncodedData
@@ -22,7 +23,9 @@ from .log import RunLog
 
 ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
-MAX_CELLS = 2**26  # of the dense table that sparse and dense views make side by side, above which it is not clustered
+tuning = Tuning(
+    max_cells=2**26  # of the dense table that sparse and dense views make side by side, of which more are not clustered
+)
 
 
 def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) -> tuple[Views, dict[str, str]]:
@@ -51,12 +54,12 @@ def compare_with_single_views(model: Any, data: LoadedData, seed: int, log: RunL
     task = Task(views.n_views + 1)
     is_mixed = len({sp.issparse(block) for _, block in views.items()}) > 1
     n_cells = len(views) * sum(block.shape[1] for _, block in views.items()) if is_mixed else 0
-    if n_cells > MAX_CELLS:
+    if n_cells > tuning.max_cells:
         log.note(
             f"Not compared with {CONCATENATED}: sparse and dense views would make a dense table of "
             f"{n_cells * 8 / 2**30:.1f} GiB."
         )
-    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration, n_cells <= MAX_CELLS):
+    for name, single, kinds, entities in _list_alternatives(data.prepared, declaration, n_cells <= tuning.max_cells):
         task.detail = name
         labels = np.full(len(views), -1)
         try:

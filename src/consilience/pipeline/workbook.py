@@ -10,9 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from .._tuning import Tuning
 from .sheet_columns import ITEMS, WORKBOOK, SheetColumn, SheetTables, clean_cell
 
-MAX_ROWS, MAX_COLUMNS = 1_048_575, 16_384  # of a sheet, without its header
+tuning = Tuning(
+    max_rows=1_048_575,  # of a sheet, without its header
+    max_columns=16_384,  # of a sheet, without its header
+)
 COLORS = (  # of the clusters in the report, on a light background
     *("#0072b2", "#c07a00", "#008a64", "#b0508a", "#d04f00"),
     *("#6b4fc0", "#7d7200", "#50565d", "#2f95cf", "#8a4b3a"),
@@ -39,16 +43,16 @@ def write_workbook(path: Path, tables: SheetTables) -> list[str]:
     except ImportError as error:
         raise ImportError("workbooks need XlsxWriter: pip install 'consilience[excel]'") from error
     notes = []
-    if len(tables.items) > MAX_COLUMNS:
+    if len(tables.items) > tuning.max_columns:
         notes.append(
-            f"{WORKBOOK} lacks the last {len(tables.items) - MAX_COLUMNS:,} of {len(tables.items):,} columns, because "
-            f"a sheet has at most {MAX_COLUMNS:,}: {ITEMS} has them."
+            f"{WORKBOOK} lacks the last {len(tables.items) - tuning.max_columns:,} of {len(tables.items):,} columns, "
+            f"because a sheet has at most {tuning.max_columns:,}: {ITEMS} has them."
         )
     content = BytesIO()  # XlsxWriter would leave files open if the disk became full
     try:
         with TemporaryDirectory() as folder, xlsxwriter.Workbook(content, {**OPTIONS, "tmpdir": folder}) as book:
             book.set_properties({"title": clean_cell(tables.title), "created": datetime.fromisoformat(tables.when)})
-            write_table(book, "items", tables.items[:MAX_COLUMNS], n_frozen=2 if tables.n_ids == 1 else 1)
+            write_table(book, "items", tables.items[: tuning.max_columns], n_frozen=2 if tables.n_ids == 1 else 1)
             write_table(book, "groups", tables.groups, n_frozen=2, wraps=True)
             write_lines(book, "about", [*tables.about, *(("note", note) for note in (*tables.notes, *notes))])
     except xlsxwriter.exceptions.FileCreateError as error:  # contains an OSError, such as a full temporary folder
@@ -79,9 +83,9 @@ def write_table(book: Any, name: str, columns: Sequence[SheetColumn], *, n_froze
     }
     values = zip(*map(_list_values, columns), strict=True)
     n_rows = len(columns[0].cells)
-    for first in range(0, max(n_rows, 1), MAX_ROWS):
-        n_written = min(n_rows - first, MAX_ROWS)
-        sheet = book.add_worksheet(f"{name} {first // MAX_ROWS + 1}" if first else name)
+    for first in range(0, max(n_rows, 1), tuning.max_rows):
+        n_written = min(n_rows - first, tuning.max_rows)
+        sheet = book.add_worksheet(f"{name} {first // tuning.max_rows + 1}" if first else name)
         sheet.freeze_panes(1, n_frozen)
         sheet.autofilter(0, 0, n_written, len(columns) - 1)
         sheet.ignore_errors({"number_stored_as_text": xl_range(0, 0, n_written, len(columns) - 1)})  # codes, as 007

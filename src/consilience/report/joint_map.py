@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tuning import Tuning
 from ..explain import OriginalColumn
 from ..metrics.classes import number_classes
 from .facts import ReportFacts
@@ -20,7 +21,7 @@ MAX_CATEGORIES = 10  # values of a category with a color of their own: as many a
 MIN_COVERED = 0.3  # share of the cells that have one of these values, below which a column is left out
 NO_CATEGORY = 255  # code of an empty cell
 MAX_COLORS = 40  # columns to color by
-MAX_COLOR_BYTES = 1_200_000
+tuning = Tuning(max_color_bytes=1_200_000)
 MAX_RANKED = 2000  # entities by which the columns are ranked
 MAX_NAME = 60  # characters of a name
 BUTTONS = (  # name, title, and path of the icon in a square of 24 units
@@ -140,7 +141,7 @@ def locate_entities(layout: np.ndarray) -> np.ndarray:
 def pack_colors(facts: ReportFacts) -> list[dict[str, Any]]:
     """Return what the points can be colored by besides their group, as far as the bytes suffice."""
     colors: list[dict[str, Any]] = []
-    n_bytes = MAX_COLOR_BYTES
+    n_bytes = tuning.max_color_bytes
     for color in _list_colors(facts):
         values = color.get("values")
         n_bytes -= 0 if values is None else measure_packed(values)

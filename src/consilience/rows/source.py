@@ -14,11 +14,14 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from .._tuning import Tuning
 from ..arrays import CSR, Array, as_rows, is_in_memory, is_sparse, plan_reads, read_blocks, split_slice, to_host
 
-BLOCK_BYTES = 1 << 24  # stored values of a block: reading one at a time is as fast as the disk, and a few fit anywhere
-LARGEST_UNIT = 16 * BLOCK_BYTES  # a larger unit of storage is cut, though each part then costs reading all of it
-GAP_BYTES = 1 << 16  # reading what lies between two rows this close costs less than reading twice
+tuning = Tuning(
+    block_bytes=1 << 24,  # stored values of a block: one at a time is as fast as the disk and needs little memory
+    largest_unit=1 << 28,  # a larger unit of storage is cut, though each part then costs reading all of it
+    gap_bytes=1 << 16,  # reading what lies between two rows this close costs less than reading twice
+)
 
 
 class Storage:
@@ -240,7 +243,7 @@ class Source:
         """Split ascending rows into runs to read at once: in one block, and close together or in one unit."""
         starts = np.array([rows.start for rows in plan_reads(self)])
         apart = np.diff(np.searchsorted(starts, positions, side="right")) > 0
-        far = np.diff(positions) > GAP_BYTES * self.shape[0] / max(1, self.size * self.dtype.itemsize)
+        far = np.diff(positions) > tuning.gap_bytes * self.shape[0] / max(1, self.size * self.dtype.itemsize)
         if self.edges is not None:
             far &= np.diff(np.searchsorted(self.edges, positions, side="right")) > 0
         return np.split(positions, np.flatnonzero(apart | far) + 1)
@@ -262,12 +265,12 @@ def _(X: Source) -> bool:  # noqa: ARG001
 def _(X: Source) -> list[slice]:
     """Cut rows into blocks to read one at a time, at edges of the storage's units if it has units."""
     edges = X.edges
-    blocks = _split_by_bytes(X, slice(0, X.shape[0]), BLOCK_BYTES)
+    blocks = _split_by_bytes(X, slice(0, X.shape[0]), tuning.block_bytes)
     if edges is None or len(blocks) == 1:
         return blocks
     ends = edges[np.searchsorted(edges, [block.stop for block in blocks])]
     units = [slice(int(a), int(b)) for a, b in pairwise(np.unique([0, *ends]))]
-    return [block for unit in units for block in _split_by_bytes(X, unit, LARGEST_UNIT)]
+    return [block for unit in units for block in _split_by_bytes(X, unit, tuning.largest_unit)]
 
 
 def _split_by_bytes(X: Source, rows: slice, n_bytes: int) -> list[slice]:

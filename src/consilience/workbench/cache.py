@@ -17,13 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._tuning import Tuning
 from .._version import __version__
 from .decisions import compute_check
 from .knowledge import Entry
 
 FOLDER = ".workbench"
-MAX_FILES = 60
-MAX_MEMORY = 100  # clusterings
+tuning = Tuning(
+    max_files=60,
+    max_memory=100,  # clusterings
+)
 
 
 def compute_key(run_key: str, entries: Sequence[Entry]) -> str:
@@ -111,14 +114,14 @@ class ClusteringCache:
 
     def _remember(self, key: str, clustering: StoredClustering) -> None:
         self._memory[key] = clustering
-        if len(self._memory) > MAX_MEMORY:
+        if len(self._memory) > tuning.max_memory:
             del self._memory[next(iter(self._memory))]
 
     def _remove_oldest(self) -> None:
         assert self.folder is not None
         files = list(self.folder.glob("*.npz"))
-        if len(files) > MAX_FILES:
+        if len(files) > tuning.max_files:
             ordered = sorted(files, key=lambda file: file.stat().st_mtime)
-            for file in [*ordered[: len(files) - MAX_FILES], *self.folder.glob("*.tmp")]:
+            for file in [*ordered[: len(files) - tuning.max_files], *self.folder.glob("*.tmp")]:
                 with suppress(OSError):
                     file.unlink()

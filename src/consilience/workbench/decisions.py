@@ -20,6 +20,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from .._tuning import Tuning
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -27,7 +29,7 @@ else:
 
 FILE_NAME, LOCK_NAME = "decisions.jsonl", "decisions.lock"
 FORMAT = {"what": "consilience decisions", "version": 1}
-MAX_LINE_BYTES = 16_000_000
+tuning = Tuning(max_line_bytes=16_000_000)
 LABEL_ONLY = ("rename", "unknown")  # actions of decisions that no group follows from
 NOT_DECISIONS = ("undo", "revert", "keep")  # actions that change or name the list of active decisions
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # the lock belongs to another process
@@ -131,8 +133,10 @@ class DecisionLog:
             complete = json.loads(encode_entry({**entry, "number": number, "time": time}))  # as a later reader sees it
             complete["check"] = compute_check(complete)
             line = encode_entry(complete) + b"\n"
-            if len(line) > MAX_LINE_BYTES:
-                raise ValueError(f"the decision takes {len(line)} bytes, and at most {MAX_LINE_BYTES} are allowed")
+            if len(line) > tuning.max_line_bytes:
+                raise ValueError(
+                    f"the decision takes {len(line)} bytes, and at most {tuning.max_line_bytes} are allowed"
+                )
             self._write(self._prefix + line)
             self._prefix = b""
             self.entries.append(complete)
@@ -354,16 +358,16 @@ def read_entries(
     entries: list[dict[str, Any]] = []
     n_bytes = 0
     stream = BytesIO(content)
-    while line := stream.readline(MAX_LINE_BYTES + 1):
+    while line := stream.readline(tuning.max_line_bytes + 1):
         is_first = n_bytes == 0
         try:
-            if len(line) > MAX_LINE_BYTES:
-                raise ValueError(f"it has more than {MAX_LINE_BYTES} bytes")
+            if len(line) > tuning.max_line_bytes:
+                raise ValueError(f"it has more than {tuning.max_line_bytes} bytes")
             values = read_json(line)
             if not is_first:
                 entries.append(check_line(values, len(entries) + 1))
         except (ValueError, TypeError, RecursionError) as error:
-            is_unfinished = len(line) <= MAX_LINE_BYTES and not line.endswith(b"\n")
+            is_unfinished = len(line) <= tuning.max_line_bytes and not line.endswith(b"\n")
             if is_unfinished and (not is_first or encode_header(run_key).startswith(line)):
                 break
             raise describe_damage(path, 1 if is_first else len(entries) + 2, str(error)) from error

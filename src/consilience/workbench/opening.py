@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tuning import Tuning
 from ..arrays import find_nearest
 from ..data import Constraints
 from ..files import fit_and_encode
@@ -25,7 +26,7 @@ from ..report.joint_map import locate_entities
 from ..report.sections.maps import locate_in_view
 from .clustering import Reclustering
 
-MAX_ITEMS = 100_000
+tuning = Tuning(max_items=100_000)
 N_NEAREST = 3  # items of a view that are shown as the most similar
 
 Progress = Callable[[str, float], None]
@@ -73,10 +74,10 @@ def compute_run_key(result: Result) -> str:
 def check_size(result: Result) -> None:
     """Refuse runs with more items than can be clustered again while a person waits."""
     n_items = len(np.asarray(result.model.labels_))
-    if n_items > MAX_ITEMS:
+    if n_items > tuning.max_items:
         raise ValueError(
-            f"the workbench takes up to {MAX_ITEMS:,} items, got {n_items:,}: cluster a sample of them, and predict "
-            "the groups of the others"
+            f"the workbench takes up to {tuning.max_items:,} items, got {n_items:,}: cluster a sample of them, and "
+            "predict the groups of the others"
         )
 
 

@@ -9,6 +9,7 @@ from itertools import combinations, islice, zip_longest
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
+from .._tuning import Tuning
 from ..arrays import to_numpy
 from ..data import Constraints
 from ..data.links import label_components
@@ -25,7 +26,9 @@ MERGE_WEIGHTS = (4.0, 2.5)  # constant, log-odds of the share of votes for the o
 N_NEAREST = 3  # groups that each group is compared with
 MAX_TRIED = 12  # typical items of a group from which the next question is taken
 N_SUGGESTED = 10  # pairs of `suggest_constraints` that are considered
-MAX_LINKS = 20  # must-links of a component that `suggest_constraints` is given, which takes the square of their number
+tuning = Tuning(
+    max_links=20  # must-links of a component that `suggest_constraints` is given, which takes their square
+)
 LEAST_GAIN = 1.0  # items that the best question is expected to move, below which asking can stop
 
 
@@ -229,10 +232,10 @@ def _compare_contested(
 
 
 def thin_links(must_link: np.ndarray, component: np.ndarray) -> np.ndarray:
-    """Return the first `MAX_LINKS` must-links of each component of the items that they connect."""
+    """Return the first `tuning.max_links` must-links of each component of the items that they connect."""
     ordered = must_link[np.argsort(component[must_link[:, 0]], kind="stable")]
     first_of_component = np.searchsorted(component[ordered[:, 0]], component[ordered[:, 0]])
-    return ordered[np.arange(len(ordered)) - first_of_component < MAX_LINKS]
+    return ordered[np.arange(len(ordered)) - first_of_component < tuning.max_links]
 
 
 def summarize_end(questions: Sequence[Question]) -> str | None:

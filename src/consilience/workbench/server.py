@@ -27,6 +27,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl
 
+from .._tuning import Tuning
 from .decisions import DISK_FULL, ReadOnlyError
 from .errors import Contradiction, NotReadyError, OutdatedError, abbreviate
 
@@ -36,7 +37,7 @@ HOST = "127.0.0.1"
 MAX_BODY_BYTES = 4_000_000
 MAX_DISCARDED_BYTES = 16_000_000  # of a refused body, so that the client can read why it is refused
 MAX_TEXT_LENGTH = 10_000
-POLL_SECONDS = 25  # how long a request for the state waits for a change
+tuning = Tuning(poll_seconds=25)  # how long a request for the state waits for a change
 IDLE_SECONDS = 60  # after which a connection without requests is closed
 HEADERS = {
     "Content-Security-Policy": (
@@ -109,7 +110,7 @@ class RefusedRequestError(Exception):
 def answer_state(workbench: Any, values: dict[str, Any]) -> Any:
     """Wait until the state is another than the page has, and describe it."""
     if "after" in values:
-        workbench.wait_for_change(values["after"], POLL_SECONDS)
+        workbench.wait_for_change(values["after"], tuning.poll_seconds)
     return workbench.describe_state(values.get("clustering", -1))
 
 

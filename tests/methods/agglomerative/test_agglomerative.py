@@ -131,11 +131,11 @@ def test_ties_go_to_first_entities(seed, linked, n_views, n):
 
 
 @every_linkage
-def test_compacting_table_changes_nothing(linked, monkeypatch):
+def test_compacting_table_changes_nothing(linked, tune):
     """With 300 entities, slices of seven merges give the same result as one slice."""
     views = overlapping_views(300, 3, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 7)
+    tune("methods.agglomerative.algorithm", merges_per_state=7)
     sliced = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
     assert np.array_equal(whole.children_, sliced.children_)
     assert np.array_equal(whole.distances_, sliced.distances_)
@@ -225,11 +225,10 @@ def test_distances_of_close_rows_are_accurate(metric, kind, dtype, rtol):
     np.testing.assert_allclose(view.compute_block(slice(3, 5), 2), expected[3:5, 2:], rtol=rtol, atol=1e-11)
 
 
-def test_blocks_equal_whole_matrix(monkeypatch):
+def test_blocks_equal_whole_matrix(tune):
     views = overlapping_views(90, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views)
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.BLOCK", 500)
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.LEAST_ROWS", 3)
+    tune("methods.agglomerative.algorithm", block=500, least_rows=3)
     for n_jobs in (1, 3):
         parts = cs.MultiViewAgglomerative(3, metric="euclidean", n_jobs=n_jobs).fit(views)
         assert np.array_equal(parts.children_, whole.children_)
@@ -458,9 +457,9 @@ def test_verbose(capfd):
     ]
 
 
-def test_interrupt_leaves_model_unchanged(monkeypatch):
+def test_interrupt_leaves_model_unchanged(monkeypatch, tune):
     views, seen = overlapping_views(), []
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 10)
+    tune("methods.agglomerative.algorithm", merges_per_state=10)
 
     def interrupt(counter, run, round_, record):
         seen.append(record["merges"])

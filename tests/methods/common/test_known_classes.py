@@ -17,7 +17,6 @@ from consilience.arrays import to_numpy
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.families import FAMILIES, Gaussian, Multinomial
-from consilience.methods.common import starts
 from equality import is_identical
 from stores import STORES, cut_finely, make_blocks
 
@@ -388,12 +387,11 @@ def test_array_libraries(make, to_kind):
 
 
 @every_estimator
-def test_sampled_starts_include_every_class(make, monkeypatch):
+def test_sampled_starts_include_every_class(make, tune):
     """If seeds come from a sample, the known entities are added to it."""
     views, y = make_blobs(n=600, separation=20)
     known_classes = draw_known(y, 1)
-    monkeypatch.setattr(starts, "MOST_SAMPLED", 40)
-    monkeypatch.setattr(starts, "LEAST_SAMPLED", 1)
+    tune("methods.common.starts", most_sampled=40, least_sampled=1)
     assert (fit_quietly(make(), views, known_classes).labels_ == y).all()
 
 

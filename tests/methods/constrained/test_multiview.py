@@ -565,10 +565,10 @@ def test_arrays_of_other_libraries_without_missing_rows():
 
 
 @pytest.mark.parametrize("rows", [3, 64])
-def test_result_does_not_depend_on_threads(rows, monkeypatch):
+def test_result_does_not_depend_on_threads(rows, tune):
     views, _, constraints = quadrants()
     model = fit_model(views, constraints)
-    monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
+    tune("methods.constrained.propagate", rows=rows)
     for n_jobs in (1, 2, 5, -1):
         assert_same_model(model, fit_model(views, constraints, n_jobs=n_jobs))
 

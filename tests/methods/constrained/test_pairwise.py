@@ -16,7 +16,6 @@ import literal_constrained as literal
 from consilience import Constraints
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.common.statistics import ClusterSumCollector
-from consilience.methods.constrained import farthest as farthest_module
 from consilience.methods.constrained.cluster_metrics import METRICS
 from consilience.methods.constrained.farthest import find_farthest_pair
 from consilience.methods.constrained.neighborhoods import choose_first_centers, find_neighborhoods
@@ -293,8 +292,8 @@ def test_farthest_pair(kind, n, d, seed, sparse, shift):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("block", [1, 7, 512])
-def test_farthest_pair_in_blocks(make, block, monkeypatch):
-    monkeypatch.setattr(farthest_module, "BLOCK", block)
+def test_farthest_pair_in_blocks(make, block, tune):
+    tune("methods.constrained.farthest", block=block)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5)) * (rng.random((300, 5)) < 0.5)
     X[::3] /= np.linalg.norm(X[::3], axis=1, keepdims=True) + 1e-3
@@ -318,8 +317,8 @@ def test_farthest_pair_of_equal_rows():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_truncated_search_returns_bound(seed, sparse, monkeypatch):
-    monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
+def test_truncated_search_returns_bound(seed, sparse, tune):
+    tune("methods.constrained.farthest", max_work=0)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 6))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -331,9 +330,9 @@ def test_truncated_search_returns_bound(seed, sparse, monkeypatch):
     assert pair.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
 
 
-def test_hints_are_kept(monkeypatch):
+def test_hints_are_kept(tune):
     """The farthest pair of the previous round is returned if no pair is farther."""
-    monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
+    tune("methods.constrained.farthest", max_work=0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
     hinted = find_farthest_pair(X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2)

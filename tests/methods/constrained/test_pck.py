@@ -714,8 +714,8 @@ def test_equal_entities(model):
 
 
 @pytest.mark.parametrize("metric", ["diagonal", "full", "identity"])
-def test_warns_of_truncated_search(metric, monkeypatch):
-    monkeypatch.setattr("consilience.methods.constrained.farthest.MAX_WORK", 0)
+def test_warns_of_truncated_search(metric, tune):
+    tune("methods.constrained.farthest", max_work=0)
     X, _, constraints = places()
     message = (
         r"the search for the two farthest entities was cut short because it would take too long: others may be up to "
@@ -791,9 +791,9 @@ def test_large_offset_does_not_matter(estimator):
     assert moved.cost_ == pytest.approx(plain.cost_, rel=1e-6)
 
 
-def test_penalties_are_nonnegative_after_truncated_search(monkeypatch):
+def test_penalties_are_nonnegative_after_truncated_search(tune):
     """A cannot-link joins the two farthest rows: if the search missed them, violating it would have a negative cost."""
-    monkeypatch.setattr("consilience.methods.constrained.farthest.MAX_WORK", 0)
+    tune("methods.constrained.farthest", max_work=0)
     for seed in range(20):
         X = np.random.default_rng(seed).standard_normal((30, 4))
         squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)

@@ -249,11 +249,11 @@ def larger_problem():
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_result_does_not_depend_on_blocks_and_threads(rows, n_jobs, monkeypatch):
+def test_result_does_not_depend_on_blocks_and_threads(rows, n_jobs, tune):
     problem = larger_problem()
     wanted = propagate_links(*problem)
     assert len(wanted[0].weights) > 300
-    monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
+    tune("methods.constrained.propagate", rows=rows)
     with use_threads(n_jobs):
         propagated = propagate_links(*problem)
     for links, other in zip(propagated, wanted, strict=True):

@@ -637,10 +637,9 @@ def test_array_types_of_matrices(to_kind, divergence):
 
 
 @pytest.fixture
-def _force_conjugate_gradients(monkeypatch):
+def _force_conjugate_gradients(tune):
     """Limit sets of components so that conjugate gradients take over."""
-    monkeypatch.setattr("consilience.methods.convex.proportions.MANY", 5)
-    monkeypatch.setattr("consilience.methods.convex.proportions.LARGEST_SET", 0.01)
+    tune("methods.convex.proportions", many=5, largest_set=0.01)
 
 
 @pytest.mark.usefixtures("_force_conjugate_gradients")
@@ -721,9 +720,9 @@ def test_explains_full_device(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
-def test_result_does_not_depend_on_threads(mode, monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
-    monkeypatch.setattr("consilience.methods.convex.proportions.CHUNK", 500)
+def test_result_does_not_depend_on_threads(mode, tune):
+    tune("arrays.pairwise", tile=500)
+    tune("methods.convex.proportions", chunk=500)
     views, _ = make_views(90, 2, 0.2, separation=2)
     first, *others = (fit_in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
     for other in others:
@@ -735,12 +734,11 @@ def test_result_does_not_depend_on_threads(mode, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
 @pytest.mark.parametrize("divergence", ["squared-euclidean", "precomputed"])
-def test_blocks_equal_whole(mode, divergence, monkeypatch):
+def test_blocks_equal_whole(mode, divergence, monkeypatch, tune):
     views, _ = make_views(90, 2, separation=2)
     data = views if divergence == "squared-euclidean" else cs.Views(squares(views))
     whole = fit_in_mode(mode, data, divergence=divergence)
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
+    tune("arrays.pairwise", max_cached_bytes=0, tile=700)
     monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
     blocks = fit_in_mode(mode, data, divergence=divergence)
     np.testing.assert_allclose(blocks.exemplar_weights_, whole.exemplar_weights_, atol=1e-9)
@@ -1419,8 +1417,8 @@ def test_warns_of_indefinite_kernel():
     assert model.gap_ <= 1e-6
 
 
-def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(monkeypatch):
-    monkeypatch.setattr(convex_mixture, "MAX_UPDATES", 2)
+def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(tune):
+    tune("methods.convex.algorithm", max_updates=2)
     views, _ = make_views()
     with pytest.warns(ConvergenceWarning, match="no convergence in 3 rounds"):
         model = cs.ConvexMixture(3, solver="em", inner_tol=1e-9, tol=1e9, max_iter=3).fit(views)

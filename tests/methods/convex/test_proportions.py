@@ -11,7 +11,6 @@ from scipy.spatial.distance import cdist
 
 from consilience.arrays import KernelMatrix, to_numpy
 from consilience.divergences import KullbackLeibler, Likelihood, SquaredEuclidean
-from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import proportions as module
 from consilience.methods.convex.algorithm import StackedLikelihoods, ViewLikelihoods
 from consilience.methods.convex.proportions import (
@@ -360,23 +359,23 @@ def count_conjugate_steps(monkeypatch):
     return steps
 
 
-def switch_sets_off(monkeypatch):
+def switch_sets_off(monkeypatch, tune):
     """Leave no memory for the columns of a set."""
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
-    monkeypatch.setattr(module, "LARGEST_TABLE", 0)
+    tune("methods.convex.proportions", largest_table=0)
 
 
 @pytest.mark.parametrize("sharpness", [3.0, 30.0, 300.0])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch):
+def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch, tune):
     A = likelihoods(200, sharpness)
     w = np.random.default_rng(0).random(200) if weighted else np.ones(200)
     w[:40] = 0 if weighted else 1
     w /= w.sum()
     best = objective(A, w, multiplicative(A, w, 3000))
     steps = count_conjugate_steps(monkeypatch)
-    switch_sets_off(monkeypatch)
-    monkeypatch.setattr(module, "DENSE_SHARE", 1.0)  # updates do not come first
+    switch_sets_off(monkeypatch, tune)
+    tune("methods.convex.proportions", dense_share=1.0)  # updates do not come first
     result = mixture_proportions(A, w)
     assert len(steps) >= result.n_iter - 4  # the last round has none, nor have rounds with an empty set
     assert_solved(result, A, w)
@@ -414,11 +413,11 @@ def test_conjugate_steps_with_more_components_than_points(A, start, monkeypatch)
 @pytest.mark.parametrize("sharpness", [10.0, 30.0, 100.0])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("d", [2, 5])
-def test_dense_start_matches_sets(sharpness, weighted, d, monkeypatch):
+def test_dense_start_matches_sets(sharpness, weighted, d, tune):
     A = likelihoods(300, sharpness, d=d)
     w = np.random.default_rng(0).random(300) + 0.1 if weighted else np.ones(300)
     result = mixture_proportions(A, w, tol=1e-8)
-    monkeypatch.setattr(module, "DENSE_SHARE", 2.0)
+    tune("methods.convex.proportions", dense_share=2.0)
     by_sets = mixture_proportions(A, w, tol=1e-8)
     assert_solved(result, A, w / w.sum(), tol=1e-8)
     assert result.objective == pytest.approx(by_sets.objective, abs=2e-8)
@@ -442,10 +441,10 @@ def test_components_removed_too_early_return():
     np.testing.assert_allclose(result.q, expected.q, atol=1e-5)
 
 
-def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch):
+def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch, tune):
     A = likelihoods(400, 30.0)
     expected = mixture_proportions(A)
-    monkeypatch.setattr("consilience.methods.convex.conjugate.MAX_STEPS", 1)
+    tune("methods.convex.conjugate", max_steps=1)
     monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     steps = count_conjugate_steps(monkeypatch)
     result = mixture_proportions(A)
@@ -454,10 +453,10 @@ def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch):
     assert result.objective == pytest.approx(expected.objective, abs=1e-6)
 
 
-def test_large_sets_switch_to_conjugate_steps(monkeypatch):
+def test_large_sets_switch_to_conjugate_steps(monkeypatch, tune):
     A = likelihoods(700, 100.0)
     expected = mixture_proportions(A).objective
-    monkeypatch.setattr(module, "LARGEST_SET", 20.0)
+    tune("methods.convex.proportions", largest_set=20.0)
     steps = count_conjugate_steps(monkeypatch)
     result = mixture_proportions(A)
     assert 0 < len(steps) < result.n_iter - 1
@@ -547,9 +546,9 @@ def test_divergence_matrix(divergence, cached):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("cached", [True, False])
 @pytest.mark.parametrize("span", [16, 100, 1000])
-def test_products_are_summed_in_float64(to_kind, cached, dtype, span, monkeypatch):
-    monkeypatch.setattr(convex_mixture, "FLOAT32_SPAN", span)
-    monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", 3000)
+def test_products_are_summed_in_float64(to_kind, cached, dtype, span, tune):
+    tune("methods.convex.algorithm", float32_span=span)
+    tune("arrays.parallel", device_block=3000)
     rng = np.random.default_rng(0)
     X, entities = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
     measure = SquaredEuclidean().learn(to_kind(X))
@@ -590,8 +589,8 @@ def test_more_rounds_and_smaller_tol_improve():
 
 
 @pytest.mark.parametrize("largest", [0.01, 500.0])
-def test_stops_at_rounding_without_convergence(largest, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_SET", largest)
+def test_stops_at_rounding_without_convergence(largest, tune):
+    tune("methods.convex.proportions", largest_set=largest)
     A = likelihoods(30, 3.0)
     result = mixture_proportions(A, tol=-1.0)
     assert result.n_iter < 1000

@@ -17,7 +17,6 @@ from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import SeedMeasure, find_nearest_seed, make_seeder, partition_from_init
 from consilience.methods.common.statistics import ClusterSumCollector, ClusterSums
-from consilience.methods.kmeans import algorithm
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
 from consilience.rows import LocalShards
@@ -355,14 +354,14 @@ def test_views_may_have_the_names_of_what_is_cached(n, name):
 
 
 @pytest.mark.parametrize("size", [1.0, 1e18])
-def test_sums_that_are_updated_equal_sums_of_all_rows(size, monkeypatch):
+def test_sums_that_are_updated_equal_sums_of_all_rows(size, tune):
     rng = np.random.default_rng(0)
     blocks = [rng.standard_normal((6000, 8)) for _ in range(3)]
     blocks[1][::1000] *= size  # rounding errors of such rows must not stay where they were
     blocks[2][:5000] = np.nan
     views = cs.Views({"a": blocks[0], "b": blocks[1], "c": blocks[2]})
     updated = cs.MultiViewKMeans(7, n_init=1, random_state=0, max_iter=30).fit(views)
-    monkeypatch.setattr(algorithm, "MOST_UPDATES", 1)
+    tune("methods.kmeans.algorithm", most_updates=1)
     expected = cs.MultiViewKMeans(7, n_init=1, random_state=0, max_iter=30).fit(views)
     np.testing.assert_array_equal(updated.labels_, expected.labels_)
     np.testing.assert_allclose(updated.cost_, expected.cost_, rtol=1e-9)

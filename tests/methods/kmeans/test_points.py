@@ -37,8 +37,8 @@ def test_centers_are_the_means_of_their_points():
     np.testing.assert_allclose(clusters.centers, [X[labels == j].mean(axis=0) for j in range(6)], atol=1e-9)
 
 
-def test_result_does_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
+def test_result_does_not_depend_on_the_number_of_threads(tune):
+    tune("arrays.parallel", least_chunk=100)
     X = draw_points(3000)
     for n_init in (1, 5):
         options = OPTIONS | {"n_init": n_init}
@@ -62,8 +62,8 @@ def test_too_few_distinct_points_leave_clusters_empty():
     np.testing.assert_allclose(clusters.measure_distances(X).min(axis=1), 0, atol=1e-12)
 
 
-def test_seeds_are_drawn_from_a_sample_of_many_points(monkeypatch):
-    monkeypatch.setattr("consilience.methods.kmeans.points.MOST_SAMPLED", 100)
+def test_seeds_are_drawn_from_a_sample_of_many_points(tune):
+    tune("methods.common.starts", most_sampled=100)
     X = draw_points(2000)
     whole = KMeans(6, n_init=10, random_state=0).fit(X).inertia_
     assert np.sum(cluster_points(X, 6, **OPTIONS).measure_distances(X).min(axis=1) ** 2) <= whole * 1.01

@@ -86,15 +86,14 @@ def test_rounds_do_not_depend_on_the_order_of_views():
     assert max(sine(a.U, b.U) for a, b in zip(straight, turned, strict=True)) < 1e-8
 
 
-def test_blocks_and_float32_give_the_same_embedding(monkeypatch):
+def test_blocks_and_float32_give_the_same_embedding(tune):
     blocks = blocks_of(3)
     whole = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     single = rounds_of(
         [Gaussian().build_operator(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2
     )[-1]
-    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
-    monkeypatch.setattr("consilience.arrays.pairwise.SYMMETRIC_TILE", 1000)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 1000)
+    tune("arrays.pairwise", max_cached_bytes=0, symmetric_tile=1000)
+    tune("methods.spectral.algorithm", search_block=1000)
     cut = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     for a, b, c in zip(whole, cut, single, strict=True):
         assert sine(a.U, b.U) < 1e-10
@@ -103,15 +102,15 @@ def test_blocks_and_float32_give_the_same_embedding(monkeypatch):
 
 
 @pytest.mark.parametrize("searched", [50, 1 << 22])
-def test_find_smallest_entry(searched, monkeypatch):
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", searched)
+def test_find_smallest_entry(searched, tune):
+    tune("methods.spectral.algorithm", search_block=searched)
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((2, 70, 3))
     S = (A @ B.T + B @ A.T) / 2
     assert find_smallest_entry(A, B, True, rng) == pytest.approx(S.min(), rel=1e-12)
     sampled = find_smallest_entry(A, B, False, rng)  # all rows are in the sample of so few
     assert sampled == pytest.approx(S.min(), rel=1e-12)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SHIFT_SAMPLE", 10)
+    tune("methods.spectral.algorithm", shift_sample=10)
     assert S.min() <= find_smallest_entry(A, B, False, rng) <= np.median(S)
 
 
@@ -168,11 +167,11 @@ def test_isolated_entity_stays_at_zero():
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(), Gaussian(0.5), NearestNeighbors(15, "euclidean"), Linear()])
-def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, monkeypatch):
+def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, tune):
     X = blocks_of(1)[0]
     operator = affinity.build_operator(X, np.random.default_rng(0))
     dense = embed_view(operator, 4, np.random.default_rng(0))
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.MAX_DENSE", 0)
+    tune("methods.spectral.eigen", max_dense=0)
     iterative = embed_view(operator, 4, np.random.default_rng(0))
     assert dense.converged
     assert iterative.converged
@@ -182,8 +181,8 @@ def test_first_eigenvectors_do_not_depend_on_the_solver(affinity, monkeypatch):
 
 
 @pytest.mark.parametrize("max_dense", [0, 400])
-def test_similarities_of_few_dimensions_leave_columns_of_zeros(max_dense, monkeypatch):
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.MAX_DENSE", max_dense)
+def test_similarities_of_few_dimensions_leave_columns_of_zeros(max_dense, tune):
+    tune("methods.spectral.eigen", max_dense=max_dense)
     operator = Linear().build_operator(np.abs(blocks_of(1)[0][:, :2]), np.random.default_rng(0))
     embedding = embed_view(operator, 6, np.random.default_rng(0))
     assert embedding.U.shape == (150, 6)

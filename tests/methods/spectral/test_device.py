@@ -212,10 +212,8 @@ def test_eigenvectors_and_rounds_fetch_no_large_arrays(affinity, missing, monkey
     assert max(np.prod(shape) for shape in transferred) < N
 
 
-def test_bandwidth_is_computed_on_the_device(monkeypatch):
-    monkeypatch.setattr("consilience.affinities.gaussian.MAX_SORTED", 50)
-    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 10)
-    monkeypatch.setattr("consilience.affinities.gaussian.MAX_UNSAMPLED", 1)
+def test_bandwidth_is_computed_on_the_device(tune):
+    tune("affinities.gaussian", max_sorted=50, median_sample=10, max_unsampled=1)
     X = np.random.default_rng(0).standard_normal((N, 3))
     with count_transfers() as fetched:
         kernel = Gaussian().learn(put_on_device(X))

@@ -90,13 +90,13 @@ def test_close_eigenvalues():
     assert top.values[0] == pytest.approx(1, abs=1e-13)
 
 
-def test_next_eigenvalue_and_convergence(monkeypatch):
+def test_next_eigenvalue_and_convergence(tune):
     A = make_matrix(np.arange(1.0, 61.0))
     top = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
     np.testing.assert_allclose(top.values, [60, 59, 58, 57], atol=1e-9)
     assert 50 < top.next_eigenvalue <= 56 + 1e-9
     assert top.converged
-    monkeypatch.setattr("consilience.methods.spectral.eigen.MAX_PRODUCTS", 2)
+    tune("methods.spectral.eigen", max_products=2)
     A, _ = make_path_graph(500)
     assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).converged
 

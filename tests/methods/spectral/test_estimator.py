@@ -234,9 +234,9 @@ def test_auto_rounds_only_for_unaligned_views():
     assert strangers.n_iter_ == 1
 
 
-def test_result_does_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 500)
+def test_result_does_not_depend_on_threads(tune):
+    tune("arrays.pairwise", tile=500)
+    tune("methods.spectral.algorithm", search_block=500)
     views, _ = some_views(0.2, separation=2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):
         first, *others = (fit_model(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
@@ -346,21 +346,21 @@ def test_affinities_per_view():
     assert model.affinities_["view2"] == NearestNeighbors(14, "euclidean")
 
 
-def test_auto_uses_approximate_neighbors_of_many_entities(monkeypatch):
+def test_auto_uses_approximate_neighbors_of_many_entities(tune):
     views, _ = some_views()
-    monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
+    tune("affinities.choose", exact_up_to=100)
     model = fit_model(views)
     assert all(affinity == NearestNeighbors(14, "euclidean", True) for affinity in model.affinities_.values())
 
 
-def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch):
+def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch, tune):
     views, _ = some_views()
     stored = {}
     for name, X in views.items():
         np.save(tmp_path / f"{name}.npy", X)
         stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
     assert fit_model(stored).affinities_ == fit_model(views).affinities_
-    monkeypatch.setattr("consilience.affinities.choose.READ_UP_TO", 100)
+    tune("affinities.choose", read_up_to=100)
     monkeypatch.setattr("consilience.methods.common.input_checks.read_whole", None)
     message = r"view 'view0' is not in memory: affinity='auto' leaves its 200 rows where they are and uses Landmarks\("
     with pytest.warns(UserWarning, match=message):

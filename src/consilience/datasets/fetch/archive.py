@@ -24,11 +24,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..._tuning import Tuning
 from ...data.inputs import ViewInput
 from .remote import ParsedData, build_csr, make_unique, to_whole_numbers
 
-MAX_MEMBER_BYTES = 2**28  # of one file; the largest that is read has a tenth of it
-MAX_ARCHIVE_BYTES = 2**31  # of all files together, read or not
+tuning = Tuning(
+    max_member_bytes=2**28,  # of one file; the largest that is read has a tenth of it
+    max_archive_bytes=2**31,  # of all files together, read or not
+)
 READ_FAILURES = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError),
     *(MemoryError, OverflowError, UnicodeError),
@@ -70,7 +73,7 @@ def _read_archive(file: IO[bytes], archive_name: str, names: tuple[str, ...]) ->
         total += member.size
         key = PurePosixPath(member.name).name if names else member.name
         is_wanted = key in names and key not in contents if names else not PurePosixPath(key).name.startswith("._")
-        if total > MAX_ARCHIVE_BYTES or (is_wanted and member.size > MAX_MEMBER_BYTES):
+        if total > tuning.max_archive_bytes or (is_wanted and member.size > tuning.max_member_bytes):
             raise ValueError(f"{archive_name} claims to hold more than a data set does ({member.name}): it is not read")
         if is_wanted:
             contents[key] = member.read()
@@ -104,7 +107,9 @@ def _list_tar(file: IO[bytes]) -> Iterator[Member]:
 class BoundedStream:
     """A stream that limits how much is read, whatever sizes a header declares."""
 
-    def __init__(self, file: IO[bytes], max_read: int = MAX_MEMBER_BYTES, end: int = 2 * MAX_ARCHIVE_BYTES) -> None:
+    def __init__(
+        self, file: IO[bytes], max_read: int = tuning.max_member_bytes, end: int = 2 * tuning.max_archive_bytes
+    ) -> None:
         self._file, self._max_read, self._end = file, max_read, end
         self.tell = file.tell
 
@@ -135,7 +140,7 @@ def read_copy(path: Path, view_names: Mapping[str, str] | None = None) -> Parsed
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = [info.file_size for info in archive.infolist()]
-        if max(sizes, default=0) > MAX_MEMBER_BYTES or sum(sizes) > MAX_ARCHIVE_BYTES:
+        if max(sizes, default=0) > tuning.max_member_bytes or sum(sizes) > tuning.max_archive_bytes:
             raise ValueError(f"it claims to hold {sum(sizes):,} bytes, more than a data set does")
         with np.load(path, allow_pickle=False) as arrays:
             parsed = _parse_copy(arrays, view_names)

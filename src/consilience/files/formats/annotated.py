@@ -20,6 +20,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..._tuning import Tuning
 from .base import FileCollection, FileFormat, FileMatrix, InputFile
 from .columns import to_objects
 from .hdf5_child import split_annotated
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
-START_SECONDS = 30  # processor time that reading a file of any length may take
+tuning = Tuning(start_seconds=30)  # processor time that reading a file of any length may take
 BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are read at 50 times this speed or more
 
 
@@ -77,7 +78,7 @@ def _run_child(
     path: InputFile, package: str, job: dict[str, Any], build: Callable[[dict[str, Any], IO[bytes]], T]
 ) -> T:
     """Let a child process work on the file, and return what `build` makes of its answer."""
-    seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
+    seconds = tuning.start_seconds + path.n_bytes // BYTES_PER_SECOND
     job |= {"path": os.fspath(path), "package": package, "seconds": seconds}
     job |= {"parent": os.getpid(), "sys_path": sys.path}
     # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.

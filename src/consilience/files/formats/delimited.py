@@ -13,7 +13,7 @@ import numpy as np
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import check_unique_columns, has_codes, is_number, to_objects
 from .marks import MarkEvidence, join_groups, parse_cells
-from .text import MAX_LINE_LENGTH, open_text, read_lines
+from .text import open_text, read_lines, tuning
 
 DELIMITERS = (",", "\t", ";", "|")
 SEPARATOR = re.compile(r'"?sep=(.)\1*"?\s*', re.IGNORECASE)  # Excel's statement of the delimiter, before the header
@@ -47,7 +47,7 @@ def _read_once(
     failed: set[str] = set()
     codes: set[str] = set()
     evidence = MarkEvidence()
-    previous_limit = csv.field_size_limit(MAX_LINE_LENGTH)
+    previous_limit = csv.field_size_limit(tuning.max_line_length)
     try:
         with open_text(path) as text:
             delimiter, rows = _split_lines(path, text, options.delimiter)

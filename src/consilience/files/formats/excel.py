@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from ..._tuning import Tuning
 from .base import FileFormat, FileTable, InputFile, TableOptions
 from .columns import check_unique_columns, has_codes, is_number
 from .marks import interpret_marks, parse_column
 
-MIN_ALLOWED_BYTES = 2**28  # decompressed size that a workbook of any length may have
+tuning = Tuning(min_allowed_bytes=2**28)  # decompressed size that a workbook of any length may have
 MAX_RATIO = 100  # decompressed size of a larger one per byte of the file; repetitive sheets have 10 to 30
 MAX_EMPTY_CELLS = 2**25  # area of a sheet beyond its cells: one stray cell at the end of a sheet takes up all memory
 HEADER_SHARE = 0.5  # of the columns that have names in the header; a row with fewer cells above it is a title
@@ -109,7 +110,7 @@ def _check_archive(path: InputFile) -> None:
     try:
         with zipfile.ZipFile(path.location) as archive:
             n_bytes = sum(member.file_size for member in archive.infolist())
-            allowed = max(MIN_ALLOWED_BYTES, MAX_RATIO * path.n_bytes)
+            allowed = max(tuning.min_allowed_bytes, MAX_RATIO * path.n_bytes)
             if n_bytes > allowed:
                 raise ValueError(
                     f"{path} would unpack to {n_bytes:,} bytes, which is not plausible for a file of {path.n_bytes:,} "

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from ..._tuning import Tuning
 from .base import InputFile
 
-MAX_LINE_LENGTH = 64 * 2**20  # characters; a longer line means a file without line ends
+tuning = Tuning(max_line_length=64 * 2**20)  # characters; a longer line means a file without line ends
 READ_ERRORS = (EOFError, OSError, zlib.error)  # raised by truncated and damaged compressed files
 FOREIGN_SIGNATURES = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file?)",
@@ -97,12 +98,12 @@ def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
     while True:
         number += 1
         try:
-            line = text.readline(MAX_LINE_LENGTH)
+            line = text.readline(tuning.max_line_length)
         except (UnicodeDecodeError, *READ_ERRORS) as error:
             raise _explain_error(path, number, error) from error
         if not line:
             return
-        if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):
+        if len(line) == tuning.max_line_length and not line.endswith("\n"):
             raise ValueError(f"{path}: line {number} is longer than 64 MiB: is this a text file with line ends?")
         if "\x00" in line:
             raise ValueError(f"{path} is not text: line {number} holds a zero byte")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._tuning import Tuning
 from ...arrays import (
     Array,
     add_label_sums,
@@ -28,10 +29,12 @@ from ...arrays import (
 from ...divergences import Cosine
 
 LINKAGES = ("single", "complete", "average")  # in the order of their numbers in the kernels
-MERGES_PER_STATE = 1000  # between checks for Ctrl-C and progress reports
-BLOCK = 1 << 18  # distances that a thread computes at a time, which fit the cache
+tuning = Tuning(
+    merges_per_state=1000,  # between checks for Ctrl-C and progress reports
+    block=1 << 18,  # distances that a thread computes at a time, which fit the cache
+    least_rows=32,  # a product of fewer rows is slow
+)
 LEAST_BLOCKS = 4  # of which each has distances to the entities of later blocks only
-LEAST_ROWS = 32  # a product of fewer rows is slow
 
 
 class ViewDistances(ABC):
@@ -61,7 +64,7 @@ class ViewDistances(ABC):
     def split_rows(self) -> list[slice]:
         """Split the entities so that neither a block of distances nor its dense rows take much memory."""
         n, n_columns = self.matrix.shape
-        n_rows = max(LEAST_ROWS, min(BLOCK // max(n, n_columns), n // LEAST_BLOCKS))
+        n_rows = max(tuning.least_rows, min(tuning.block // max(n, n_columns), n // LEAST_BLOCKS))
         return split_slice(slice(0, n), -(-n // n_rows))
 
 
@@ -179,7 +182,7 @@ def iterate_merges(views: Sequence[ViewDistances], linkage: str) -> Iterator[Den
     sizes, nodes = np.ones(n, np.int64), np.arange(n)
     merges = np.empty((n - 1, 2), np.int64), np.empty(n - 1), np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
     start, n_slots, number = 0, n, LINKAGES.index(linkage)
-    for stop in (*range(0, n - 1, MERGES_PER_STATE), n - 1):
+    for stop in (*range(0, n - 1, tuning.merges_per_state), n - 1):
         n_slots = merge_clusters(start, stop, n_slots, number, tables, bounds, nearest, members, sizes, nodes, *merges)
         start = stop
         yield Dendrogram(*(column[:stop] for column in merges))

@@ -27,7 +27,6 @@ from ..common.run import progress
 from ..common.validation import StrOptions, check_parameters, share_constraints
 from .algorithm import (
     LINKAGES,
-    MERGES_PER_STATE,
     METRICS,
     Dendrogram,
     ViewDistances,
@@ -35,6 +34,7 @@ from .algorithm import (
     cut_dendrogram,
     find_nearest_clusters,
     iterate_merges,
+    tuning,
 )
 
 ROUNDING = 1e-5  # errors in precomputed distances, relative to the largest, that are tolerated
@@ -183,7 +183,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         if free is not None and needed > free:
             raise MemoryError(explain(f"but {free / 2**30:.1f} GiB are free"))
         try:
-            n_rounds = n // MERGES_PER_STATE + 2
+            n_rounds = n // tuning.merges_per_state + 2
             with progress(type(self).__name__, 1, bool(self.verbose), n_rounds) as show:
                 for i, tree in enumerate(iterate_merges(distances, self.linkage), 1):
                     show(0, i, {"merges": len(tree.children), "of": n - 1})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from array_api_compat import device
 
+from ..._tuning import Tuning
 from ...arrays import (
     Array,
     add_arrays,
@@ -36,8 +37,10 @@ from ..common.statistics import NO_LABEL
 if TYPE_CHECKING:
     from .priors import Prior
 
-WORKSPACE = 1 << 16  # numbers per block: they stay in the cache from one step to the next
-PIECE = 1 << 17  # posteriors that a thread computes at a time
+tuning = Tuning(
+    workspace=1 << 16,  # numbers per block: they stay in the cache from one step to the next
+    piece=1 << 17,  # posteriors that a thread computes at a time
+)
 LOAD = 1 << 22  # stored numbers that are read at a time
 ROOMY = 4  # factor on both in large shards
 LOG_PROB = "log_prob"  # under which a shard caches log-densities
@@ -308,7 +311,7 @@ def iterate_posteriors(
 
 def choose_posterior_span(shard: Shard, n_clusters: int) -> int:
     """Choose how many rows to process at a time: their posteriors fit the cache, but sums per span are worth it."""
-    n, n_rows, worth = len(shard), enlarge(PIECE, len(shard) * n_clusters) // n_clusters, 1
+    n, n_rows, worth = len(shard), enlarge(tuning.piece, len(shard) * n_clusters) // n_clusters, 1
     for view in shard.views.values():
         if not is_on_host(view.X):
             return n
@@ -328,7 +331,7 @@ def split_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bo
     n, n_values = X.shape[0], X.shape[0] * family.values_per_row(X, n_clusters)
     if family.works_in_blocks(X, n_clusters):
         return [slice(0, n)]
-    n_blocks = -(-n_values // choose_block_size(X, enlarge(WORKSPACE, n_values)))
+    n_blocks = -(-n_values // choose_block_size(X, enlarge(tuning.workspace, n_values)))
     if with_sums:
         n_blocks = min(n_blocks, count_stored(X) // (16 * X.shape[1]))
     return split_slice(slice(0, n), max(1, min(n, n_blocks)))

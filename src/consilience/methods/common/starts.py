@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._tuning import Tuning
 from ...arrays import (
     Array,
     Scorer,
@@ -35,9 +36,11 @@ from ...rows import Shard, Shards, ViewRows, join_blocks
 from .run import draws_starts
 from .statistics import NO_LABEL, ClusterSumCollector, ClusterSums, compute_divergences
 
-MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and each seed takes a pass over them
-MOST_VALUES = 1 << 27  # numbers that the rows of these entities may have
-LEAST_SAMPLED = 10  # entities per cluster, however many values they have
+tuning = Tuning(
+    most_sampled=1 << 18,  # entities that seeds are chosen from: more are no better, and each seed passes over them
+    most_values=1 << 27,  # numbers that the rows of these entities may have
+    least_sampled=10,  # entities per cluster, however many values they have
+)
 MOST_PRODUCTS = 1 << 20  # of entities and candidates that are compared at a time if several starts are drawn together
 N_SEEDS = 8  # seeds that entities are compared with at a time
 Measure = Callable[[np.ndarray], Array]  # positions of seeds -> divergence of all entities from each seed
@@ -392,7 +395,9 @@ def sample_seed_entities(
     sample has, and at least one per class.
     """
     n, n_values = len(shards), sum(count_stored(view.X) for view in shards.views.values())
-    wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
+    wanted = max(
+        min(tuning.most_sampled, n * tuning.most_values // max(1, n_values)), tuning.least_sampled * n_clusters
+    )
     rows = None if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
     if rows is not None and fixed_labels is not None:
         labeled = rng.permutation(np.flatnonzero(fixed_labels >= 0))[:wanted]

@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-BLOCK, WIDTH = 512, 8192  # size of a block of distances: rows, and rows they are compared with
-MAX_WORK = 4e9  # multiplications allowed for the exact searches of one round, about a second
+from ..._tuning import Tuning
+
+tuning = Tuning(
+    block=512,  # size of a block of distances: rows, and rows they are compared with
+    max_work=4e9,  # multiplications allowed for the exact searches of one round, about a second
+)
+WIDTH = 8192  # size of a block of distances: rows, and rows they are compared with
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,13 @@ def find_farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), wor
     limits = np.searchsorted(-sorted_norms, sorted_norms * (1 + 1e-9) - np.sqrt(square), side="right")
     n_rows = int(np.sum(limits > np.arange(len(norms))))
     work = float(np.sum(np.maximum(limits[:n_rows] - np.arange(n_rows), 0))) * X.shape[1]
-    if work > work_share * MAX_WORK:
+    if work > work_share * tuning.max_work:
         return FarthestPair(first, second, square, float(4 * sorted_norms[0] ** 2))
-    for start in range(0, n_rows, BLOCK):
+    for start in range(0, n_rows, tuning.block):
         limit = np.searchsorted(-sorted_norms, sorted_norms[start] * (1 + 1e-9) - np.sqrt(square), side="right")
         if limit <= start:
             break
-        rows = order[start : min(start + BLOCK, n_rows)]
+        rows = order[start : min(start + tuning.block, n_rows)]
         for begin in range(start, limit, WIDTH):
             others = order[begin : min(begin + WIDTH, limit)]
             squares = compute_squared_distances(X, rows, others, mean)

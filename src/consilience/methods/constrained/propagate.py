@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..._tuning import Tuning
 from ...arrays import available_memory, map_chunks, split_slice
 from ...data import Constraints
 from ...data.links import PAIR_BYTES, Links, check_pairs_fit, compact_pairs, list_partners
@@ -26,7 +27,7 @@ from .cluster_metrics import ClusterMetric
 from .pairwise import ConstrainedState
 
 GAMMA = 1e-6  # of the paper
-ROWS = 64  # sources or targets that a thread handles at a time
+tuning = Tuning(rows=64)  # sources or targets that a thread handles at a time
 
 
 class ClusterShapes(NamedTuple):
@@ -113,7 +114,7 @@ def compute_influence(
         widths = np.exp(-0.5 * np.sum(source_points**2, axis=1))  # g, by Eq 4: 1 at the center
         radii = 2 * widths * np.log(odds[members]) * (1 + 1e-9)
 
-        chunks = split_slice(slice(0, len(members)), -(-len(members) // ROWS))
+        chunks = split_slice(slice(0, len(members)), -(-len(members) // tuning.rows))
         results = map_chunks(partial(find_targets, target_points, source_points, widths, radii), chunks)
         for rows, (counts, reached, heights) in zip(chunks, results, strict=True):
             parts.append((np.repeat(members[rows], counts), order[reached], heights))
@@ -159,7 +160,7 @@ def combine_links(influence: SourceInfluence, links: Links, n_sources: int, n_ta
         )
 
     for count, chunk_pairs, chunk_weights in map_chunks(
-        spread_chunk, split_slice(slice(0, n_targets), -(-n_targets // ROWS))
+        spread_chunk, split_slice(slice(0, n_targets), -(-n_targets // tuning.rows))
     ):
         n_pairs += count
         if n_pairs > max_pairs:

@@ -18,16 +18,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from ..._tuning import Tuning
 from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
 from ...arrays.namespace import concat_blocks
 from .components import as_float64, divide_weights, expand_to_all, log_sum_exp, number_present, replace_nonpositive
 from .proportions import Proportions, iterate_proportions, iterate_updates, mixture_proportions
 
 MAX_SOLVER_ROUNDS = 1000  # within a round of the view weights
-MAX_UPDATES = 100_000  # the paper's, within a round of the view weights
+tuning = Tuning(
+    max_updates=100_000,  # the paper's, within a round of the view weights
+    float32_span=256,  # products of float32 numbers that a device sums in float32
+)
 NEWTON_STEPS = 10  # for view weights at their lower bound
 FLOOR_ERROR = 1e-12  # by which such a weight may be too low
-FLOAT32_SPAN = 256  # products of float32 numbers that a device sums in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +130,10 @@ def multiply_tile(tile: Array, vector: Array) -> Array:
     if not is_float32_on_device(tile):
         return as_float64(tile) @ vector
     unit, vector = scale_to_largest(vector, tile)
-    n, whole = tile.shape[0], tile.shape[1] // FLOAT32_SPAN * FLOAT32_SPAN
-    n_spans = whole // FLOAT32_SPAN
-    spans = xp.permute_dims(xp.reshape(tile[:, :whole], (n, n_spans, FLOAT32_SPAN)), (1, 0, 2))
-    sums = spans @ xp.reshape(vector[:whole], (n_spans, FLOAT32_SPAN, 1))
+    n, whole = tile.shape[0], tile.shape[1] // tuning.float32_span * tuning.float32_span
+    n_spans = whole // tuning.float32_span
+    spans = xp.permute_dims(xp.reshape(tile[:, :whole], (n, n_spans, tuning.float32_span)), (1, 0, 2))
+    sums = spans @ xp.reshape(vector[:whole], (n_spans, tuning.float32_span, 1))
     return unit * (xp.sum(sums[:, :, 0], axis=0, dtype=xp.float64) + as_float64(tile[:, whole:] @ vector[whole:]))
 
 
@@ -146,10 +149,10 @@ def multiply_transposed_tile(vector: Array, tile: Array) -> Array:
     if not is_float32_on_device(tile):
         return vector @ as_float64(tile)
     unit, vector = scale_to_largest(vector, tile)
-    whole, m = tile.shape[0] // FLOAT32_SPAN * FLOAT32_SPAN, tile.shape[1]
-    n_spans = whole // FLOAT32_SPAN
-    spans = xp.reshape(tile[:whole, :], (n_spans, FLOAT32_SPAN, m))
-    sums = xp.reshape(vector[:whole], (n_spans, 1, FLOAT32_SPAN)) @ spans
+    whole, m = tile.shape[0] // tuning.float32_span * tuning.float32_span, tile.shape[1]
+    n_spans = whole // tuning.float32_span
+    spans = xp.reshape(tile[:whole, :], (n_spans, tuning.float32_span, m))
+    sums = xp.reshape(vector[:whole], (n_spans, 1, tuning.float32_span)) @ spans
     return unit * (xp.sum(sums[:, 0, :], axis=0, dtype=xp.float64) + as_float64(vector[whole:] @ tile[whole:, :]))
 
 
@@ -321,7 +324,7 @@ def solve_proportions(problem: MixtureProblem, w: Array, q: Array) -> Proportion
     if problem.inner_tol is None:
         return mixture_proportions(problem.A, w, start=q, tol=problem.gap, max_iter=MAX_SOLVER_ROUNDS)
     w = w / namespace(w).sum(w)
-    return deque(islice(iterate_updates(problem.A, w, q, problem.inner_tol), MAX_UPDATES), maxlen=1).pop()
+    return deque(islice(iterate_updates(problem.A, w, q, problem.inner_tol), tuning.max_updates), maxlen=1).pop()
 
 
 def compute_log_joint(problem: MixtureProblem, q: Array, weights: np.ndarray) -> Array:

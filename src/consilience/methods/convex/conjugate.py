@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..._tuning import Tuning
 from ...arrays import Array, keep_where, namespace
 from ...arrays.namespace import fetch_numbers
 from .components import (
@@ -24,7 +25,9 @@ from .quadratic import ExchangeRule
 HALVINGS = 10  # of a conjugate gradient step
 UPDATE_HALVINGS = 40  # of the multiplicative update, which is tried next
 FLAT = 1e-12  # curvature along a direction, in the metric, that counts as zero
-MAX_STEPS = 300  # of conjugate gradients, and exchanges between components that are free and those fixed at zero
+tuning = Tuning(
+    max_steps=300  # of conjugate gradients, and exchanges between components that are free and those fixed at zero
+)
 MAX_DAMPED_STEPS = 3000
 LEAST_METRIC = 0.01  # of damped steps for components of zero proportion, relative to the mean proportion
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, relative to the first
@@ -49,7 +52,7 @@ def take_conjugate_step(
     n, gap = q.shape[0], max(float(xp.max(g)) - 1, 0.0)
     diagonal = A.squared_sums(scale)
     free = (q > 0) | (g > 1) if damped else g - 1 > -diagonal * q  # the latter: those that a diagonal step leaves
-    metric, n_steps = 1 / replace_nonpositive(diagonal), MAX_STEPS
+    metric, n_steps = 1 / replace_nonpositive(diagonal), tuning.max_steps
     if damped:
         metric, n_steps = xp.minimum(metric, q + LEAST_METRIC / n), MAX_DAMPED_STEPS
     minimum = minimize_by_conjugate_gradients(

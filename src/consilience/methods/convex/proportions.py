@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._numbers import is_real
+from ..._tuning import Tuning
 from ...arrays import Array, asarray_like, is_array, is_on_host, map_chunks, namespace, split_slice, to_numpy
 from ...arrays.namespace import fetch_numbers
 from .components import (
@@ -50,14 +51,16 @@ MIN_NEW = 50  # components that may join per round; or as many as the set has, i
 SIMILAR = 0.9  # cosine above which one of two components has to wait for the next round
 NEWTON_STEPS = 20
 SHORTEST_STEP = 1e-8
-MANY = 150  # size of a set that should hold SPARSE_SHARE of the proportions, or the solution is not sparse
+tuning = Tuning(
+    many=150,  # size of a set that should hold SPARSE_SHARE of the proportions, or the solution is not sparse
+    dense_share=0.125,  # share of the components that, if the points tell so many apart, makes updates come first
+    largest_set=500.0,  # squared size of a set over the number of components above which gradients are faster
+    largest_table=1 << 26,  # values in the columns of a set
+    chunk=1 << 20,  # values of a table that a thread handles at a time
+)
 SPARSE_SHARE = 0.75
 SPARSE_START = 0.75  # share of the components that a sparse start may have
-DENSE_SHARE = 0.125  # share of the components that, if the points tell so many apart, makes updates come first
-LARGEST_SET = 500.0  # squared size of a set over the number of components above which gradients are faster
-LARGEST_TABLE = 1 << 26  # values in the columns of a set
 STALLED = 10  # rounds without progress after which rounding leaves nothing to gain
-CHUNK = 1 << 20  # values of a table that a thread handles at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +150,7 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
 
     Ends when rounding leaves nothing to gain.
     """
-    xp, largest, many = namespace(q), limit_set_size(A.shape), MANY
+    xp, largest, many = namespace(q), limit_set_size(A.shape), tuning.many
     is_dense, damped, n_iter = False, False, 0
     if int(xp.count_nonzero(q)) <= min(largest, SPARSE_START * q.shape[0]):
         active, n_iter = ActiveSet.start(A, q), 1
@@ -157,7 +160,7 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
         start = evaluate_proportions(A, w, q)
         refuse_impossible(w, start.Q)
         active = ActiveSet.from_mixture(start.q, start.Q)
-        if estimate_n_components(A, w, start) > max(MANY, DENSE_SHARE * q.shape[0]):
+        if estimate_n_components(A, w, start) > max(tuning.many, tuning.dense_share * q.shape[0]):
             evaluation = start
             for evaluation, is_settled in approach_dense_solution(A, w, start):
                 if is_settled:
@@ -188,7 +191,7 @@ def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Pro
             *mixture, is_dense = take_conjugate_step(A, w, state.q, Q, g, damped=damped)
             active = ActiveSet.from_mixture(*mixture)
             if not is_dense:  # conjugate gradients do not converge, so only memory limits the set from here on
-                largest, many, damped = max(largest, LARGEST_TABLE // A.shape[0]), A.shape[1], True
+                largest, many, damped = max(largest, tuning.largest_table // A.shape[0]), A.shape[1], True
         else:
             active = active.add_components(A, w, g).improve(w, SUBPROBLEM_GAP * state.gap)
 
@@ -306,7 +309,7 @@ def compute_gram(columns: Array) -> np.ndarray:
     """Compute the products of all columns, on the host; blocks of rows are shared by the threads."""
     if not is_on_host(columns):
         return to_numpy(columns.T @ columns)
-    blocks = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
+    blocks = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // tuning.chunk)))
     return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], blocks))
 
 
@@ -333,8 +336,8 @@ def search_line(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarr
 def limit_set_size(shape: tuple[int, int]) -> int:
     """Size of a set above which gradients are faster, or its columns take too much memory."""
     n_points, n_components = shape
-    fastest = max(MANY, min((LARGEST_SET * n_components) ** 0.5, n_components / 2))
-    return int(min(fastest, max(MIN_NEW, LARGEST_TABLE / n_points)))
+    fastest = max(tuning.many, min((tuning.largest_set * n_components) ** 0.5, n_components / 2))
+    return int(min(fastest, max(MIN_NEW, tuning.largest_table / n_points)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,7 +358,7 @@ class LikelihoodTable:
         return self.matrix.T
 
     def squared_sums(self, r: np.ndarray) -> np.ndarray:
-        blocks = split_slice(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
+        blocks = split_slice(slice(0, len(r)), max(1, min(len(r), self.matrix.size // tuning.chunk)))
         return reduce(np.add, map_chunks(lambda rows: r[rows] @ self.matrix[rows] ** 2, blocks))
 
     def columns(self, components: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import device
 
+from ..._tuning import Tuning
 from ...arrays import (
     Array,
     Scorer,
@@ -27,6 +28,7 @@ from ...arrays import (
     is_on_host,
     keep_where,
     namespace,
+    parallel,
     sum_costs,
     take_dense_rows,
     to_numpy,
@@ -34,13 +36,12 @@ from ...arrays import (
 from ...arrays.dense_verbs import choose_n_rows
 from ...arrays.fused import WORTH_COMPILED
 from ...arrays.namespace import fetch_numbers
-from ...arrays.parallel import BLOCK
 from ...divergences import Divergence
 from ...rows import Shard, Shards, ViewRows, new_version
 from ..common.known_classes import clamp_labels
 from ..common.statistics import NO_LABEL, ClusterSums, compute_divergences
 
-MOST_UPDATES = 10  # of running sums, whose rounding errors would add up
+tuning = Tuning(most_updates=10)  # of running sums, whose rounding errors would add up
 LABELS = ("labels",)  # under which a shard caches the labels of all views; no view has such a name
 SPREAD = 1e6  # ratio of the longest rows to the usual ones from which on rounding of running sums matters
 
@@ -279,7 +280,7 @@ def get_running_sums(shard: Shard, name: str, n_clusters: int) -> RunningSums:
         is_even = bool(view.row_term.max() <= SPREAD**2 * np.median(lengths))
         running = RunningSums(ClusterSums.zeros(view, n_clusters), np.full(len(shard), NO_LABEL), is_even)
         shard.cache.objects["sums", name] = running
-    if running.n_updates == (MOST_UPDATES if running.is_even else 1):
+    if running.n_updates == (tuning.most_updates if running.is_even else 1):
         running.sums.clear()
         running.labels[:] = NO_LABEL
         running.n_updates = 0
@@ -332,7 +333,9 @@ def find_clusters(X: Array, scorer: Scorer, fixed_labels: Array | None) -> tuple
 
 def choose_row_span(views: Iterable[ViewRows], n: int) -> int:
     """Choose how many rows to process at a time, so that they are still in the cache for a second pass."""
-    return min((n * choose_block_size(v.X, BLOCK) // max(1, count_stored(v.X)) for v in views), default=n)
+    return min(
+        (n * choose_block_size(v.X, parallel.tuning.block) // max(1, count_stored(v.X)) for v in views), default=n
+    )
 
 
 def get_newest_labels(shard: Shard, turns: Sequence[str], rows: slice) -> Array:

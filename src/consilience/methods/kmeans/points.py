@@ -31,7 +31,7 @@ from ...divergences import SquaredEuclidean
 from ...rows import LocalShards
 from ..common.input_checks import warn_about_empty_clusters, warn_if_not_converged
 from ..common.run import draws_starts, is_improvement
-from ..common.starts import LEAST_SAMPLED, MOST_SAMPLED, partition_from_init
+from ..common.starts import partition_from_init, tuning
 from .combine import fit_shards
 
 DIVERGENCE = SquaredEuclidean()
@@ -120,7 +120,7 @@ def cluster_on_host(
     if draws_starts(init):
         rng = make_generator(random_state)
         generators, (sample_rng,) = rng.spawn(n_init), rng.spawn(1)
-        sample = points.sample(max(MOST_SAMPLED, LEAST_SAMPLED * n_clusters), sample_rng)
+        sample = points.sample(max(tuning.most_sampled, tuning.least_sampled * n_clusters), sample_rng)
         starts = [partial(draw_centers, sample, n_clusters, init, generator) for generator in generators]
     else:
         labels = partition_from_init(init, prepare_points(X), DIVERGENCE, n_clusters)

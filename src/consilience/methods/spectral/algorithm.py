@@ -20,6 +20,7 @@ import scipy.linalg
 from array_api_compat import device
 
 from ..._saving import save_as
+from ..._tuning import Tuning
 from ...affinities import CrossOperator, Operator
 from ...affinities.base import cast_to, compute_degrees, find_components
 from ...arrays import (
@@ -36,10 +37,13 @@ from ...arrays import (
     take_rows,
     to_numpy,
 )
-from .eigen import MAX_DENSE, N_GUARD_VECTORS, decompose_dense, descending_eigh, thin_qr, top_eigenvectors
+from . import eigen
+from .eigen import N_GUARD_VECTORS, decompose_dense, descending_eigh, thin_qr, top_eigenvectors
 
-SEARCH_BLOCK = 1 << 18  # entries of S that a thread searches at a time; a device searches more
-SHIFT_SAMPLE = 1000  # rows of S that are searched for the smallest entry if the similarities are approximate
+tuning = Tuning(
+    search_block=1 << 18,  # entries of S that a thread searches at a time; a device searches more
+    shift_sample=1000,  # rows of S that are searched for the smallest entry if the similarities are approximate
+)
 RANDOM_SHARE = 1e-3  # of the vectors that eigenvectors are searched from, if they are sums of similarities
 NULL_SHARE = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps) counts as zero
 
@@ -137,7 +141,7 @@ def embed_view(
     min_degree = isolated_below(degree)
     dtype = K.dtype if tolerance is None else np.dtype(np.float32)
     root = cast_to(invert_sqrt_degrees(degree, min_degree), dtype)[:, None]
-    if n <= MAX_DENSE and is_on_host(degree):
+    if n <= eigen.tuning.max_dense and is_on_host(degree):
         matrix = root * cast_to(K.columns(np.arange(n)), dtype) * root.T
         top = decompose_dense(matrix, min(n, n_vectors))
     else:
@@ -206,7 +210,7 @@ def find_smallest_entry(A: Array, B: Array, exact: bool, rng: np.random.Generato
     left, right = xp.concat([A, B], axis=1), xp.concat([B, A], axis=1)
     sample = None
     if not exact:
-        rows = np.sort(rng.choice(n, min(n, SHIFT_SAMPLE), replace=False))
+        rows = np.sort(rng.choice(n, min(n, tuning.shift_sample), replace=False))
         sample = take_rows(left, asarray_like(rows, left))
 
     def find_smallest(left: Array, right: Array, rows: slice) -> Array:
@@ -215,7 +219,7 @@ def find_smallest_entry(A: Array, B: Array, exact: bool, rng: np.random.Generato
         return xp.min(left[rows, :] @ right[rows.start :, :].T)  # symmetric: earlier blocks cover the other columns
 
     size = n * (n if sample is None else sample.shape[0])
-    blocks = split_slice(slice(0, n), max(1, min(n, size // choose_block_size(A, SEARCH_BLOCK))))
+    blocks = split_slice(slice(0, n), max(1, min(n, size // choose_block_size(A, tuning.search_block))))
     if not is_on_host(A):
         return reduce(xp.minimum, map(partial(find_smallest, left, right), blocks)) / 2
     if exact and left.dtype == np.float64 and len(blocks) > 1:

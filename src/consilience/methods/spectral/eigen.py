@@ -9,14 +9,17 @@ import numpy as np
 import scipy.linalg
 from array_api_compat import device
 
+from ..._tuning import Tuning
 from ...arrays import Array, asarray_like, float64_zeros, is_on_host, keep_where, namespace, to_numpy
 
 Product = Callable[[Array], Array]  # (n, width) -> (n, width)
 
 N_GUARD_VECTORS = 4  # vectors beyond the wanted ones, which speed up convergence
 MAX_WIDTH_FACTOR = 4  # the space may become this many times as wide as the start before it shrinks
-MAX_PRODUCTS = 1000
-MAX_DENSE = 400  # a matrix of at most this many rows is decomposed as a whole, which takes less time there
+tuning = Tuning(
+    max_products=1000,
+    max_dense=400,  # a matrix of at most this many rows is decomposed as a whole, which takes less time there
+)
 PATIENCE = 50  # products after which small residuals that do not halve are taken for rounding errors of the product
 
 
@@ -55,7 +58,7 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int, *, tolerance
     space = KrylovSpace(start, product, min(start.shape[0], MAX_WIDTH_FACTOR * width + 8))
     previous = start[:0, :0]
     best, n_waited = np.inf, 0
-    for _ in range(MAX_PRODUCTS):
+    for _ in range(tuning.max_products):
         values, ritz = descending_eigh(space.projected)
         ritz = xp.astype(ritz, dtype)
         kept = min(space.width, width)
