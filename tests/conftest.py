@@ -1,4 +1,4 @@
-"""Array kinds that every test of arrays runs on, a real browser, and settings of all property tests."""
+"""Tiers of tests, array kinds that every test of arrays runs on, a real browser, and settings of all property tests."""
 
 import os
 import shutil
@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tiers import find_selected, is_protocol, list_changes
 from waiting import HANG_LIMIT, PAGE_LIMIT
 
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
-settings.register_profile("without time limits", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("without time limits")
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeated", **UNTIMED, derandomize=True, database=None)
+settings.register_profile("fresh", **UNTIMED, max_examples=1000, print_blob=True)  # `make fuzz`
+settings.load_profile("repeated")
 
 # Dask, which reads these variables in this process and in its workers, waits for workers as long as the tests wait.
 for name in ("COMM__TIMEOUTS__CONNECT", "COMM__TIMEOUTS__TCP", "SCHEDULER__WORKER_TTL"):
@@ -26,12 +29,36 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--changed", metavar="COMMIT", help="run quick tests and those of files that differ from a commit (1: the last)"
+    )
+
+
+def pytest_configure(config):
+    config.changes = list_changes(config.getoption("--changed")) if config.getoption("--changed") else None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With ``-m quick`` leave out files without a quick test, which saves half of the time."""
+    if config.option.markexpr == "quick" and collection_path.suffix == ".py" and collection_path.name != "conftest.py":
+        return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
+def pytest_itemcollected(item):
+    if is_protocol(item.nodeid):
+        item.add_marker(pytest.mark.protocol)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Add the groups of tests to their ids, which pytest-xdist 3.8 does in a way that pytest 9.2 ignores."""
-    if not getattr(config.option, "loadgroup", False):
-        return
-    for item in items:
+    if config.changes is not None:
+        selected = find_selected(items, config.changes)
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(selected)])
+        items[:] = selected
+    # add the groups of tests to their ids, which pytest-xdist 3.8 does in a way that pytest 9.2 ignores
+    for item in items if getattr(config.option, "loadgroup", False) else ():
         mark = item.get_closest_marker("xdist_group")
         if mark is not None and "@" not in item.nodeid.rpartition("]")[2]:
             item._id = type(item._id).parse(f"{item.nodeid}@{mark.args[0]}")

@@ -66,12 +66,9 @@ def test_unknown_part_is_an_error():
             """
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_no_placeholder_is_left(name):
-    documented = PUBLIC[name]
-    members = [member for _, member in inspect.getmembers(documented)] if inspect.isclass(documented) else []
-    for text in (getattr(member, "__doc__", None) for member in [documented, *members]):
-        assert not PLACEHOLDER.search(str(text))
+def test_no_placeholder_is_left():
+    objects = {name: value for name, value in PUBLIC.items() if not inspect.isclass(value)} | METHODS | CLASSES
+    assert [name for name, value in objects.items() if PLACEHOLDER.search(str(value.__doc__))] == []
 
 
 def list_methods(cls):
@@ -97,21 +94,23 @@ CONSTRUCTED = {
 }
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *METHODS])
-def test_docstring_describes_the_parameters(name):
-    function = (FUNCTIONS | METHODS)[name]
-    assert list_fields(function, "Parameters") == list_parameters(function)
+def test_docstrings_describe_the_parameters():
+    differences = {
+        name: list_fields(function, "Parameters") ^ list_parameters(function)
+        for name, function in (FUNCTIONS | METHODS).items()
+    }
+    assert {name: names for name, names in differences.items() if names} == {}
 
 
-@pytest.mark.parametrize("name", CONSTRUCTED)
-def test_docstring_of_class_describes_the_parameters_and_fields(name):
-    cls = CONSTRUCTED[name]
-    described = list_fields(cls, "Parameters", "Attributes") | list_commented(cls)
-    public_fields = (
-        {field.name for field in fields(cls) if not field.name.startswith("_")} if is_dataclass(cls) else set()
-    )
-    assert list_parameters(cls) | public_fields <= described
-    assert list_fields(cls, "Parameters") <= list_parameters(cls)
+def test_docstrings_of_classes_describe_the_parameters_and_fields():
+    lacking, superfluous = {}, {}
+    for name, cls in CONSTRUCTED.items():
+        parameters, described = list_parameters(cls), list_fields(cls, "Parameters", "Attributes") | list_commented(cls)
+        public = {field.name for field in fields(cls) if field.name[0] != "_"} if is_dataclass(cls) else set()
+        lacking[name] = (parameters | public) - described
+        superfluous[name] = list_fields(cls, "Parameters") - parameters
+    assert {name: names for name, names in lacking.items() if names} == {}
+    assert {name: names for name, names in superfluous.items() if names} == {}
 
 
 def test_parameters_are_read_with_type_and_first_sentence():
