@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import chdir, redirect_stderr, redirect_stdout
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import dask
 import pytest
 
+from consilience.cli import main
 from consilience.registry import list_estimators
 from reproduction.engine.tables import SIGNS
 from waiting import HANG_LIMIT
@@ -83,26 +83,20 @@ class PageRun(NamedTuple):
     outputs: list[tuple[str, str]]
 
 
-@pytest.fixture(scope="module")
-def run_page(tmp_path_factory):
-    """A function that runs the code of a page once in a new folder."""
-
-    @cache
-    def run_once(page):
-        run, printed = PageRun({}, []), StringIO()
-        with chdir(tmp_path_factory.mktemp("page")):
-            for language, block in list_blocks(page):
-                if language == "python":
-                    with redirect_stdout(printed), redirect_stderr(printed):
-                        exec(compile(block, page, "exec"), run.names)
-                for line in block.splitlines() if language == "sh" else ():
-                    printed.write(run_command(line))
-                if language == OUTPUT:
-                    run.outputs.append((block, printed.getvalue()))
-                    printed = StringIO()
-        return run
-
-    return run_once
+def run_page(page, folder):
+    """Run the code of a page in an empty folder."""
+    run, printed = PageRun({}, []), StringIO()
+    with chdir(folder):
+        for language, block in list_blocks(page):
+            if language == "python":
+                with redirect_stdout(printed), redirect_stderr(printed):
+                    exec(compile(block, page, "exec"), run.names)
+            for line in block.splitlines() if language == "sh" else ():
+                printed.write(run_command(line))
+            if language == OUTPUT:
+                run.outputs.append((block, printed.getvalue()))
+                printed = StringIO()
+    return run
 
 
 def read_page(page):
@@ -128,24 +122,15 @@ def find_exception(page, block):
     return next((key for key in UNTESTED if key[0] == page and block.startswith(key[1])), None)
 
 
-# the tests of one page share one run of it, so they belong to one process of pytest-xdist
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in list_pages_with(RUN)]
-)
-def test_code_of_page_runs(page, run_page):
-    names = run_page(page).names
-    assert names, "no code"
-    if "views" in names:
-        assert names["cs"].Views is type(names["views"])
-
-
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in list_pages_with({OUTPUT})]
-)
-def test_page_shows_what_its_code_prints(page, run_page):
-    for block, printed in run_page(page).outputs:
+@pytest.mark.protocol
+@pytest.mark.parametrize("page", list_pages_with(RUN))
+def test_code_of_page_runs_and_prints_what_the_page_shows(page, tmp_path):
+    run = run_page(page, tmp_path)
+    assert run.names, "no code"
+    for block, printed in run.outputs:
         if find_exception(page, block) is None:
             assert find_unprinted(block, printed, ROUNDED.get(page, 0.0)) is None, printed
+    CHECKS.get(page, lambda _: None)(run.names)
 
 
 def find_unprinted(block, printed, tolerance=0.0):
@@ -184,13 +169,14 @@ def test_unprinted_line_is_found():
     assert find_unprinted("...\n", printed) == "...\n"
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_blocks_of_page_are_tested_or_listed(page):
-    blocks = list_blocks(page)
-    assert len(re.findall(r"^\s*(?:```|~~~)", read_page(page), flags=re.MULTILINE)) == 2 * len(blocks)
-    languages = {language for language, _ in blocks if not re.fullmatch(DIRECTIVE, language)}
-    assert languages <= {*RUN, *NOT_RUN, OUTPUT}
-    assert [block for language, block in blocks if language in NOT_RUN and find_exception(page, block) is None] == []
+def test_blocks_of_pages_are_tested_or_listed():
+    for page in PAGES:
+        blocks = list_blocks(page)
+        assert len(re.findall(r"^\s*(?:```|~~~)", read_page(page), flags=re.MULTILINE)) == 2 * len(blocks), page
+        languages = {language for language, _ in blocks if not re.fullmatch(DIRECTIVE, language)}
+        assert languages <= {*RUN, *NOT_RUN, OUTPUT}, page
+        not_run = [block for language, block in blocks if language in NOT_RUN]
+        assert [block for block in not_run if find_exception(page, block) is None] == [], page
 
 
 def test_untested_blocks_exist():
@@ -216,6 +202,8 @@ def test_pages_that_show_code_are_run():
 def run_command(line):
     """Run a line of the command line or of the reproduction, which must succeed, and return what it prints."""
     program, _, arguments = line.partition(" ")
+    if program == "consilience" and not set(arguments) & set("|<>;&$`"):
+        return run_in_process(shlex.split(arguments))
     python = shlex.quote(sys.executable)
     commands = {"consilience": f"{python} -m consilience {arguments}", "python": f"{python} {arguments}"}
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -232,13 +220,25 @@ def run_command(line):
     return result.stdout
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_of_page_are_valid(page):
-    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", read_page(page)):
-        to = (ROOT / page).parent / target if target else ROOT / page
-        assert to.exists(), f"{page} links to {target}"
-        if heading:
-            assert heading in list_anchors(to.read_text(encoding="utf-8")), f"{page} links to {target}#{heading}"
+def run_in_process(arguments):
+    """Run the command without loading the libraries again, and return what it prints."""
+    printed = StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = end.code
+    assert code == 0, f"{arguments}\n{printed.getvalue()}"
+    return printed.getvalue()
+
+
+def test_links_of_pages_are_valid():
+    for page in PAGES:
+        for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", read_page(page)):
+            to = (ROOT / page).parent / target if target else ROOT / page
+            assert to.exists(), f"{page} links to {target}"
+            if heading:
+                assert heading in list_anchors(to.read_text(encoding="utf-8")), f"{page} links to {target}#{heading}"
 
 
 def list_anchors(text):
@@ -247,15 +247,10 @@ def list_anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", sorted({*PAGES} - {"docs/default-method.md"}))
-def test_headings_of_page_are_no_questions(page):
-    text = re.sub(r"^```.*?^```$", "", read_page(page), flags=re.DOTALL | re.MULTILINE)
-    assert re.findall(r"^#+ .*\?\s*$", text, flags=re.MULTILINE) == []
-
-
-@pytest.mark.xdist_group("docs/output.md")
-def test_quoted_scores_of_word_senses(run_page):
-    scores = run_page("docs/output.md").names["nmi"]
+def check_output_page(names):
+    """Compare the quoted scores of word senses, and the keys of the summary that the page describes."""
+    assert [key for key in names["facts"] if f"`{key}`" not in read_page("docs/output.md")] == []
+    scores = names["nmi"]
     table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", read_page("docs/output.md"), flags=re.MULTILINE)
     assert {name for name, _ in table} == {"all views together", "views side by side", "gloss alone"}
     for name, nmi in table:
@@ -264,12 +259,6 @@ def test_quoted_scores_of_word_senses(run_page):
     quoted = re.search(words, read_page("README.md")).groups()
     expected = scores["all views together"], scores["gloss alone"], scores["views side by side"]
     assert [float(nmi) for nmi in quoted] == pytest.approx(expected, abs=0.02)
-
-
-@pytest.mark.xdist_group("docs/output.md")
-def test_output_page_describes_the_summary(run_page):
-    page, facts = read_page("docs/output.md"), run_page("docs/output.md").names["facts"]
-    assert [key for key in facts if f"`{key}`" not in page] == []
 
 
 def test_readme_quotes_the_records_of_verdicts():
@@ -289,13 +278,15 @@ def test_formats_page_lists_all_extensions_and_kinds():
     assert [name for name in (*FORMATS, *KINDS) if f"`{name}`" not in page] == []
 
 
-@pytest.mark.xdist_group("docs/plots.md")
-def test_plots_page_draws_all_displays(run_page):
+def check_plots_page(names):
+    """Check that all displays are drawn, and all figures closed."""
     from consilience import plot
 
-    drawn = set(re.findall(r"plot\.(\w+Display)\.", read_page("docs/plots.md")))
-    assert drawn == set(plot.__all__)
-    assert run_page("docs/plots.md").names["plt"].get_fignums() == []  # all figures are closed
+    assert set(re.findall(r"plot\.(\w+Display)\.", read_page("docs/plots.md"))) == set(plot.__all__)
+    assert names["plt"].get_fignums() == []
+
+
+CHECKS = {"docs/output.md": check_output_page, "docs/plots.md": check_plots_page}
 
 
 def test_family_of_the_page_is_valid():
