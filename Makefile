@@ -17,13 +17,19 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NU
 # Tests that do not depend on the versions of dependencies: the benchmarks and the reproduction are protocols, and the pages
 # quote results of current versions.
 VERSION_TESTS := $(addprefix --ignore=tests/,benchmarks reproduction test_docs.py test_variants.py)
+# On all cores. Tests of one group share a page, a server or files, and stay in one process.
+PYTEST := -m pytest -n auto --dist loadgroup
+# Quick tests, or with CHANGED=1 (CHANGED=main) also those of files that differ from the last commit (from main).
+QUICK = $(if $(CHANGED),--changed=$(CHANGED),-m quick)
+# Times that the property tests run with fresh draws.
+RUNS ?= 10
 # builds have the time of the last commit, so that they can be repeated
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 # stored cells are reused only for the same commit
 RESULTS = reproduced/$(shell git rev-parse --short HEAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help test quick test-oldest test-newest dist fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
+.PHONY: help test test-all warm style types imports names properties quick test-oldest test-newest dist fuzz demo check reproduce results bench bench-peers bench-modern bench-default docs \
   docs-links clean
 
 help: ## show this list
@@ -34,14 +40,27 @@ $(ENV)/ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,semantic]'
 	touch $@
 
-test: $(ENV)/ready check ## run the checks and the tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+# The checks and the compiler of the kernels need one core each.
+test: $(ENV)/ready ## run the checks, and the tests of the library, command line, report and workbench
+	$(MAKE) --no-print-directory --jobs=2 check warm
+	$(BIN)/python $(PYTEST) -m "not protocol"
 
-quick: $(ENV)/ready ## run fast tests of every package, in about a minute
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m quick tests
+test-all: $(ENV)/ready ## run the checks and all tests: also papers, benchmarks, pages, examples and builds
+	$(MAKE) --no-print-directory --jobs=2 check warm
+	$(BIN)/python $(PYTEST)
 
-fuzz: $(ENV)/ready ## run the fuzzers on all cores (FITS=20000 FILES=2000 CASES=1000 FIRST=0)
+# In a new environment, processes of tests that start together would each compile the kernels that the others compile.
+warm: $(ENV)/ready
+	@$(BIN)/python -m pytest -q --no-header --durations=0 --durations-min=99 tests/arrays/test_fused.py tests/arrays/test_verbs.py
+
+quick: $(ENV)/ready ## run fast tests of every package; CHANGED=1 adds those that changed files need
+	$(BIN)/python $(PYTEST) $(QUICK) tests
+
+fuzz: $(ENV)/ready properties ## run the fuzzers and the property tests with fresh draws (FITS=20000 FILES=2000 CASES=1000 FIRST=0 RUNS=10)
 	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)
+
+properties: $(ENV)/ready
+	for run in $$(seq $(RUNS)); do $(BIN)/python $(PYTEST) -m hypothesis --hypothesis-profile=fresh tests || exit 1; done
 
 $(OLDEST)/ready: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
@@ -52,22 +71,30 @@ $(OLDEST)/ready: pyproject.toml tools/oldest_versions.py
 
 test-oldest: $(OLDEST)/ready ## run the tests on Python 3.11 with the oldest versions that pyproject.toml allows
 	# scikit-learn 1.6 needs the first variable for array_api_dispatch; compiled code of two versions of numba would be mixed up
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup $(VERSION_TESTS)
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python $(PYTEST) $(VERSION_TESTS)
 
 test-newest: ## run the tests with the newest versions of all dependencies (NEWEST_PYTHON=python3.14)
 	$(NEWEST_PYTHON) -m venv --clear $(NEWEST)
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all,test]'
-	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python -m pytest -n auto --dist loadgroup $(VERSION_TESTS)
+	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python $(PYTEST) $(VERSION_TESTS)
 
 dist: $(ENV)/ready ## build the wheel and the sdist into dist/; two builds of a commit are equal
 	rm -rf dist
 	$(if $(SOURCE_DATE_EPOCH),SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH)) $(BIN)/python -m hatchling build -d dist
 
-check: $(ENV)/ready ## check style, types, import direction and names
+check: style types imports names ## check style, types, import direction and names
+
+style: $(ENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(ENV)/ready
 	$(BIN)/mypy
+
+imports: $(ENV)/ready
 	$(BIN)/lint-imports
+
+names: $(ENV)/ready
 	$(BIN)/python tools/check_names.py
 
 demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and links, and write a report to demo/

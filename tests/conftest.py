@@ -17,7 +17,7 @@ from waiting import HANG_LIMIT, PAGE_LIMIT
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeated", **UNTIMED, derandomize=True, database=None)
-settings.register_profile("fresh", **UNTIMED, max_examples=1000, print_blob=True)  # `make fuzz`
+settings.register_profile("fresh", **UNTIMED, print_blob=True)  # for `make fuzz`
 settings.load_profile("repeated")
 
 # Dask, which reads these variables in this process and in its workers, waits for workers as long as the tests wait.
