@@ -99,7 +99,7 @@ CASES = {
     "kl-positive": (KullbackLeibler(), make_filled_counts, relative_entropy(lambda _: 0.0)),
     "kl-positive-smoothed": (KullbackLeibler(0.01), make_filled_counts, relative_entropy(lambda _: 0.01)),
     "bernoulli": (Bernoulli(), shares, logistic(1e-3)),
-    "bernoulli-binary": (Bernoulli(), make_zeros_and_ones, logistic(1e-3)),
+    "bernoulli-binary": (Bernoulli(1e-6), make_zeros_and_ones, logistic(1e-6)),
     "bernoulli-wide-margin": (Bernoulli(0.2), shares, logistic(0.2)),
     "itakura-saito": (ItakuraSaito(), spectra, pair_by_pair(lambda x, y: (x / y - np.log(x / y) - 1).sum())),
     "mahalanobis": (Mahalanobis(), measurements, lambda X: mahalanobis(X, np.cov(X.T))),
@@ -245,12 +245,6 @@ def test_rows_far_from_zero_do_not_cancel(divergence, dtype):
     assert total == pytest.approx(expected.sum(), rel=accuracy)
 
 
-def test_squared_distances_far_from_zero_are_accurate():
-    X = measurements() + 1e4
-    _, result = all_pairs(SquaredEuclidean(), X)
-    np.testing.assert_allclose(result, cdist(X, X, "sqeuclidean"), atol=1e-11)
-
-
 def test_mahalanobis_does_not_depend_on_units():
     X = measurements()
     _, expected = all_pairs(Mahalanobis(), X)
@@ -270,15 +264,6 @@ def test_itakura_saito_depends_on_ratios_only():
     X = spectra()
     _, result = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
     np.testing.assert_allclose(result, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
-
-
-def test_bernoulli_of_zeros_and_ones_counts_the_differences():
-    X = make_zeros_and_ones()
-    differences = cdist(X, X, "cityblock")
-    for margin in (1e-6, 0.1):
-        _, result = all_pairs(Bernoulli(margin), X)
-        per_difference = (1 - 2 * margin) * np.log((1 - margin) / margin)
-        np.testing.assert_allclose(result, per_difference * differences, atol=1e-9)
 
 
 def test_kl_of_new_rows_with_zeros_where_the_fit_had_none():

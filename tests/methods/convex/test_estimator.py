@@ -147,15 +147,6 @@ def test_uniform_weights_match_equation_7(n_views, missing, factor):
     assert set(model.view_weights_.values()) == {1 / n_views}
 
 
-def test_one_view_matches_equation_3():
-    views, _ = make_views(40, 1, seed=3)
-    q = literal.uniform(tables_of(views, 1.0)[0], views.present)
-    for weights in ("learned", "uniform"):
-        model = fit_model(views, weights=weights, tol=1e-10)
-        np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
-        assert model.view_weights_ == {"view0": 1.0}
-
-
 def test_beta_forms_and_units():
     views, _ = make_views(50, 2, 0.4)
     a, b = tables_of(views, 1.0)[1]
@@ -445,7 +436,10 @@ def test_distances_agree_with_features(mode):
     assert np.array_equal(again.predict(distances), plain.predict(new))
     assert np.array_equal(model.predict({"view1": distances["view1"]}), plain.predict(new[["view1"]]))
     if mode != "refined":
-        np.testing.assert_allclose(model.predict_proba(distances), plain.predict_proba(new), atol=1e-4)
+        P = plain.predict_proba(new)
+        assert np.array_equal(P.argmax(axis=1), plain.predict(new))
+        np.testing.assert_allclose(P.sum(axis=1), 1)
+        np.testing.assert_allclose(model.predict_proba(distances), P, atol=1e-4)
     assert all(np.array_equal(D, before[name]) for name, D in blocks.items())
 
 
@@ -510,12 +504,12 @@ def test_precomputed_with_missing_entities():
 def test_selected_rows_of_matrix_views():
     views, _ = make_views(60, separation=2)
     precomputed = cs.Views(squares(views))
-    for rows in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:40]):
-        others = np.setdiff1d(np.arange(60), rows)
-        plain, model = fit_model(views[rows]), fit_model(precomputed[rows], divergence="precomputed")
-        assert np.array_equal(model.labels_, plain.labels_)
-        assert np.array_equal(model.predict(precomputed[rows][:7]), model.labels_[:7])
-        assert np.array_equal(model.predict(precomputed[others]), plain.predict(views[others]))
+    rows = np.random.default_rng(0).permutation(60)[:40]
+    others = np.setdiff1d(np.arange(60), rows)
+    plain, model = fit_model(views[rows]), fit_model(precomputed[rows], divergence="precomputed")
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(precomputed[rows][:7]), model.labels_[:7])
+    assert np.array_equal(model.predict(precomputed[others]), plain.predict(views[others]))
 
 
 def draw_groups(seed):
@@ -609,7 +603,45 @@ def test_float32(mode):
     assert np.array_equal(model.predict(single), model.labels_)
 
 
-def assert_same_on_other_arrays(to_kind, views, **options):
+def make_positive_views():
+    return make_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
+
+
+def make_distances():
+    return cs.Views(squares(make_views(60)[0]))
+
+
+def make_similarities():
+    return make_distances().map(lambda D: np.exp(-np.asarray(D) / 20))
+
+
+def make_missing_views():
+    return make_views(60, 3, 0.3)[0]
+
+
+DENSE = {"many": 5, "largest_set": 0.01}  # sizes of sets above which conjugate gradients take over
+
+
+@pytest.mark.parametrize(
+    ("to_kind", "make", "options", "sizes"),
+    [
+        *(("array_api_strict", make_missing_views, options, {}) for options in MODES.values()),
+        *(("torch", make_missing_views, MODES[mode], {}) for mode in ("learned", "uniform", "refined")),
+        ("array_api_strict", make_positive_views, {"divergence": "cosine"}, {}),
+        ("array_api_strict", make_positive_views, {"divergence": "kl", "weights": "uniform"}, {}),
+        ("torch", make_positive_views, {"divergence": "bernoulli"}, {}),
+        ("torch", make_positive_views, {"divergence": "itakura-saito", "weights": "uniform"}, {}),
+        ("array_api_strict", make_positive_views, {"divergence": "mahalanobis"}, {}),
+        ("array_api_strict", make_distances, {"divergence": "precomputed", "refine": "kernel-kmeans"}, {}),
+        ("torch", make_similarities, {"divergence": "kernel", "refine": "kernel-kmeans"}, {}),
+        ("array_api_strict", lambda: make_views(60, 2, 0.2, 2)[0], {"beta": 3.0}, DENSE),
+        ("torch", lambda: make_views(60, 2, 0.2, 2)[0], {"beta": 3.0, "weights": "uniform"}, DENSE),
+    ],
+    indirect=["to_kind"],
+)
+def test_array_types(to_kind, make, options, sizes, tune):
+    tune("methods.convex.proportions", **sizes)
+    views = make()
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
     plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(data) for data in (views, kind))
     np.testing.assert_allclose(other.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
@@ -619,67 +651,8 @@ def assert_same_on_other_arrays(to_kind, views, **options):
     assert other.n_iter_ == plain.n_iter_
 
 
-@pytest.mark.parametrize(
-    ("to_kind", "mode", "missing"),
-    [
-        ("array_api_strict", "learned", 0.3),
-        ("array_api_strict", "uniform", 0.0),
-        ("array_api_strict", "refined", 0.3),
-        ("array_api_strict", "all", 0.0),
-        ("array_api_strict", "normalizer", 0.3),
-        ("array_api_strict", "bounded", 0.3),
-        ("array_api_strict", "em", 0.3),
-        ("torch", "learned", 0.0),
-        ("torch", "uniform", 0.3),
-        ("torch", "refined", 0.0),
-    ],
-    indirect=["to_kind"],
-)
-def test_array_types(to_kind, mode, missing):
-    assert_same_on_other_arrays(to_kind, make_views(60, 3, missing)[0], **MODES[mode])
-
-
-@pytest.mark.parametrize(
-    ("to_kind", "divergence", "weights"),
-    [
-        ("array_api_strict", "cosine", "learned"),
-        ("array_api_strict", "kl", "uniform"),
-        ("torch", "bernoulli", "learned"),
-        ("torch", "itakura-saito", "uniform"),
-        ("array_api_strict", "mahalanobis", "learned"),
-    ],
-    indirect=["to_kind"],
-)
-def test_array_types_by_divergence(to_kind, divergence, weights):
-    views = make_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
-    assert_same_on_other_arrays(to_kind, views, divergence=divergence, weights=weights)
-
-
-@pytest.mark.parametrize(
-    ("to_kind", "divergence"), [("array_api_strict", "precomputed"), ("torch", "kernel")], indirect=["to_kind"]
-)
-def test_array_types_of_matrices(to_kind, divergence):
-    views = cs.Views(squares(make_views(60)[0]))
-    matrices = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
-    assert_same_on_other_arrays(to_kind, matrices, divergence=divergence, refine="kernel-kmeans")
-
-
-@pytest.fixture
-def _force_conjugate_gradients(tune):
-    """Limit sets of components so that conjugate gradients take over."""
-    tune("methods.convex.proportions", many=5, largest_set=0.01)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-@pytest.mark.parametrize(
-    ("to_kind", "weights"), [("array_api_strict", "learned"), ("torch", "uniform")], indirect=["to_kind"]
-)
-def test_array_types_with_dense_solution(to_kind, weights):
-    assert_same_on_other_arrays(to_kind, make_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-def test_float32_products_reach_gap(to_kind):
+def test_float32_products_reach_gap(to_kind, tune):
+    tune("methods.convex.proportions", **DENSE)
     X = np.random.default_rng(0).standard_normal((400, 3)).astype(np.float32)
     plain, other = (fit_model([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
     assert other.gap_ <= 1e-6
@@ -694,7 +667,19 @@ def problem_on_device(n, missing, beta):
     return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), prepared
 
 
-def assert_long_arrays_stay_on_device(states, missing, inner_tol=None):
+@pytest.mark.parametrize(
+    ("states", "missing", "inner_tol", "sizes"),
+    [
+        (solve_with_uniform_weights, 0.0, 0.1, {}),
+        (solve_with_uniform_weights, 0.3, None, {}),
+        (solve_with_uniform_weights, 0.3, None, DENSE),
+        (solve_with_learned_weights, 0.0, None, {}),
+        (solve_with_learned_weights, 0.3, 0.1, {}),
+        (solve_with_learned_weights, 0.3, None, DENSE),
+    ],
+)
+def test_long_arrays_stay_on_device(states, missing, inner_tol, sizes, tune):
+    tune("methods.convex.proportions", **sizes)
     problem = replace(problem_on_device(n=300, missing=missing, beta=2.0)[0], inner_tol=inner_tol)
     with count_transfers() as fetched:
         rounds = [state.record for state in islice(states(problem), 3)]
@@ -702,34 +687,12 @@ def assert_long_arrays_stay_on_device(states, missing, inner_tol=None):
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
 
 
-@pytest.mark.parametrize(
-    ("states", "missing", "inner_tol"),
-    [
-        (solve_with_uniform_weights, 0.0, 0.1),
-        (solve_with_uniform_weights, 0.3, None),
-        (solve_with_learned_weights, 0.0, None),
-        (solve_with_learned_weights, 0.3, 0.1),
-    ],
-)
-def test_long_arrays_stay_on_device(states, missing, inner_tol):
-    assert_long_arrays_stay_on_device(states, missing, inner_tol)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-@pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
-def test_long_arrays_stay_on_device_with_dense_solution(states):
-    assert_long_arrays_stay_on_device(states, 0.3)
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_long_arrays_stay_on_device_in_refinement(missing):
-    _, prepared = problem_on_device(n=300, missing=missing, beta=1.0)
-    spaces = [
-        DistanceSpace(
-            view.entities, PairwiseDistances.between(view.measure, view.points, view.exemplars, cached=True), 0.5
-        )
-        for view in prepared.values()
-    ]
+    spaces = []
+    for view in problem_on_device(n=300, missing=missing, beta=1.0)[1].values():
+        distances = PairwiseDistances.between(view.measure, view.points, view.exemplars, cached=True)
+        spaces.append(DistanceSpace(view.entities, distances, 0.5))
     start = put_on_device(np.arange(300) % 4)
     with count_transfers() as fetched:
         costs = [state.cost for state in islice(kernel_kmeans.iterate_kernel_kmeans(spaces, start, 4), 4)]
@@ -833,21 +796,6 @@ def test_copy_lacking_view_is_distinct(lacking):
 # predict
 
 
-@pytest.mark.parametrize(
-    ("mode", "missing"), [("learned", 0.4), ("uniform", 0.0), ("normalizer", 0.4), ("bounded", 0.0)]
-)
-def test_probabilities(mode, missing):
-    views, _ = make_views(90, 2, missing, separation=2)
-    model = fit_in_mode(mode, views[:60])
-    P = model.predict_proba(views)
-    assert P.shape == (90, 3)
-    np.testing.assert_allclose(P.sum(axis=1), 1)
-    assert P.min() >= 0
-    assert np.array_equal(P.argmax(axis=1), model.predict(views))
-    assert np.array_equal(P[model.exemplars_], np.eye(3))
-    assert np.count_nonzero(P.max(axis=1) < 0.99) > 5
-
-
 def test_refuses_probabilities():
     views, _ = make_views()
     refined, every = fit_model(views, refine="kernel-kmeans"), fit_model(views, None)
@@ -888,16 +836,6 @@ def test_predict_with_some_views():
     for kind in range(3):
         names = [name for name, has_view in zip(views.names, present[kind], strict=True) if has_view]
         assert np.array_equal(model.predict(mixed)[kind::3], model.predict(views[60:][names])[kind::3])
-
-
-@pytest.mark.parametrize("mode", ["uniform", "refined", "normalizer"])
-def test_entities_with_only_one_view(mode):
-    views, y = make_corrupted_views(90, n_views=2, n_corrupted=0, random_state=0)
-    present = np.ones((90, 2), dtype=bool)
-    present[::4, 0] = present[1::4, 1] = False
-    model = fit_in_mode(mode, cs.Views(dict(views.items()), present=present))
-    assert len(set(y[model.exemplars_[:3]])) == 3
-    assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
 def make_complementary_views():
@@ -1074,6 +1012,8 @@ def test_normalizers_outweigh():
     plain, dense = (fit_model({"a": X, "b": wide}, normalizer=normalizer) for normalizer in (False, True))
     assert plain.view_weights_["a"] == pytest.approx(0.5)
     assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
+    with pytest.raises(ValueError, match=r"view 'b': exp.* of the Kullback-Leibler divergence has a different sum"):
+        fit_model({"a": X, "b": np.abs(X)}, divergence=["squared-euclidean", "kl"], normalizer=True)
 
 
 # beta='auto'
@@ -1162,25 +1102,20 @@ def interrupt_at(call, function):
 
 def test_interrupt_keeps_last_round(monkeypatch):
     views, _ = make_views()
-    straight = fit_model(views)
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, convex_mixture.mixture_proportions))
-    model = cs.ConvexMixture(3)
+    straight, model = fit_model(views), cs.ConvexMixture(3)
+    solve = convex_mixture.mixture_proportions
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, solve))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
     assert model.n_iter_ == 3 < straight.n_iter_
     assert not model.converged_
     assert model.history_["log_likelihood"].tolist() == straight.history_["log_likelihood"][:3].tolist()
     assert np.array_equal(model.predict(views), model.labels_)
-
-
-def test_interrupt_in_first_round_leaves_model_unchanged(monkeypatch):
-    views, _ = make_views()
-    model = fit_model(views)
     labels = model.labels_
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, convex_mixture.mixture_proportions))
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, solve))
     with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.fit(views)
-    assert model.labels_ is labels
+    assert model.labels_ is labels  # there is no whole round to keep
 
 
 @pytest.mark.parametrize(
@@ -1260,13 +1195,6 @@ def test_interrupt_of_search_and_refinement(module, function, call, options, mon
 def test_refuses(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(make_views()[0])
-
-
-def test_refuses_missing_normalizer():
-    X, _ = counts()
-    message = "view 'b': exp.* of the Kullback-Leibler divergence has a different sum for every row"
-    with pytest.raises(ValueError, match=message):
-        fit_model({"a": X, "b": X}, divergence=["squared-euclidean", "kl"], normalizer=True)
 
 
 def test_refuses_uninformative_views():

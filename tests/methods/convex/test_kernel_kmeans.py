@@ -121,15 +121,6 @@ def test_kernel_means():
     )
 
 
-def test_empty_cluster_is_farthest():
-    X = rows(20)
-    _, distances = compute_kernel_means(
-        DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2
-    )
-    np.testing.assert_allclose(distances[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
-    assert (distances[:, 1] > distances[:, 0]).all()
-
-
 def test_empty_cluster_gets_farthest_entity():
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
     result = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 2, 2, 2])  # cluster 1 is empty

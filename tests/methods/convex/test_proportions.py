@@ -168,12 +168,6 @@ def test_points_as_components(n, d, sharpness):
     assert_solved(mixture_proportions(A, max_iter=200), A, np.full(n, 1 / n))
 
 
-def test_many_more_components_than_points():
-    x, centers = np.random.default_rng(0).uniform(0, 10, 50), np.linspace(0, 10, 400)
-    A = np.exp(-((x[:, None] - centers) ** 2))
-    assert_solved(mixture_proportions(A), A, np.full(50, 1 / 50))
-
-
 @pytest.mark.parametrize(
     ("A", "q"),
     [
@@ -193,8 +187,7 @@ def test_tiny_problems(A, q):
 
 
 def test_equal_components():
-    A = np.outer(np.arange(1.0, 6.0), np.ones(7))
-    result = mixture_proportions(A)
+    result = mixture_proportions(np.outer(np.arange(1.0, 6.0), np.ones(7)))
     assert result.n_iter == 1
     assert result.objective == pytest.approx(np.log(np.arange(1, 6)).mean())
 
@@ -208,19 +201,6 @@ def test_proportions_of_disjoint_components(n):
 
 
 # weights
-
-
-@pytest.mark.parametrize("seed", [7, 12])
-def test_weights_are_relative(seed):
-    A, w = problem(seed)
-    result = mixture_proportions(A, w, tol=1e-9)
-    for factor in (1e-300, 7.0, 1e300):
-        assert mixture_proportions(A, factor * w, tol=1e-9).objective == pytest.approx(result.objective, abs=2e-9)
-
-
-def test_default_weights_are_equal():
-    A = likelihoods(30)
-    assert np.array_equal(mixture_proportions(A).q, mixture_proportions(A, np.full(30, 4.0)).q)
 
 
 def test_weight_of_two_equals_duplicate_point():
@@ -316,8 +296,10 @@ def test_order_and_scale_do_not_matter(seed):
     turned = mixture_proportions(A[rows][:, columns], w[rows], tol=1e-10)
     np.testing.assert_allclose(turned.q, result.q[columns], atol=1e-6)
     factors = 10 ** rng.uniform(-100, 100, 30)
-    scaled = mixture_proportions(A * factors[:, None], w, tol=1e-10)
+    scaled, *others = (mixture_proportions(A * factors[:, None], f * w, tol=1e-10) for f in (1, 1e-300, 1e300))
     np.testing.assert_allclose(scaled.q, result.q, atol=1e-6)
+    for other in others:
+        assert other.objective == pytest.approx(scaled.objective, abs=1e-10)
     assert scaled.objective == pytest.approx(result.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
 
 
@@ -331,8 +313,7 @@ def test_duplicate_and_impossible_components():
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_likelihoods_of_extreme_size(scale):
-    A = likelihoods(20)
-    result, expected = mixture_proportions(scale * A), mixture_proportions(A)
+    result, expected = mixture_proportions(scale * likelihoods(20)), mixture_proportions(likelihoods(20))
     assert result.converged
     assert result.objective == pytest.approx(expected.objective + np.log(scale), rel=1e-6)
 
@@ -580,6 +561,7 @@ def test_stops_at_rounding_without_convergence(largest, tune):
 # errors
 
 NO_TABLE = "likelihoods must be a table of points and components, got shape "
+IMPOSSIBLE = "point 1 has no likelihood under any component of the start: leave it out, or start with more components"
 NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, not their logarithms"
 
 
@@ -588,13 +570,12 @@ NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, 
     [
         ([1.0, 2.0], NO_TABLE + r"\(2,\)"),
         (np.ones((2, 0)), NO_TABLE + r"\(2, 0\)"),
-        (np.ones((2, 2, 2)), NO_TABLE + r"\(2, 2, 2\)"),
         ([["a", "b"]], "likelihoods must hold real numbers: could not convert string to float"),
         ([[1.0 + 2.0j, 1.0]], "likelihoods must hold real numbers, got complex128"),
         ([[1.0, -0.1]], NO_LIKELIHOODS),
         ([[1.0, np.nan]], NO_LIKELIHOODS),
         ([[1.0, np.inf]], NO_LIKELIHOODS),
-        ([[1.0, 1.0], [0.0, 0.0]], "point 1 has no likelihood under any component of the start: leave it out"),
+        ([[1.0, 1.0], [0.0, 0.0]], IMPOSSIBLE),
     ],
 )
 def test_refuses_likelihoods(A, message):
@@ -622,9 +603,12 @@ def test_refuses_weights_and_starts(values, message):
 
 
 def test_refuses_start_with_impossible_point():
-    with pytest.raises(ValueError, match="point 2 has no likelihood under any component of the start"):
-        mixture_proportions(np.eye(3), start=[1, 1, 0])
-    assert mixture_proportions(np.eye(3), [1, 1, 0], start=[1, 1, 0]).converged
+    with pytest.raises(ValueError, match=IMPOSSIBLE):
+        mixture_proportions(np.eye(3), start=[1, 0, 1])
+    assert mixture_proportions(np.eye(3), [1, 0, 1], start=[1, 0, 1]).converged
+    updates = iterate_updates(LikelihoodTable(np.eye(2)), np.full(2, 0.5), np.array([1.0, 0.0]), 0.1)
+    with pytest.raises(ValueError, match=IMPOSSIBLE):
+        next(updates)
 
 
 @pytest.mark.parametrize("tol", [None, "small", float("nan")])
@@ -642,11 +626,3 @@ def test_updates_raise_the_objective_and_end_by_change():
     assert [state.converged for state in states] == [False] * (len(states) - 1) + [True]
     best = mixture_proportions(A).objective
     assert states[-1].objective <= best + 1e-9 <= states[-1].objective + states[-1].gap + 2e-9
-
-
-def test_updates_refuse_points_without_likelihood():
-    updates = iterate_updates(
-        LikelihoodTable(np.array([[1.0, 1.0], [0.0, 0.0]])), np.full(2, 0.5), np.full(2, 0.5), 0.1
-    )
-    with pytest.raises(ValueError, match="point 1 has no likelihood under any component of the start"):
-        next(updates)
