@@ -17,6 +17,7 @@ heavy = {"matplotlib", "pandas", "polars", "dask", "torch", "numba", "llvmlite",
 print(sorted(heavy & (set(sys.modules) - theirs)))
 import numpy as np
 consilience.MultiViewKMeans(2, n_init=1).fit(np.random.default_rng(0).random((20, 2)))
+consilience.MultiViewAgglomerative(2)
 print(sorted(heavy & (set(sys.modules) - theirs)))
 """
 

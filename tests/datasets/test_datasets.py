@@ -1,8 +1,5 @@
 """Shipped data matches its description, and synthetic data has the documented properties."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -36,18 +33,6 @@ def test_digits_are_complete_and_cited():
     assert "van Breukelen" in data.citation
 
 
-def test_digits_match_full_precision_copy():
-    folder = os.environ.get("CONSILIENCE_DATA", "")
-    path = Path(folder) / "mfeat.npz"
-    if not (folder and path.exists()):
-        pytest.skip("CONSILIENCE_DATA does not hold mfeat.npz")
-    views, y = load_digits_views()
-    with np.load(path) as full:
-        assert np.array_equal(full["labels"], y)
-        for name, block in views.items():
-            np.testing.assert_allclose(block, full[f"{name}__dense"], rtol=6e-5, atol=1e-7)
-
-
 @pytest.mark.parametrize("make", [make_gaussian_views, make_text_views])
 def test_makers_repeat_by_seed_and_leave_no_entity_without_views(make):
     views, y = make(200, n_clusters=4, missing=0.5, random_state=3)
@@ -75,7 +60,7 @@ def test_makers_take_generators_and_keep_global_state():
 
 def test_gaussian_separation_is_in_standard_deviations():
     distances = []
-    for seed in range(30):
+    for seed in range(20):
         views, y = make_gaussian_views(2000, n_clusters=2, n_features=(6,), separation=5, random_state=seed)
         X = views["view0"]
         distances.append(np.sum((X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)) ** 2))

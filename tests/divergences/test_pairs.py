@@ -99,7 +99,7 @@ CASES = {
     "kl-positive": (KullbackLeibler(), make_filled_counts, relative_entropy(lambda _: 0.0)),
     "kl-positive-smoothed": (KullbackLeibler(0.01), make_filled_counts, relative_entropy(lambda _: 0.01)),
     "bernoulli": (Bernoulli(), shares, logistic(1e-3)),
-    "bernoulli-binary": (Bernoulli(), make_zeros_and_ones, logistic(1e-3)),
+    "bernoulli-binary": (Bernoulli(1e-6), make_zeros_and_ones, logistic(1e-6)),
     "bernoulli-wide-margin": (Bernoulli(0.2), shares, logistic(0.2)),
     "itakura-saito": (ItakuraSaito(), spectra, pair_by_pair(lambda x, y: (x / y - np.log(x / y) - 1).sum())),
     "mahalanobis": (Mahalanobis(), measurements, lambda X: mahalanobis(X, np.cov(X.T))),
@@ -130,32 +130,35 @@ def test_equals_reference_pair_by_pair(divergence, rows, reference):
     assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
     part = measure.tile(points.slice_rows(slice(3, 9)), exemplars.take(np.array([20, 1, 4])))
     np.testing.assert_allclose(-part, expected[3:9][:, [20, 1, 4]], rtol=1e-10, atol=1e-12 * size)
+    if not divergence.columns_are_entities:
+        total = measure.total(measure.points(X[:7]), measure.exemplars(X[5:]))
+        assert total == pytest.approx(expected[:7, 5:].sum(), rel=1e-10)
 
 
 @every_divergence
-def test_totals_of_exemplars_add_up(divergence, rows, reference):
+def test_likelihood_is_at_most_one_and_rows_are_not_modified(divergence, rows, reference):
     X = rows()
-    measure = divergence.learn(X)
-    if divergence.columns_are_entities:
-        points, exemplars, expected = measure.points(X), measure.exemplars(X), reference(X)
-    else:
-        points, exemplars, expected = measure.points(X[:7]), measure.exemplars(X[5:]), reference(X)[:7, 5:]
-    assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
-
-
-@every_divergence
-def test_rows_are_not_modified(divergence, rows, reference):
-    X = rows()
-    measure, first = all_pairs(divergence, X)
-    Likelihood(measure, 3.0).tile(measure.points(X), measure.exemplars(X))
+    measure, result = all_pairs(divergence, X)
+    points, exemplars = measure.points(X), measure.exemplars(X)
+    for beta in (0.01, 1.0, 1e4):
+        likelihood = Likelihood(measure, beta).tile(points, exemplars)
+        np.testing.assert_allclose(likelihood, np.exp(-beta * np.maximum(result, 0)), rtol=1e-12)
+        assert likelihood.max() <= 1
+        np.testing.assert_allclose(np.diag(likelihood), 1, atol=1e-13 * beta * result.max())
     assert np.array_equal(X, rows())
-    assert np.array_equal(-measure.tile(measure.points(X), measure.exemplars(X)), first)
+    assert np.array_equal(-measure.tile(points, exemplars), result)
     again = pickle.loads(pickle.dumps(measure))
-    assert np.array_equal(-again.tile(again.points(X), again.exemplars(X)), first)
+    assert np.array_equal(-again.tile(again.points(X), again.exemplars(X)), result)
 
 
-@every_divergence
-def test_all_array_kinds_give_equal_results(divergence, rows, reference, to_kind):
+KINDS = ["torch", "array_api_strict"]
+
+
+@pytest.mark.parametrize(
+    ("name", "to_kind"), [(name, KINDS[i % 2]) for i, name in enumerate(CASES)], indirect=["to_kind"]
+)
+def test_all_array_kinds_give_equal_results(name, to_kind):
+    divergence, rows, _ = CASES[name]
     X = rows()
     _, expected = all_pairs(divergence, X)
     measure = divergence.learn(to_kind(X))
@@ -213,17 +216,6 @@ def test_stored_zeros_count_as_zeros():
     np.testing.assert_allclose(result, CASES["kl"][2](X), rtol=1e-10, atol=1e-12)
 
 
-@every_divergence
-@pytest.mark.parametrize("beta", [0.01, 1.0, 1e4])
-def test_likelihood_is_at_most_one(divergence, rows, reference, beta):
-    X = rows()
-    measure, result = all_pairs(divergence, X)
-    likelihood = Likelihood(measure, beta).tile(measure.points(X), measure.exemplars(X))
-    np.testing.assert_allclose(likelihood, np.exp(-beta * np.maximum(result, 0)), rtol=1e-12)
-    assert likelihood.max() <= 1
-    np.testing.assert_allclose(np.diag(likelihood), 1, atol=1e-13 * beta * result.max())
-
-
 def test_likelihood_prepares_points_like_its_measure():
     X = measurements()
     measure = SquaredEuclidean().learn(X)
@@ -232,8 +224,15 @@ def test_likelihood_prepares_points_like_its_measure():
     assert np.array_equal(points.row_term, other.row_term)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Mahalanobis(), Mahalanobis(COVARIANCE)])
+@pytest.mark.parametrize(
+    ("divergence", "dtype"),
+    [
+        (SquaredEuclidean(), np.float32),
+        (SquaredEuclidean(), np.float64),
+        (Mahalanobis(), np.float32),
+        (Mahalanobis(COVARIANCE), np.float64),
+    ],
+)
 def test_rows_far_from_zero_do_not_cancel(divergence, dtype):
     X = np.round(measurements() * 64) / 64  # float32 has room for these, here and there
     far = (X + 1e4).astype(dtype)
@@ -246,18 +245,12 @@ def test_rows_far_from_zero_do_not_cancel(divergence, dtype):
     assert total == pytest.approx(expected.sum(), rel=accuracy)
 
 
-def test_squared_distances_far_from_zero_are_accurate():
-    X = measurements() + 1e4
-    _, result = all_pairs(SquaredEuclidean(), X)
-    np.testing.assert_allclose(result, cdist(X, X, "sqeuclidean"), atol=1e-11)
-
-
-@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e4, 1e8])
-def test_mahalanobis_does_not_depend_on_units(scale):
+def test_mahalanobis_does_not_depend_on_units():
     X = measurements()
     _, expected = all_pairs(Mahalanobis(), X)
-    _, result = all_pairs(Mahalanobis(), X * [scale, 1, 1])
-    np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-8)
+    for scale in (1e-8, 1e-3, 1e8):
+        _, result = all_pairs(Mahalanobis(), X * [scale, 1, 1])
+        np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-8)
 
 
 def test_mahalanobis_ignores_directions_without_variance():
@@ -271,15 +264,6 @@ def test_itakura_saito_depends_on_ratios_only():
     X = spectra()
     _, result = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
     np.testing.assert_allclose(result, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
-
-
-def test_bernoulli_of_zeros_and_ones_counts_the_differences():
-    X = make_zeros_and_ones()
-    differences = cdist(X, X, "cityblock")
-    for margin in (1e-6, 0.1):
-        _, result = all_pairs(Bernoulli(margin), X)
-        per_difference = (1 - 2 * margin) * np.log((1 - margin) / margin)
-        np.testing.assert_allclose(result, per_difference * differences, atol=1e-9)
 
 
 def test_kl_of_new_rows_with_zeros_where_the_fit_had_none():
@@ -331,7 +315,7 @@ def test_kernel_with_unequal_diagonal_bounds_the_diagonal_of_new_entities():
 
 
 @every_divergence
-def test_divergences_with_a_kernel_are_squared_distances(divergence, rows, reference):
+def test_divergences_with_a_kernel_are_squared_distances_without_a_caveat(divergence, rows, reference):
     D = reference(rows())
     centring = np.eye(len(D)) - 1 / len(D)
     least = np.linalg.eigvalsh(-centring @ (D + D.T) @ centring / 4)[0]
@@ -341,6 +325,8 @@ def test_divergences_with_a_kernel_are_squared_distances(divergence, rows, refer
     else:
         assert divergence.has_kernel == (embeds and rows is not make_zeros_and_ones)  # which depends on the rows
     assert divergence.columns_are_entities == isinstance(divergence, Precomputed | Kernel)
+    symmetric = (rows() + rows().T) / 2 if isinstance(divergence, Precomputed) else rows()
+    assert divergence.learn(symmetric).caveat is None
 
 
 # densities
@@ -359,7 +345,7 @@ def plane(low, high, steps):
     return np.array(list(product(axis, axis))), (axis[1] - axis[0]) ** 2
 
 
-@pytest.mark.parametrize("beta", [0.3, 1.0, 7.0])
+@pytest.mark.parametrize("beta", [0.3, 7.0])
 def test_gaussian_densities_integrate_to_one(beta):
     X = measurements(8)[:, :2]
     reach = 12 + 14 / beta**0.5
@@ -386,7 +372,7 @@ def test_degenerate_gaussian_has_its_density_on_the_plane():
     np.testing.assert_allclose(result.sum(axis=0) * cell, 1, atol=1e-8)
 
 
-@pytest.mark.parametrize("beta", [0.3, 1.0, 12.5])
+@pytest.mark.parametrize("beta", [0.3, 12.5])
 def test_itakura_saito_density_is_gamma(beta):
     X, grid = spectra(), np.random.default_rng(8).lognormal(0, 1, (30, 6))
     expected = [[stats.gamma(beta, scale=y / beta).logpdf(x).sum() for y in X] for x in grid]
@@ -397,8 +383,7 @@ def test_itakura_saito_density_is_gamma(beta):
     np.testing.assert_allclose(result.sum(axis=0) * (52 / 20_000), 1, atol=1e-8)
 
 
-@pytest.mark.parametrize("beta", [0.5, 4.0, 300.0])
-@pytest.mark.parametrize("d", [2, 3, 10, 150])
+@pytest.mark.parametrize(("d", "beta"), [(2, 4.0), (3, 300.0), (10, 0.5), (150, 300.0), (150, 4.0)])
 def test_cosine_density_is_von_mises_fisher(d, beta):
     rng = np.random.default_rng(d)
     X, grid = rng.standard_normal((5, d)), rng.standard_normal((30, d))
@@ -411,23 +396,22 @@ def test_cosine_density_is_von_mises_fisher(d, beta):
     np.testing.assert_allclose(result, expected, rtol=1e-8, atol=1e-6)
 
 
-@pytest.mark.parametrize("d", [2, 3, 10, 99, 150])
-def test_cosine_density_without_weight_is_uniform(d):
-    log_area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
-    result = Cosine().learn(np.ones((2, d))).log_normalizer(np.ones((2, d)), 1e-9)
-    np.testing.assert_allclose(result, -log_area, atol=1e-7)
+def test_cosine_density_without_weight_is_uniform():
+    for d in (2, 3, 99, 150):
+        log_area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
+        result = Cosine().learn(np.ones((2, d))).log_normalizer(np.ones((2, d)), 1e-9)
+        np.testing.assert_allclose(result, -log_area, atol=1e-7)
 
 
-@pytest.mark.parametrize("beta", [1e-6, 0.5, 4.0, 300.0])
-def test_cosine_density_integrates_to_one(beta):
+def test_cosine_density_integrates_to_one():
     angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    result = mass(Cosine(), measurements(5)[:, :2], circle, beta)
-    np.testing.assert_allclose(result.sum(axis=0) * (2 * np.pi / 2000), 1, atol=1e-9)
+    for beta in (1e-6, 4.0, 300.0):
+        result = mass(Cosine(), measurements(5)[:, :2], circle, beta)
+        np.testing.assert_allclose(result.sum(axis=0) * (2 * np.pi / 2000), 1, atol=1e-9)
 
 
-@pytest.mark.parametrize("beta", [0.1, 1.0, 30.0])
-@pytest.mark.parametrize("margin", [1e-3, 0.3])
+@pytest.mark.parametrize(("margin", "beta"), [(1e-3, 0.1), (1e-3, 30.0), (0.3, 1.0)])
 def test_bernoulli_density_sums_to_one(margin, beta):
     every = np.array(list(product([0.0, 1.0], repeat=6)))
     for X in (make_zeros_and_ones(), as_rows(sp.csr_array(make_zeros_and_ones()))):
@@ -453,64 +437,55 @@ def test_missing_normalizer_is_refused(divergence, rows, message):
     assert str(caught.value).endswith("use normalizer=False")
 
 
-def sparse(make):
-    return lambda: as_rows(sp.csr_array(make()))
+def change(X, at, value):
+    X[at] = value
+    return X
 
 
-def but(make, at, value):
-    def changed():
-        X = make()
-        X[at] = value
-        return X
-
-    return changed
+def as_csr(X):
+    return as_rows(sp.csr_array(X))
 
 
 @pytest.mark.parametrize(
-    ("divergence", "rows", "message"),
+    ("divergence", "X", "message"),
     [
-        (KullbackLeibler(), but(counts, (2, 3), -1), "'kl' needs counts or shares, none negative: use divergence 'sq"),
-        (KullbackLeibler(), sparse(but(counts, (2, 3), -1)), "'kl' needs counts or shares, none negative"),
-        (KullbackLeibler(0), counts, "smoothing=0 puts rows infinitely far from those that have a zero where they"),
-        (
-            KullbackLeibler(0.0),
-            sparse(counts),
-            "smoothing=0 puts rows infinitely far .* give smoothing= a number above",
-        ),
-        (Bernoulli(), but(shares, (2, 3), 1.01), "'bernoulli' needs numbers from 0 to 1: use divergence 'kl' for cou"),
-        (Bernoulli(), but(shares, (2, 3), -0.01), "'bernoulli' needs numbers from 0 to 1"),
-        (Bernoulli(), sparse(counts), "'bernoulli' needs numbers from 0 to 1"),
-        (ItakuraSaito(), but(spectra, (2, 3), 0), "'itakura-saito' needs positive numbers, and some are zero or less"),
-        (ItakuraSaito(), but(spectra, (2, 3), -1), "'itakura-saito' needs positive .* or drop what is zero"),
-        (ItakuraSaito(), sparse(spectra), "'itakura-saito' needs positive numbers, and some are zero or less"),
-        (Mahalanobis(), sparse(measurements), r"needs dense rows, got a sparse matrix: reduce the view first \(Trunca"),
+        (KullbackLeibler(), change(counts(), (2, 3), -1), "'kl' needs counts or shares, none negative: use divergence"),
+        (KullbackLeibler(), as_csr(change(counts(), (2, 3), -1)), "'kl' needs counts or shares, none negative"),
+        (KullbackLeibler(0), counts(), "smoothing=0 puts rows infinitely far from those that have a zero where they"),
+        (KullbackLeibler(0.0), as_csr(counts()), "smoothing=0 puts rows infinitely far .* give smoothing= a number"),
+        (Bernoulli(), change(shares(), (2, 3), 1.01), "'bernoulli' needs numbers from 0 to 1: use divergence 'kl'"),
+        (Bernoulli(), change(shares(), (2, 3), -0.01), "'bernoulli' needs numbers from 0 to 1"),
+        (Bernoulli(), as_csr(counts()), "'bernoulli' needs numbers from 0 to 1"),
+        (ItakuraSaito(), change(spectra(), (2, 3), 0), "'itakura-saito' needs positive .* are zero or less.* or drop"),
+        (ItakuraSaito(), as_csr(spectra()), "'itakura-saito' needs positive numbers, and some are zero or less"),
         (
             Mahalanobis(),
-            lambda: measurements(3),
-            "3 entities do not determine the covariance of 3 columns: reduce the view",
+            as_csr(measurements()),
+            r"needs dense rows, got a sparse matrix: reduce the view first \(Trunc",
         ),
-        (Mahalanobis(np.eye(2)), measurements, r"must be a symmetric matrix, 3 x 3, got shape \(2, 2\)"),
-        (Mahalanobis(np.triu(np.ones((3, 3)))), measurements, "must be a symmetric matrix, 3 x 3, got shape"),
-        (Mahalanobis(np.diag([1.0, 1.0, -1.0])), measurements, "has negative variances: give a positive definite"),
-        (Mahalanobis(-np.eye(3)), measurements, "has negative variances: give a positive definite matrix"),
-        (Precomputed(), sparse(asymmetric), r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
-        (Precomputed(), lambda: asymmetric()[:3], r"a square matrix of distances is needed, got shape \(3, 25\)"),
-        (Precomputed(), but(asymmetric, (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
-        (Precomputed(), but(asymmetric, (4, 4), 1), "entity 4 is at a distance from itself: turn similarities into"),
-        (Precomputed(), but(asymmetric, (4, 4), -1), "entity 4 is at a distance from itself"),
-        (Kernel(), sparse(similarities), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
-        (Kernel(), lambda: similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
+        (Mahalanobis(), measurements(3), "3 entities do not determine the covariance of 3 columns: reduce the view"),
+        (Mahalanobis(), np.ones((9, 2)), "^no column varies: leave the view out$"),
+        (Mahalanobis(np.eye(2)), measurements(), r"must be a symmetric matrix, 3 x 3, got shape \(2, 2\)"),
+        (Mahalanobis(np.triu(np.ones((3, 3)))), measurements(), "must be a symmetric matrix, 3 x 3, got shape"),
+        (Mahalanobis(np.diag([1.0, 1.0, -1.0])), measurements(), "has negative variances: give a positive definite"),
+        (Precomputed(), as_csr(asymmetric()), r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
+        (Precomputed(), asymmetric()[:3], r"a square matrix of distances is needed, got shape \(3, 25\)"),
+        (Precomputed(), change(asymmetric(), (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
+        (Precomputed(), change(asymmetric(), (4, 4), 1), "entity 4 is at a distance from itself: turn similarities"),
+        (Precomputed(), change(asymmetric(), (4, 4), -1), "entity 4 is at a distance from itself"),
+        (Kernel(), as_csr(similarities()), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
+        (Kernel(), similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
         (
             Kernel(),
-            but(similarities, (4, 2), 9),
-            "'kernel' needs a symmetric matrix: average it with its transpose, or",
+            change(similarities(), (4, 2), 9),
+            "'kernel' needs a symmetric matrix: average it with its transpos",
         ),
-        (Kernel(), lambda: np.array([[1.0, 2.0], [2.0, 1.0]]), "entities 0 and 1 are more similar to each other than"),
+        (Kernel(), np.array([[1.0, 2.0], [2.0, 1.0]]), "entities 0 and 1 are more similar to each other than"),
     ],
 )
-def test_refuses(divergence, rows, message):
+def test_refuses(divergence, X, message):
     with pytest.raises(NoDivergenceError, match=message):
-        divergence.learn(rows())
+        divergence.learn(X)
 
 
 def test_most_similar_pair_is_named_wherever_it_is():
@@ -535,33 +510,22 @@ def test_unsuitable_new_rows_are_refused(divergence, rows, message):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("divergence", "option", "message"),
     [
-        (lambda: KullbackLeibler(-0.1), "smoothing=-0.1 must be 0 or more"),
-        (lambda: KullbackLeibler(np.inf), "smoothing=inf must be 0 or more"),
-        (lambda: KullbackLeibler(np.nan), "smoothing=nan must be 0 or more"),
-        (lambda: Bernoulli(0), "margin=0 must be above 0 and below 0.5"),
-        (lambda: Bernoulli(0.5), "margin=0.5 must be above 0 and below 0.5"),
-        (lambda: Bernoulli(np.nan), "margin=nan must be above 0 and below 0.5"),
+        (KullbackLeibler, -0.1, "smoothing=-0.1 must be 0 or more"),
+        (KullbackLeibler, np.inf, "smoothing=inf must be 0 or more"),
+        (KullbackLeibler, np.nan, "smoothing=nan must be 0 or more"),
+        (Bernoulli, 0, "margin=0 must be above 0 and below 0.5"),
+        (Bernoulli, 0.5, "margin=0.5 must be above 0 and below 0.5"),
+        (Bernoulli, np.nan, "margin=nan must be above 0 and below 0.5"),
     ],
 )
-def test_invalid_options_are_refused(make, message):
+def test_invalid_options_are_refused(divergence, option, message):
     with pytest.raises(NoDivergenceError, match=message):
-        make()
-
-
-def test_constant_view_is_not_blamed_on_a_covariance():
-    with pytest.raises(NoDivergenceError, match=r"^no column varies: leave the view out$"):
-        Mahalanobis().learn(np.ones((9, 2)))
+        divergence(option)
 
 
 # caveats
-
-
-@every_divergence
-def test_suitable_rows_have_no_caveat(divergence, rows, reference):
-    X = (rows() + rows().T) / 2 if isinstance(divergence, Precomputed) else rows()
-    assert divergence.learn(X).caveat is None
 
 
 def test_rounding_errors_have_no_caveat():
@@ -579,8 +543,7 @@ def test_asymmetric_distances_have_a_caveat():
     assert "average it with its transpose" in Precomputed().learn(D).caveat
 
 
-@pytest.mark.parametrize("n", [3, 999, 1200])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "dtype"), [(3, np.float32), (999, np.float32), (1200, np.float64)])
 def test_indefinite_kernel_has_a_caveat(n, dtype):
     K = np.eye(n, dtype=dtype) - dtype(1.5) / n  # one eigenvalue -0.5, the others 1
     measure = Kernel().learn(K)
@@ -597,15 +560,11 @@ def test_small_negative_eigenvalue_among_zeros_has_a_caveat(n):
 
 
 @pytest.mark.parametrize("n", [800, 1500])
-def test_low_rank_kernel_has_no_caveat(n):
+def test_low_rank_and_smooth_kernels_have_no_caveat(n):
     X = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
     assert Kernel().learn(X @ X.T).caveat is None
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_smooth_kernel_has_no_caveat(dtype):
-    X = measurements(1200)
-    assert Kernel().learn(np.exp(-cdist(X, X, "sqeuclidean") / 20).astype(dtype)).caveat is None
+    X = measurements(n)
+    assert Kernel().learn(np.exp(-cdist(X, X, "sqeuclidean") / 20).astype(np.float32)).caveat is None
 
 
 def test_divergences_by_name():

@@ -77,25 +77,20 @@ def test_statistics_add_up_over_blocks(name):
 def test_maximize_finds_the_largest_likelihood(name):
     family, X, R, rng = make_problem(name)
     best = family.maximize(family.statistics(X, R))
+    assert family.n_parameters(best) == CASES[name].n_parameters(K, D)
     likelihood = (R * family.log_prob(X, best)).sum()
     learned = {key: best[key] for key in family.shapes(K, D)}
+    assert {key: value.shape for key, value in learned.items()} == family.shapes(K, D)
     for size in (1e-4, 1e-2, 0.3):
-        for _ in range(20):
+        for _ in range(10):
             moved = {key: value + size * rng.normal(size=np.shape(value)) for key, value in learned.items()}
             nearby = CASES[name].perturb(learned, moved)
             assert (R * family.log_prob(X, nearby)).sum() <= likelihood + 1e-9 * abs(likelihood)
 
 
 @every_family
-def test_shapes_match_the_parameters(name):
-    family, X, R, _ = make_problem(name)
-    params = family.maximize(family.statistics(X, R))
-    for key, shape in family.shapes(K, D).items():
-        assert params[key].shape == shape
-
-
-@every_family
-def test_all_array_kinds_give_equal_results(name, to_kind):
+@pytest.mark.parametrize("to_kind", ["torch"], indirect=True)
+def test_torch_gives_equal_results(name, to_kind):
     family, X, R, _ = make_problem(name)
     params = family.maximize(family.statistics(X, R))
     expected = family.log_prob(X, params)
@@ -110,17 +105,18 @@ def test_all_array_kinds_give_equal_results(name, to_kind):
 
 
 @pytest.mark.parametrize("name", SPARSE_FAMILIES)
-@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
-def test_sparse_equals_dense(name, make):
-    family, X, R, rng = make_problem(name)
+def test_sparse_equals_dense(name):
+    _, X, R, rng = make_problem(name)
     X = np.where(rng.random(X.shape) < 0.5, X, 0.0)
     X[:, 0] += 1
     family = FAMILIES[name]()
-    dense, sparse = (family.statistics(rows, R) for rows in (X, make(X)))
-    for key, value in dense.items():
-        np.testing.assert_allclose(sparse[key], value, rtol=1e-10)
+    dense = family.statistics(X, R)
     params = family.maximize(dense)
-    np.testing.assert_allclose(family.log_prob(make(X), params), family.log_prob(X, params), rtol=1e-8, atol=1e-9)
+    for make in (sp.csr_array, sp.csc_matrix):
+        sparse = family.statistics(make(X), R)
+        for key, value in dense.items():
+            np.testing.assert_allclose(sparse[key], value, rtol=1e-10)
+        np.testing.assert_allclose(family.log_prob(make(X), params), family.log_prob(X, params), rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", DENSE_FAMILIES)
@@ -181,13 +177,6 @@ def test_samples_reproduce_the_parameters(name):
         np.testing.assert_allclose(estimated[key], value, atol=0.12 * scale)
 
 
-@every_family
-def test_number_of_parameters(name):
-    family, X, R, _ = make_problem(name)
-    params = family.maximize(family.statistics(X, R))
-    assert family.n_parameters(params) == CASES[name].n_parameters(K, D)
-
-
 @pytest.mark.parametrize("family", [Gaussian(), GaussianFull(), GaussianTied(), GaussianSpherical()])
 def test_gaussians_do_not_collapse_onto_a_row(family):
     rng = np.random.default_rng(0)
@@ -219,14 +208,12 @@ def test_direction_below_the_floor_is_raised_to_it():
     assert values[1] == pytest.approx(2 * X.var(axis=0).mean(), rel=0.05)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_only_an_occurring_impossible_word_rules_a_cluster_out(dtype):
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_only_an_occurring_impossible_word_rules_a_cluster_out(make):
     params = {"probabilities": np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])}
-    X = np.array([[3, 2, 0], [3, 2, 1], [0, 0, 40]], dtype)
-    for rows in (X, sp.csr_array(X)):
-        log_prob = Multinomial().log_prob(rows, params)
-        assert log_prob[0, 0] == pytest.approx(5 * np.log(0.5))
-        assert np.array_equal(log_prob == -np.inf, [[False, False], [True, False], [True, False]])
+    log_prob = Multinomial().log_prob(make(np.array([[3, 2, 0], [3, 2, 1], [0, 0, 40]], np.float32)), params)
+    assert log_prob[0, 0] == pytest.approx(5 * np.log(0.5))
+    assert np.array_equal(log_prob == -np.inf, [[False, False], [True, False], [True, False]])
 
 
 def test_rows_of_zeros_are_uninformative_to_some_families():
@@ -246,35 +233,34 @@ def test_rows_of_zeros_are_uninformative_to_some_families():
         ([[1e100, 3e100], [2e100, 1e100]], "gaussian", "real"),  # whole only because they are huge
     ],
 )
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_automatic_choice(values, name, why, make):
-    family, reason = choose(as_rows(make(np.array(values))))
-    assert family.name == name
-    assert why in reason
+def test_automatic_choice(values, name, why):
+    for make in (np.asarray, sp.csr_array):
+        family, reason = choose(as_rows(make(np.array(values))))
+        assert family.name == name
+        assert why in reason
 
 
 @pytest.mark.parametrize(
-    ("family", "block", "message"),
+    ("family", "X", "message"),
     [
-        ("multinomial", [[1.0, -2.0]] * 9, "needs counts, none of them negative, got -2. Use family 'gaussian'"),
-        ("poisson", [[1.0, -2.0]] * 9, "needs counts, none of them negative, got -2"),
-        ("bernoulli", [[1.0, 2.0]] * 9, "needs zeros and ones, got 2. Use 'multinomial' or 'poisson'"),
-        ("categorical", [[1.0, 0.5]] * 9, "needs codes 0, 1, 2, ..., got 0.5.*OrdinalEncoder"),
-        ("von-mises-fisher", [[1.0]] * 9, "needs two columns or more"),
-        ("multinomial", [[0.0, 0.0]] * 9, None),
+        (
+            "multinomial",
+            [[1.0, -2.0]] * 9,
+            "family 'multinomial' needs counts, none of them negative, got -2. Use family 'gaussian'",
+        ),
+        ("multinomial", [[0.0, 0.0]] * 9, "is all zeros, of which family 'multinomial'"),
+        ("poisson", [[1.0, -2.0]] * 9, "family 'poisson' needs counts, none of them negative, got -2"),
+        ("bernoulli", [[1.0, 2.0]] * 9, "'bernoulli' needs zeros and ones, got 2. Use 'multinomial' or 'poisson'"),
+        ("categorical", [[1.0, 0.5]] * 9, "'categorical' needs codes 0, 1, 2, ..., got 0.5.*OrdinalEncoder"),
+        ("categorical", [[5e7, 0], [1, 1]], r"needs codes 0, 1, 2, ..., got 5e\+07 in 2 rows. OrdinalEncoder"),
+        (Categorical(n_levels=(2, 2, 2)), [[0, 1], [1, 1]], "needs as many columns as n_levels, 3, got 2"),
+        ("von-mises-fisher", [[1.0]] * 9, "family 'von-mises-fisher' needs two columns or more"),
+        ("normal", np.eye(5), "no family 'normal': give 'auto', one of 'multinomial', .*"),
     ],
 )
-def test_unsuitable_data_is_refused(family, block, message):
-    message = (
-        f"view 'a': family '{family}' {message}" if message else "view 'a' is all zeros, of which family 'multinomial'"
-    )
-    with pytest.raises(ValueError, match=message):
-        cs.CoEM(2, families=family).fit({"a": np.array(block)})
-
-
-def test_unknown_family_name_lists_the_valid_ones():
-    with pytest.raises(ValueError, match=r"view 'a': no family 'normal': give 'auto', one of 'multinomial', .*"):
-        cs.CoEM(2, families="normal").fit({"a": np.eye(5)})
+def test_unsuitable_data_is_refused(family, X, message):
+    with pytest.raises(ValueError, match="view 'a'.* " + message):
+        cs.CoEM(2, families=family).fit({"a": np.array(X, float)})
 
 
 def test_unknown_code_in_predict_is_refused():
@@ -284,20 +270,7 @@ def test_unknown_code_in_predict_is_refused():
         model.predict(np.array([[7, 1]]))
 
 
-@pytest.mark.parametrize("family", [Multinomial, Bernoulli, Poisson, Categorical])
-def test_negative_smoothing_is_refused(family):
-    with pytest.raises(ValueError, match="smoothing must be a number, 0 or more, got -1"):
-        family(smoothing=-1)
-
-
-@pytest.mark.parametrize("family", [Gaussian, GaussianFull, GaussianTied, GaussianSpherical, VonMisesFisher])
-@pytest.mark.parametrize("floor", [0, 1, -1])
-def test_invalid_floor_is_refused(family, floor):
-    with pytest.raises(ValueError, match=r"floor must be .* below 1, got"):
-        family(floor=floor)
-
-
-@pytest.mark.parametrize("d", [2, 3, 30, 99, 100, 101, 200])
+@pytest.mark.parametrize("d", [2, 3, 30, 100, 101])
 def test_log_bessel_equals_scipy(d):
     c = np.array([1e-9, 1e-3, 0.5, 10.0, 300.0])
     for order in (d / 2 - 1, d / 2):
@@ -308,7 +281,7 @@ def test_log_bessel_equals_scipy(d):
     assert np.isfinite(log_bessel(20_000.0, np.array([1.0, 1e4, 1e6]), 40_002)).all()
 
 
-@pytest.mark.parametrize("d", [2, 3, 10, 45, 60, 100, 101, 500, 30_000])
+@pytest.mark.parametrize("d", [2, 3, 60, 100, 101, 30_000])
 def test_concentration_solves_its_equation(d):
     resultant = np.array([1e-10, 1e-4, 0.01, 0.3, 0.9, 0.99, 1 - 1e-6])
     c = solve_concentration(resultant, d)
@@ -316,7 +289,7 @@ def test_concentration_solves_its_equation(d):
     np.testing.assert_allclose(ratio, resultant, rtol=1e-6, atol=1e-10)
 
 
-@pytest.mark.parametrize("d", [3, 45, 60, 101])
+@pytest.mark.parametrize("d", [3, 101])
 def test_cancelling_directions_have_zero_concentration(d):
     A = np.random.default_rng(0).normal(size=(20, d))
     model = cs.CoEM(1, families="von-mises-fisher").fit(np.r_[A, -A])
@@ -340,8 +313,9 @@ def test_smoothing_adds_the_documented_counts():
     np.testing.assert_allclose(learn(levels)[0, :, :], [[2 / 6, 4 / 6, 0], [4 / 8, 2 / 8, 2 / 8], [3 / 6, 3 / 6, 0]])
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("family", ["gaussian", "gaussian-full", "gaussian-spherical"])
+@pytest.mark.parametrize(
+    ("family", "dtype"), [("gaussian", np.float64), ("gaussian-full", np.float32), ("gaussian-spherical", np.float64)]
+)
 def test_outlier_does_not_raise_the_floor(family, dtype):
     rng = np.random.default_rng(0)
     y = np.arange(300) % 3
@@ -351,8 +325,15 @@ def test_outlier_does_not_raise_the_floor(family, dtype):
     assert model.params_["view0"]["covariances"][:3].max() < 3
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name.startswith("gaussian")])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("gaussian", np.float32),
+        ("gaussian-full", np.float64),
+        ("gaussian-tied", np.float32),
+        ("gaussian-spherical", np.float32),
+    ],
+)
 def test_constant_column_far_from_zero_is_no_evidence(name, dtype):
     rng = np.random.default_rng(0)
     X = np.c_[rng.normal(size=(60, 2)), np.full(60, 1234.567)].astype(dtype)
@@ -391,29 +372,22 @@ def test_invalid_parameters_are_refused(family, params, message):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("families", "options", "message"),
     [
-        (lambda: Multinomial(smoothing="a"), "smoothing must be a number, 0 or more, got 'a'"),
-        (lambda: Multinomial(smoothing=np.inf), "smoothing must be a number, 0 or more, got inf"),
-        (lambda: Gaussian(floor="a"), "floor must be a share of the variance"),
-        (lambda: Categorical(n_levels=5), "n_levels must be whole numbers, one per column, got 5"),
+        ([Multinomial, Bernoulli, Poisson, Categorical], {"smoothing": -1}, "a number, 0 or more, got -1"),
+        ([Multinomial], {"smoothing": "a"}, "smoothing must be a number, 0 or more, got 'a'"),
+        ([Multinomial], {"smoothing": np.inf}, "smoothing must be a number, 0 or more, got inf"),
+        ([Gaussian, GaussianFull, GaussianTied, GaussianSpherical, VonMisesFisher], {"floor": 0}, "below 1, got 0"),
+        ([Gaussian, VonMisesFisher], {"floor": 1}, r"floor must be .* below 1, got 1"),
+        ([Gaussian, VonMisesFisher], {"floor": -1}, r"floor must be .* below 1, got -1"),
+        ([Gaussian], {"floor": "a"}, "floor must be a share of the variance"),
+        ([Categorical], {"n_levels": 5}, "n_levels must be whole numbers, one per column, got 5"),
     ],
 )
-def test_invalid_options_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
-    ("family", "X", "message"),
-    [
-        ("categorical", [[5e7, 0], [1, 1]], r"needs codes 0, 1, 2, ..., got 5e\+07 in 2 rows. OrdinalEncoder"),
-        (Categorical(n_levels=(2, 2, 2)), [[0, 1], [1, 1]], "needs as many columns as n_levels, 3, got 2"),
-    ],
-)
-def test_invalid_codes_are_refused(family, X, message):
-    with pytest.raises(ValueError, match=message):
-        cs.CoEM(2, families=family).fit(np.array(X, float))
+def test_invalid_options_are_refused(families, options, message):
+    for family in families:
+        with pytest.raises(ValueError, match=message):
+            family(**options)
 
 
 def test_gaussian_with_distant_mean_and_tiny_variance_does_not_overflow():
@@ -422,7 +396,7 @@ def test_gaussian_with_distant_mean_and_tiny_variance_does_not_overflow():
     assert np.isfinite(cs.families.Gaussian().build_density(X, params)(X)).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 101, 998])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 101])
 def test_spread_of_gaussians_is_the_variance_by_quartiles(n):
     X = np.random.default_rng(0).standard_normal((n, 3))
     low, high = np.quantile(X, [0.25, 0.75], axis=0)

@@ -8,16 +8,11 @@ i or j: they are neither points nor exemplars there.
 import numpy as np
 
 
-def compute_squared_distances(X):
-    """Return the squared distances of all pairs of rows."""
-    return np.array([[((x - y) ** 2).sum() for y in X] for x in X])
-
-
 def beta_0(D, entities=None):
     """Return Eqs 4 and 8, with the natural logarithm, including the zero diagonal; entities have the view."""
     D = D if entities is None else D[np.ix_(entities, entities)]
     n = len(D)
-    return n**2 * np.log(n) / sum(D[i, j] for i in range(n) for j in range(n))
+    return n**2 * np.log(n) / D.sum()
 
 
 def likelihoods(distances, betas, present):
@@ -37,20 +32,11 @@ def gaussian_log_normalizer(n_columns, beta):
     return n_columns / 2 * np.log(beta / np.pi)
 
 
-def single_view(f, n_updates=200_000, tol=1e-8):
-    """Repeat Eq 3 until the objective is at most `tol` below its maximum."""
-    n = len(f)
-    q = np.full(n, 1 / n)
-    for _ in range(n_updates):
-        factors = (1 / (f @ q)) @ f / n
-        if factors.max() - 1 < tol:
-            return q
-        q = q * factors
-    raise AssertionError(f"{n_updates} updates do not solve for q: this is no reference")
-
-
 def uniform(tables, present, n_updates=200_000, tol=1e-8):
-    """Repeat Eq 7; all pairs (entity, view) have the same weight."""
+    """Repeat Eq 7, or Eq 3 with one view, until the objective is at most `tol` below its maximum.
+
+    All pairs (entity, view) have the same weight.
+    """
     n = len(present)
     q = np.full(n, 1 / n)
     rows = [f[present[:, v]] for v, f in enumerate(tables)]

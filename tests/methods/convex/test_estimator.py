@@ -15,14 +15,14 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import kl_div, softmax
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 
 import consilience as cs
 import literal_convex as literal
 from consilience.arrays import KernelMatrix
 from consilience.datasets import make_corrupted_views, make_gaussian_views, make_text_views
-from consilience.divergences import KullbackLeibler, Mahalanobis
+from consilience.divergences import Bernoulli, Mahalanobis
 from consilience.divergences.squared_euclidean import EuclideanMeasure
 from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import kernel_kmeans
@@ -40,7 +40,6 @@ MODES = {
     "bounded": {"min_weight": 0.3},
     "em": {"solver": "em", "inner_tol": 1e-3},
 }
-every_mode = pytest.mark.parametrize("mode", MODES)
 
 
 def make_views(n=60, n_views=2, missing=0.0, separation=4, seed=0):
@@ -74,38 +73,33 @@ def weights_of(model):
 
 def tables_of(views, factor):
     """Return the literal likelihoods of complete or incomplete views, and the sharpness of each."""
-    distances = [literal.compute_squared_distances(X) for _, X in views.items()]
+    distances = list(squares(views).values())
     present = [np.flatnonzero(rows) for rows in views.present.T]
     betas = [factor * literal.beta_0(D, rows) for D, rows in zip(distances, present, strict=True)]
     return literal.likelihoods(distances, betas, views.present), betas
 
 
-def gap_of(views, model):
-    """Return the gap of one view or of uniform weights, from exemplar weights and sharpness alone."""
-    tables = [np.exp(-model.betas_[name] * D) for name, D in squares(views).items()]
-    return np.mean([(f / (f @ model.exemplar_weights_)[:, None]).mean(axis=0) for f in tables], axis=0).max() - 1
-
-
 # comparison with the paper
+
+
+def assert_clusters_match(model, views, chosen, P, atol):
+    """Assert that exemplars, labels and probabilities follow from the literal posteriors."""
+    assert np.array_equal(model.exemplars_, chosen)
+    assert np.array_equal(model.labels_, literal.assign_to_exemplars(P, chosen))
+    P = P / P.sum(axis=1, keepdims=True)
+    P[chosen] = np.eye(3)
+    np.testing.assert_allclose(model.predict_proba(views), P, atol=atol)
 
 
 @pytest.mark.parametrize(
     ("n_views", "missing", "factor", "normalizer"),
     [
-        (1, 0.0, 0.5, False),
         (1, 0.0, 2.0, True),
         (2, 0.0, 0.5, False),
-        (2, 0.0, 1.0, True),
-        (2, 0.0, 2.0, True),
-        (2, 0.3, 0.5, True),
-        (2, 0.3, 1.0, False),
-        (2, 0.3, 2.0, False),
-        (3, 0.0, 0.5, True),
-        (3, 0.0, 1.0, False),
-        (3, 0.0, 2.0, False),
-        (3, 0.3, 0.5, False),
-        (3, 0.3, 1.0, True),
+        (2, 0.3, 1.0, True),
+        (3, 0.0, 1.0, True),
         (3, 0.3, 2.0, False),
+        (3, 0.3, 0.5, False),
     ],
 )
 def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
@@ -113,22 +107,17 @@ def test_rounds_match_literal_algorithm_1(n_views, missing, factor, normalizer):
     tables, betas = tables_of(views, factor)
     model = fit_rounds(views, 3, beta=factor, normalizer=normalizer)
     np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
-    log_C = [
-        literal.gaussian_log_normalizer(X.shape[1], beta) for (_, X), beta in zip(views.items(), betas, strict=True)
-    ]
-    log_C = log_C if normalizer else None
+    sizes = [X.shape[1] for _, X in views.items()]
+    log_C = list(map(literal.gaussian_log_normalizer, sizes, betas)) if normalizer else None
     pi, q, history = literal.run_weighted_rounds(tables, views.present, model.n_iter_, log_C=log_C)
     assert model.n_iter_ == (3 if n_views > 1 else 1)
     np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
     np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
     np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
     chosen = literal.exemplars(q, 3)
-    P = literal.posteriors(tables, views.present, q, pi, chosen, log_C)
-    assert np.array_equal(model.exemplars_, chosen)
-    assert np.array_equal(model.labels_, literal.assign_to_exemplars(P, chosen))
-    P = P / P.sum(axis=1, keepdims=True)
-    P[chosen] = np.eye(3)
-    np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
+    assert_clusters_match(
+        model, views, chosen, literal.posteriors(tables, views.present, q, pi, chosen, log_C), atol=1e-4
+    )
 
 
 def test_init_matches_literal_algorithm_1():
@@ -143,8 +132,7 @@ def test_init_matches_literal_algorithm_1():
     assert not np.allclose(weights_of(fit_rounds(views, 2)), pi, atol=1e-3)
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.3)])
+@pytest.mark.parametrize(("n_views", "missing", "factor"), [(1, 0.0, 2.0), (2, 0.0, 0.5), (2, 0.3, 1.0), (3, 0.3, 2.0)])
 def test_uniform_weights_match_equation_7(n_views, missing, factor):
     views, _ = make_views(40, n_views, missing, seed=1)
     tables, betas = tables_of(views, factor)
@@ -155,36 +143,17 @@ def test_uniform_weights_match_equation_7(n_views, missing, factor):
     assert best - 1e-6 <= model.history_["log_likelihood"][-1] <= best + 1e-8
     np.testing.assert_allclose(model.exemplar_weights_, q, atol=2e-3)
     chosen = literal.exemplars(q, 3)
-    P = literal.mean_posteriors(tables, views.present, q, chosen)
-    assert np.array_equal(model.exemplars_, chosen)
-    assert np.array_equal(model.labels_, literal.assign_to_exemplars(P, chosen))
-    P = P / P.sum(axis=1, keepdims=True)
-    P[chosen] = np.eye(3)
-    np.testing.assert_allclose(model.predict_proba(views), P, atol=5e-3)
+    assert_clusters_match(model, views, chosen, literal.mean_posteriors(tables, views.present, q, chosen), atol=5e-3)
     assert set(model.view_weights_.values()) == {1 / n_views}
 
 
-def test_one_view_matches_equation_3():
-    X = make_views(40, 1, seed=3)[0]["view0"]
-    q = literal.single_view(
-        np.exp(-literal.beta_0(literal.compute_squared_distances(X)) * literal.compute_squared_distances(X))
-    )
-    for weights in ("learned", "uniform"):
-        model = fit_model(X, weights=weights, tol=1e-10)
-        np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
-        assert model.view_weights_ == {"view0": 1.0}
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_beta_forms_and_units(missing):
-    views, _ = make_views(50, 2, missing)
-    a, b = (
-        literal.beta_0(literal.compute_squared_distances(X), np.flatnonzero(views.present[:, v]))
-        for v, (_, X) in enumerate(views.items())
-    )
+def test_beta_forms_and_units():
+    views, _ = make_views(50, 2, 0.4)
+    a, b = tables_of(views, 1.0)[1]
+    factors = {"view1": 0.5, "view0": 1.5}
     assert fit_model(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
-    assert fit_model(views, beta=2).betas_ == pytest.approx({"view0": 2 * a, "view1": 2 * b}, rel=1e-12)
-    by_name = fit_model(views, beta={"view1": 0.5, "view0": 1.5})
+    by_name = fit_model(views, beta=factors)
+    assert factors == {"view1": 0.5, "view0": 1.5}
     assert by_name.betas_ == pytest.approx({"view0": 1.5 * a, "view1": 0.5 * b}, rel=1e-12)
     assert fit_model(views, beta=[1.5, np.float32(0.5)]).betas_ == pytest.approx(by_name.betas_, rel=1e-12)
     itself = fit_model(views, beta=(1.5 * a, 0.5 * b), beta_unit="absolute")
@@ -202,15 +171,12 @@ def test_refinement_matches_kernel_kmeans(weights):
     labels, costs = literal.kernel_kmeans(K, before.labels_, 3)
     assert len(costs) > 2
     assert np.array_equal(model.labels_, labels)
+    assert model.cost_ == pytest.approx(costs[-1], rel=1e-9)
     assert np.array_equal(model.exemplars_, before.exemplars_)
     assert model.view_weights_ == before.view_weights_
-    public = cs.kernel_kmeans(K, before.labels_)
-    assert np.array_equal(public.labels, labels)
-    assert public.cost == pytest.approx(costs[-1], rel=1e-9)
 
 
-@pytest.mark.parametrize("inner_tol", [1e-1, 1e-2, 1e-4])
-@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (3, 0.3)])
+@pytest.mark.parametrize(("n_views", "missing", "inner_tol"), [(1, 0.0, 1e-2), (2, 0.0, 1e-4), (3, 0.3, 1e-1)])
 def test_em_stops_where_printed_algorithm_1_stops(n_views, missing, inner_tol):
     views, _ = make_views(30, n_views, missing, separation=2, seed=2)
     tables, _ = tables_of(views, 1.0)
@@ -244,14 +210,13 @@ def test_em_with_uniform_weights_stops_by_change():
     assert set(model.view_weights_.values()) == {0.5}
 
 
-@pytest.mark.parametrize(("weights", "n_rounds"), [("learned", 1), ("uniform", 100_000)])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize(("weights", "missing", "n_rounds"), [("learned", 0.3, 1), ("uniform", 0.0, 100_000)])
 @pytest.mark.filterwarnings("ignore:no convergence in 1 rounds")
-def test_em_reaches_newton_at_tight_tolerance(weights, n_rounds, missing):
+def test_em_reaches_newton_at_tight_tolerance(weights, missing, n_rounds):
     """From equal exemplar weights, for fixed view weights or in the first round, there is one optimum."""
-    views, _ = make_views(40, 2, missing, seed=3)
+    views, _ = make_views(20, 2, missing, seed=3)
     options = {"weights": weights, "tol": 1e-9, "max_iter": n_rounds}
-    newton, em = fit_model(views, **options), fit_model(views, solver="em", inner_tol=1e-10, **options)
+    newton, em = fit_model(views, **options), fit_model(views, solver="em", inner_tol=1e-8, **options)
     assert em.cost_ == pytest.approx(newton.cost_, abs=1e-8)
     assert em.gap_ < 1e-6
     np.testing.assert_allclose(weights_of(em), weights_of(newton), atol=1e-12)
@@ -261,35 +226,16 @@ def test_em_reaches_newton_at_tight_tolerance(weights, n_rounds, missing):
 def test_em_does_not_notice_exemplars_that_regain_weight():
     """An exemplar weight that an early round has made tiny grows too little per update to count as a change."""
     views, _ = make_views(40, 2, seed=3)
-    newton, em = fit_model(views, tol=1e-9), fit_model(views, tol=1e-9, solver="em", inner_tol=1e-9)
-    assert em.converged_
+    newton, em = fit_model(views, tol=1e-9), fit_model(views, tol=1e-9, solver="em", inner_tol=1e-6)
+    assert em.converged_  # without a warning
     assert em.gap_ > 1e-3 > newton.gap_
     assert em.cost_ > newton.cost_ + 1e-3
 
 
-def test_em_that_stops_early_reports_its_gap_without_warning():
-    views, _ = make_corrupted_views(150, n_views=2, n_noisy=2, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        loose = fit_model(views, solver="em", inner_tol=0.01, tol=0.01)
-    assert loose.converged_
-    assert loose.gap_ > 1e-3
-    assert loose.cost_ > fit_model(views).cost_ + 1e-2
-    weights = loose.history_["weight_noisy0"]
-    assert weights[0] > weights[-1] > 0.01
-
-
-def test_inner_tol_without_em_is_refused():
-    views, _ = make_corrupted_views(50, n_views=2, n_noisy=0, random_state=0)
-    with pytest.raises(ValueError, match=r"inner_tol=0.01 is not used with solver='newton', only with solver='em'"):
-        fit_model(views, inner_tol=0.01)
-
-
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_views", [2, 5])
-def test_noisy_views_of_paper(n_views, seed):
+def test_noisy_views_of_paper(n_views):
     """A safe version of the paper's experiment."""
-    views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=seed)
+    views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=0)
     model = fit_model(views)
     assert len(set(y[model.exemplars_])) == 3
     weights = model.view_weights_
@@ -317,7 +263,7 @@ def problems(draw):
     return cs.Views(blocks, present=present), draw(st.sampled_from([0.3, 1.0, 3.0, 10.0])), least
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(problems())
 def test_likelihood_rises_and_gap_closes(problem):
     views, beta, least = problem
@@ -339,23 +285,19 @@ def test_likelihood_rises_and_gap_closes(problem):
     assert (weights_of(model) >= least * views.present.mean(axis=0) - 2e-5).all()
 
 
-@pytest.mark.parametrize("n", [60, 100, 250])
-@pytest.mark.parametrize("beta", [0.3, 1.0, 5.0])
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_gap_is_correct(n, beta, weights):
+@pytest.mark.parametrize(
+    ("n", "d", "beta", "weights"),
+    [(60, 2, 0.3, "learned"), (100, 2, 5.0, "uniform"), (250, 2, 1.0, "learned"), (300, 1, 30.0, "learned")],
+)
+def test_gap_is_correct(n, d, beta, weights):
     """With one view, the gap follows from its definition; learned weights have no effect on a single view."""
-    views, _ = make_views(n, 1, seed=n)
-    model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
-    assert gap_of(views, model) <= 1e-6
-    assert model.gap_ == pytest.approx(gap_of(views, model), abs=1e-9)
+    X = np.random.default_rng(n).standard_normal((n, d))
+    model = cs.ConvexMixture(weights=weights, beta=beta).fit(X)
+    f = np.exp(-model.betas_["view0"] * cdist(X, X, "sqeuclidean"))
+    gap = (f / (f @ model.exemplar_weights_)[:, None]).mean(axis=0).max() - 1
+    assert gap <= 1e-6
+    assert model.gap_ == pytest.approx(gap, abs=1e-9)
     assert model.converged_
-
-
-def test_gap_is_correct_for_close_rows():
-    X = np.random.default_rng(0).standard_normal((300, 1))
-    for beta in (3.0, 30.0):
-        model = fit_model(X, beta=beta)
-        assert gap_of({"view0": X}, model) <= 1e-6
 
 
 def test_history():
@@ -376,9 +318,12 @@ def test_tol_matters():
     assert (rises[:-1] >= 1e-4).all()
     assert rises[-1] < 1e-4
     assert fit_model(views, tol=1e-12, weights="uniform").gap_ <= 1e-12
+    limited = fit_model(views, tol=0.0, weights="uniform")  # rounding ends it
+    assert limited.gap_ < 1e-12
+    assert limited.converged_
 
 
-@every_mode
+@pytest.mark.parametrize("mode", MODES)
 def test_finds_clear_clusters(mode):
     views, y = make_corrupted_views(90, n_views=3, n_corrupted=0, random_state=0)
     model = fit_in_mode(mode, views)
@@ -411,19 +356,66 @@ def test_view_labels():
         assert (model.view_labels_[name][~present] == -1).all()
 
 
-# invariance
+# every mode
 
 
-@pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
-@every_mode
-def test_matrices_agree_with_features(mode, divergence):
-    if mode == "normalizer":
-        pytest.skip("matrices have none")
-    views, _ = make_views(60, separation=3, seed=4)
-    blocks = squares(views) if divergence == "precomputed" else {name: X @ X.T for name, X in views.items()}
-    if divergence == "kernel":
-        assert all(np.ptp(K.diagonal()) > 1 for K in blocks.values())
-    plain, model = fit_in_mode(mode, views), fit_in_mode(mode, blocks, divergence=divergence)
+@pytest.fixture(scope="module", params=MODES)
+def fitted(request):
+    """A mode, views of which entities lack some, and a model."""
+    views, _ = make_views(60, 3, 0.3, separation=3)
+    return request.param, views, fit_in_mode(request.param, views)
+
+
+def test_model_repeats_its_labels(fitted):
+    _, views, model = fitted
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(views), model.labels_)
+    assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
+    assert model.predict(views[:0]).shape == (0,)
+    assert again.view_weights_ == model.view_weights_
+    fresh = clone(model)
+    assert not hasattr(fresh, "labels_")
+    assert fresh.get_params() == model.get_params()
+    assert np.array_equal(fresh.fit_predict(views), model.labels_)
+
+
+def test_score_on_training_data_is_minus_cost(fitted):
+    mode, views, model = fitted
+    if mode != "bounded":  # with an active bound, the cost differs
+        assert model.score(views) == pytest.approx(-model.cost_, rel=1e-9)
+    assert model.score(views[:30]) != model.score(views[30:])
+
+
+def test_order_names_and_missing_values_do_not_matter(fitted):
+    """Permute the entities and the views, rename the views, and fill in what is missing, all at once."""
+    mode, views, straight = fitted
+    order = np.random.default_rng(0).permutation(60)
+    old_names = {"b": "view2", "z": "view0", "a": "view1"}
+    blocks = {name: np.nan_to_num(views[old], nan=99.0)[order] for name, old in old_names.items()}
+    turned = fit_in_mode(mode, cs.Views(blocks, present=views.present[order][:, [2, 0, 1]]))
+    assert np.array_equal(order[turned.exemplars_], straight.exemplars_)
+    assert np.array_equal(turned.labels_, straight.labels_[order])
+    np.testing.assert_allclose(turned.exemplar_weights_, straight.exemplar_weights_[order], atol=1e-5)
+    renamed = {old_names[name]: weight for name, weight in turned.view_weights_.items()}
+    assert renamed == pytest.approx(straight.view_weights_, abs=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_few_entities(mode):
+    for n in (1, 2, 3):
+        views, _ = make_views(n)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = fit_in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
+        assert model.exemplar_weights_.sum() == pytest.approx(1)
+        assert np.isfinite(weights_of(model)).all()
+        assert np.array_equal(model.predict(views), model.labels_)
+
+
+# ways to compare rows
+
+
+def assert_same_fit(model, plain):
     assert model.betas_ == pytest.approx(plain.betas_)
     assert model.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
     np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-5)
@@ -431,17 +423,36 @@ def test_matrices_agree_with_features(mode, divergence):
     assert np.array_equal(model.labels_, plain.labels_)
 
 
-@pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "all"])
-def test_predict_from_distances_agrees_with_features(mode):
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
+def test_distances_agree_with_features(mode):
     views, _ = make_views(90, separation=2, seed=5)
     old, new = views[:60], views[60:]
-    plain, model = fit_in_mode(mode, old), fit_in_mode(mode, squares(old), divergence="precomputed")
+    blocks = squares(old)
+    before = {name: D.copy() for name, D in blocks.items()}
+    plain, model = fit_in_mode(mode, old), fit_in_mode(mode, blocks, divergence="precomputed")
+    assert_same_fit(model, plain)
     distances = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
-    assert np.array_equal(model.predict(distances), plain.predict(new))
-    predicted = model.predict({"view1": distances["view1"]})
-    assert np.array_equal(predicted, plain.predict(new[["view1"]]))
-    if mode in {"learned", "uniform"}:
-        np.testing.assert_allclose(model.predict_proba(distances), plain.predict_proba(new), atol=1e-4)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(distances), plain.predict(new))
+    assert np.array_equal(model.predict({"view1": distances["view1"]}), plain.predict(new[["view1"]]))
+    if mode != "refined":
+        P = plain.predict_proba(new)
+        assert np.array_equal(P.argmax(axis=1), plain.predict(new))
+        np.testing.assert_allclose(P.sum(axis=1), 1)
+        np.testing.assert_allclose(model.predict_proba(distances), P, atol=1e-4)
+    assert all(np.array_equal(D, before[name]) for name, D in blocks.items())
+
+
+@pytest.mark.parametrize("mode", ["learned", "refined"])
+def test_kernels_agree_with_features(mode):
+    views, _ = make_views(60, separation=3, seed=4)
+    blocks = {name: X @ X.T for name, X in views.items()}
+    before = {name: K.copy() for name, K in blocks.items()}
+    assert all(np.ptp(K.diagonal()) > 1 for K in blocks.values())
+    model = fit_in_mode(mode, blocks, divergence="kernel")
+    assert_same_fit(model, fit_in_mode(mode, views))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(blocks), model.predict(blocks))
+    assert all(np.array_equal(K, before[name]) for name, K in blocks.items())
 
 
 def test_predict_from_kernel_with_constant_diagonal():
@@ -457,10 +468,8 @@ def test_predict_from_kernel_with_constant_diagonal():
 def test_predict_from_kernel_of_one_view(weights):
     """With one view, the similarity of an entity to itself cancels out of its posterior."""
     X = make_views(90, 1, separation=4, seed=2)[0]["view0"] + 3
-    plain, model = (
-        fit_model(matrix, weights=weights, divergence=divergence)
-        for matrix, divergence in ((X[:60], "squared-euclidean"), (X[:60] @ X[:60].T, "kernel"))
-    )
+    plain = fit_model(X[:60], weights=weights)
+    model = fit_model(X[:60] @ X[:60].T, weights=weights, divergence="kernel")
     assert np.array_equal(model.labels_, plain.labels_)
     assert np.array_equal(model.predict(X[:60] @ X[:60].T), model.labels_)
     assert np.array_equal(model.predict(X[60:] @ X[:60].T), plain.predict(X[60:]))
@@ -471,8 +480,9 @@ def test_asymmetric_distances_have_points_as_rows():
     D = kl_div(P[:, None], P[None]).sum(axis=2)
     assert np.abs(D - D.T).max() > 0.1 * D.max()
     plain = fit_model(P[:40], divergence="kl")
-    with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows are"):
+    with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows") as told:
         model = fit_model(D[:40, :40], divergence="precomputed")
+    assert [warning.filename for warning in told] == [__file__]
     assert model.betas_ == pytest.approx(plain.betas_)
     np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(model.labels_, plain.labels_)
@@ -494,79 +504,57 @@ def test_precomputed_with_missing_entities():
 def test_selected_rows_of_matrix_views():
     views, _ = make_views(60, separation=2)
     precomputed = cs.Views(squares(views))
-    for rows in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:40]):
-        others = np.setdiff1d(np.arange(60), rows)
-        plain, model = fit_model(views[rows]), fit_model(precomputed[rows], divergence="precomputed")
-        assert np.array_equal(model.labels_, plain.labels_)
-        assert np.array_equal(model.predict(precomputed[rows][:7]), model.labels_[:7])
-        assert np.array_equal(model.predict(precomputed[others]), plain.predict(views[others]))
+    rows = np.random.default_rng(0).permutation(60)[:40]
+    others = np.setdiff1d(np.arange(60), rows)
+    plain, model = fit_model(views[rows]), fit_model(precomputed[rows], divergence="precomputed")
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(precomputed[rows][:7]), model.labels_[:7])
+    assert np.array_equal(model.predict(precomputed[others]), plain.predict(views[others]))
 
 
-@every_mode
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_rows_permuted(mode, missing):
-    views, _ = make_views(60, 2, missing, separation=3, seed=6)
-    order = np.random.default_rng(0).permutation(60)
-    straight, turned = fit_in_mode(mode, views), fit_in_mode(mode, views[order])
-    assert np.array_equal(order[turned.exemplars_], straight.exemplars_)
-    assert np.array_equal(turned.labels_, straight.labels_[order])
-    np.testing.assert_allclose(turned.exemplar_weights_, straight.exemplar_weights_[order], atol=1e-5)
-
-
-@every_mode
-def test_views_renamed_and_reordered(mode):
-    views, _ = make_views(60, 3, 0.2, separation=3)
-    straight = fit_in_mode(mode, views)
-    blocks = {"b": views["view2"], "z": views["view0"], "a": views["view1"]}
-    turned = fit_in_mode(mode, cs.Views(blocks, present=views.present[:, [2, 0, 1]]))
-    assert np.array_equal(turned.labels_, straight.labels_)
-    assert np.array_equal(turned.exemplars_, straight.exemplars_)
-    renamed = {
-        {"b": "view2", "z": "view0", "a": "view1"}[name]: weight for name, weight in turned.view_weights_.items()
-    }
-    assert renamed == pytest.approx(straight.view_weights_, abs=1e-6)
-
-
-def tags(n=60, seed=0):
+def draw_groups(seed):
     rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % 3)
-    return (rng.random((n, 24)) < np.where(np.arange(24) // 8 == y[:, None], 0.95, 0.05)).astype(float), y
+    return rng, rng.permutation(np.arange(60) % 3)
 
 
-def spectra(n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % 3)
-    return np.array([[1, 20, 5], [30, 1, 2], [4, 2, 40]])[y] * rng.gamma(20, 1 / 20, (n, 3)), y
+def tags(seed=0):
+    rng, y = draw_groups(seed)
+    return (rng.random((60, 24)) < np.where(np.arange(24) // 8 == y[:, None], 0.95, 0.05)).astype(float), y
 
 
-def counts(n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % 3)
+def spectra(seed=0):
+    rng, y = draw_groups(seed)
+    return np.array([[1, 20, 5], [30, 1, 2], [4, 2, 40]])[y] * rng.gamma(20, 1 / 20, (60, 3)), y
+
+
+def counts(seed=0):
+    rng, y = draw_groups(seed)
     return rng.poisson(np.where(np.arange(24) // 8 == y[:, None], 6.0, 0.5)).astype(float), y
 
 
-def places(n=60, seed=0):
-    views, y = make_corrupted_views(n, n_views=1, n_corrupted=0, random_state=seed)
+def places(seed=0):
+    views, y = make_corrupted_views(60, n_views=1, n_corrupted=0, random_state=seed)
     return views["view0"], y
 
 
-SUITABLE = {
-    "squared-euclidean": places,
-    "mahalanobis": places,
-    "cosine": counts,
-    "kl": counts,
-    "bernoulli": tags,
-    "itakura-saito": spectra,
-}
-
-
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-@pytest.mark.parametrize("divergence", SUITABLE)
-def test_divergences_on_suitable_data(divergence, weights):
-    X, y = SUITABLE[divergence]()
+@pytest.mark.parametrize(
+    ("divergence", "make", "weights"),
+    [
+        ("squared-euclidean", places, "uniform"),
+        ("mahalanobis", places, "learned"),
+        ("cosine", counts, "uniform"),
+        ("kl", counts, "learned"),
+        ("bernoulli", tags, "uniform"),
+        ("itakura-saito", spectra, "learned"),
+    ],
+)
+def test_divergences_on_suitable_data(divergence, make, weights):
+    X, y = make()
+    before = X.copy()
     model = fit_model({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
     assert adjusted_rand_score(y, model.labels_) > 0.94
     assert np.array_equal(model.predict({"a": X, "b": X[:, ::-1]}), model.labels_)
+    assert np.array_equal(X, before)
 
 
 def test_divergence_per_view():
@@ -578,11 +566,20 @@ def test_divergence_per_view():
     assert np.array_equal(by_place.labels_, model.labels_)
 
 
-@pytest.mark.parametrize("divergence", ["squared-euclidean", "cosine", "kl", "bernoulli"])
-@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
+# kinds of arrays
+
+
+@pytest.mark.parametrize(
+    ("divergence", "mode"),
+    [
+        ("squared-euclidean", "refined"),
+        ("cosine", "refined"),
+        ("cosine", "learned"),
+        ("kl", "uniform"),
+        ("bernoulli", "learned"),
+    ],
+)
 def test_sparse_equals_dense(divergence, mode):
-    if mode == "refined" and divergence in {"kl", "bernoulli"}:
-        pytest.skip("clusters have no means there")
     whole = {"a": counts(seed=1)[0], "b": counts(seed=2)[0] + counts(seed=1)[0][:, ::-1]}
     if divergence == "bernoulli":
         whole = {name: (X > 1).astype(float) for name, X in whole.items()}
@@ -595,7 +592,7 @@ def test_sparse_equals_dense(divergence, mode):
     assert np.array_equal(dense.predict(views), dense.labels_)
 
 
-@every_mode
+@pytest.mark.parametrize("mode", ["learned", "refined", "normalizer"])
 def test_float32(mode):
     views, _ = make_views(60, separation=4)
     single = views.map(lambda X: X.astype(np.float32))
@@ -606,7 +603,45 @@ def test_float32(mode):
     assert np.array_equal(model.predict(single), model.labels_)
 
 
-def assert_same_on_other_arrays(to_kind, views, **options):
+def make_positive_views():
+    return make_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
+
+
+def make_distances():
+    return cs.Views(squares(make_views(60)[0]))
+
+
+def make_similarities():
+    return make_distances().map(lambda D: np.exp(-np.asarray(D) / 20))
+
+
+def make_missing_views():
+    return make_views(60, 3, 0.3)[0]
+
+
+DENSE = {"many": 5, "largest_set": 0.01}  # sizes of sets above which conjugate gradients take over
+
+
+@pytest.mark.parametrize(
+    ("to_kind", "make", "options", "sizes"),
+    [
+        *(("array_api_strict", make_missing_views, options, {}) for options in MODES.values()),
+        *(("torch", make_missing_views, MODES[mode], {}) for mode in ("learned", "uniform", "refined")),
+        ("array_api_strict", make_positive_views, {"divergence": "cosine"}, {}),
+        ("array_api_strict", make_positive_views, {"divergence": "kl", "weights": "uniform"}, {}),
+        ("torch", make_positive_views, {"divergence": "bernoulli"}, {}),
+        ("torch", make_positive_views, {"divergence": "itakura-saito", "weights": "uniform"}, {}),
+        ("array_api_strict", make_positive_views, {"divergence": "mahalanobis"}, {}),
+        ("array_api_strict", make_distances, {"divergence": "precomputed", "refine": "kernel-kmeans"}, {}),
+        ("torch", make_similarities, {"divergence": "kernel", "refine": "kernel-kmeans"}, {}),
+        ("array_api_strict", lambda: make_views(60, 2, 0.2, 2)[0], {"beta": 3.0}, DENSE),
+        ("torch", lambda: make_views(60, 2, 0.2, 2)[0], {"beta": 3.0, "weights": "uniform"}, DENSE),
+    ],
+    indirect=["to_kind"],
+)
+def test_array_types(to_kind, make, options, sizes, tune):
+    tune("methods.convex.proportions", **sizes)
+    views = make()
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
     plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(data) for data in (views, kind))
     np.testing.assert_allclose(other.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
@@ -616,42 +651,9 @@ def assert_same_on_other_arrays(to_kind, views, **options):
     assert other.n_iter_ == plain.n_iter_
 
 
-@every_mode
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_array_types(to_kind, mode, missing):
-    assert_same_on_other_arrays(to_kind, make_views(60, 3, missing)[0], **MODES[mode])
-
-
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-@pytest.mark.parametrize("divergence", ["cosine", "kl", "bernoulli", "itakura-saito", "mahalanobis"])
-def test_array_types_by_divergence(to_kind, divergence, weights):
-    views = make_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
-    assert_same_on_other_arrays(to_kind, views, divergence=divergence, weights=weights)
-
-
-@pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
-def test_array_types_of_matrices(to_kind, divergence):
-    views = cs.Views(squares(make_views(60)[0]))
-    matrices = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
-    assert_same_on_other_arrays(to_kind, matrices, divergence=divergence, refine="kernel-kmeans")
-
-
-@pytest.fixture
-def _force_conjugate_gradients(tune):
-    """Limit sets of components so that conjugate gradients take over."""
-    tune("methods.convex.proportions", many=5, largest_set=0.01)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_array_types_with_dense_solution(to_kind, weights):
-    assert_same_on_other_arrays(to_kind, make_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-@pytest.mark.parametrize("n_columns", [3, 5])
-def test_float32_products_reach_gap(to_kind, n_columns):
-    X = np.random.default_rng(0).standard_normal((400, n_columns)).astype(np.float32)
+def test_float32_products_reach_gap(to_kind, tune):
+    tune("methods.convex.proportions", **DENSE)
+    X = np.random.default_rng(0).standard_normal((400, 3)).astype(np.float32)
     plain, other = (fit_model([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
     assert other.gap_ <= 1e-6
     assert other.history_["log_likelihood"][-1] == pytest.approx(plain.history_["log_likelihood"][-1], abs=1e-6)
@@ -665,36 +667,32 @@ def problem_on_device(n, missing, beta):
     return MixtureProblem(A, put_on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), prepared
 
 
-def assert_long_arrays_stay_on_device(states, missing, n_rounds=3, inner_tol=None):
+@pytest.mark.parametrize(
+    ("states", "missing", "inner_tol", "sizes"),
+    [
+        (solve_with_uniform_weights, 0.0, 0.1, {}),
+        (solve_with_uniform_weights, 0.3, None, {}),
+        (solve_with_uniform_weights, 0.3, None, DENSE),
+        (solve_with_learned_weights, 0.0, None, {}),
+        (solve_with_learned_weights, 0.3, 0.1, {}),
+        (solve_with_learned_weights, 0.3, None, DENSE),
+    ],
+)
+def test_long_arrays_stay_on_device(states, missing, inner_tol, sizes, tune):
+    tune("methods.convex.proportions", **sizes)
     problem = replace(problem_on_device(n=300, missing=missing, beta=2.0)[0], inner_tol=inner_tol)
     with count_transfers() as fetched:
-        rounds = [state.record for state in islice(states(problem), n_rounds)]
+        rounds = [state.record for state in islice(states(problem), 3)]
     assert rounds[-1]["log_likelihood"] > rounds[0]["log_likelihood"]
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
-@pytest.mark.parametrize("inner_tol", [None, 0.1])
-def test_long_arrays_stay_on_device(states, missing, inner_tol):
-    assert_long_arrays_stay_on_device(states, missing, inner_tol=inner_tol)
-
-
-@pytest.mark.usefixtures("_force_conjugate_gradients")
-@pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
-def test_long_arrays_stay_on_device_with_dense_solution(states):
-    assert_long_arrays_stay_on_device(states, 0.3)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_long_arrays_stay_on_device_in_refinement(missing):
-    _, prepared = problem_on_device(n=300, missing=missing, beta=1.0)
-    spaces = [
-        DistanceSpace(
-            view.entities, PairwiseDistances.between(view.measure, view.points, view.exemplars, cached=True), 0.5
-        )
-        for view in prepared.values()
-    ]
+    spaces = []
+    for view in problem_on_device(n=300, missing=missing, beta=1.0)[1].values():
+        distances = PairwiseDistances.between(view.measure, view.points, view.exemplars, cached=True)
+        spaces.append(DistanceSpace(view.entities, distances, 0.5))
     start = put_on_device(np.arange(300) % 4)
     with count_transfers() as fetched:
         costs = [state.cost for state in islice(kernel_kmeans.iterate_kernel_kmeans(spaces, start, 4), 4)]
@@ -732,8 +730,15 @@ def test_result_does_not_depend_on_threads(mode, tune):
         assert first.history_["log_likelihood"].tolist() == other.history_["log_likelihood"].tolist()
 
 
-@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
-@pytest.mark.parametrize("divergence", ["squared-euclidean", "precomputed"])
+@pytest.mark.parametrize(
+    ("mode", "divergence"),
+    [
+        ("learned", "squared-euclidean"),
+        ("uniform", "precomputed"),
+        ("refined", "squared-euclidean"),
+        ("refined", "precomputed"),
+    ],
+)
 def test_blocks_equal_whole(mode, divergence, monkeypatch, tune):
     views, _ = make_views(90, 2, separation=2)
     data = views if divergence == "squared-euclidean" else cs.Views(squares(views))
@@ -747,13 +752,14 @@ def test_blocks_equal_whole(mode, divergence, monkeypatch, tune):
     assert np.array_equal(blocks.predict(data), whole.labels_)
 
 
-@pytest.mark.parametrize("mode", ["learned", "uniform", "all"])
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_first_of_identical_rows_is_exemplar(mode, kind):
+# identical rows
+
+
+@pytest.mark.parametrize(("mode", "dtype"), [("learned", np.float64), ("uniform", np.float32), ("all", np.float64)])
+def test_first_of_identical_rows_is_exemplar(mode, dtype):
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(kind)
-    blocks = {"a": X, "b": X[:, ::-1] * 2 + 1}
-    model = fit_in_mode(mode, blocks)
+    X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(dtype)
+    model = fit_in_mode(mode, {"a": X, "b": X[:, ::-1] * 2 + 1})
     for exemplar in np.flatnonzero(model.exemplar_weights_):
         assert np.flatnonzero((X[exemplar] == X).all(axis=1))[0] == exemplar
     for x in X:
@@ -788,30 +794,6 @@ def test_copy_lacking_view_is_distinct(lacking):
 
 
 # predict
-
-
-@every_mode
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_predict_repeats_labels(mode, missing):
-    views, _ = make_views(60, 3, missing, separation=2)
-    model = fit_in_mode(mode, views)
-    assert np.array_equal(model.predict(views), model.labels_)
-    assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
-    assert np.array_equal(clone(model).fit_predict(views), model.labels_)
-
-
-@pytest.mark.parametrize("mode", ["learned", "uniform", "normalizer", "bounded"])
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_probabilities(mode, missing):
-    views, _ = make_views(90, 2, missing, separation=2)
-    model = fit_in_mode(mode, views[:60])
-    P = model.predict_proba(views)
-    assert P.shape == (90, 3)
-    np.testing.assert_allclose(P.sum(axis=1), 1)
-    assert P.min() >= 0
-    assert np.array_equal(P.argmax(axis=1), model.predict(views))
-    assert np.array_equal(P[model.exemplars_], np.eye(3))
-    assert np.count_nonzero(P.max(axis=1) < 0.99) > 5
 
 
 def test_refuses_probabilities():
@@ -856,17 +838,6 @@ def test_predict_with_some_views():
         assert np.array_equal(model.predict(mixed)[kind::3], model.predict(views[60:][names])[kind::3])
 
 
-@every_mode
-def test_entities_with_only_one_view(mode):
-    views, y = make_corrupted_views(90, n_views=2, n_corrupted=0, random_state=0)
-    present = np.ones((90, 2), dtype=bool)
-    present[::4, 0] = present[1::4, 1] = False
-    model = fit_in_mode(mode, cs.Views(dict(views.items()), present=present))
-    assert len(set(y[model.exemplars_[:3]])) == 3
-    if mode != "all":
-        assert adjusted_rand_score(y, model.labels_) > 0.9
-
-
 def make_complementary_views():
     """Two clusters far apart in the first view; no entity of the second has the other view, which is noise."""
     X, other, noise = (np.random.default_rng(seed).standard_normal((n, 2)) for seed, n in enumerate((20, 20, 40)))
@@ -875,8 +846,7 @@ def make_complementary_views():
     return cs.Views({"a": np.concatenate([X, other + 9]), "b": 3 * noise}, present=present), np.repeat([0, 1], 20)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
-@pytest.mark.parametrize("mode", ["learned", "refined"])
+@pytest.mark.parametrize(("mode", "scale"), [("learned", 1e6), ("refined", 1e-6)])
 def test_view_of_zero_weight_does_not_exclude_cluster(mode, scale):
     views, y = make_complementary_views()
     model = fit_in_mode(mode, views.map(lambda X: scale * X), n_clusters=2)
@@ -886,7 +856,16 @@ def test_view_of_zero_weight_does_not_exclude_cluster(mode, scale):
     assert set(model.predict(new)) == {model.labels_[20]}
 
 
-@every_mode
+def test_view_weight_of_zero():
+    views, y = make_complementary_views()
+    model = fit_model(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
+    assert model.view_weights_["b"] < 1e-20
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.n_iter_ < 200  # rounds end without a change
+    assert model.converged_
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
 def test_predict_treats_rows_independently(mode):
     views, _ = make_complementary_views()
     model = fit_in_mode(mode, views, n_clusters=2, beta=0.5)
@@ -896,44 +875,26 @@ def test_predict_treats_rows_independently(mode):
     assert np.array_equal(model.predict(far)[:-1], model.predict(new))
 
 
-def test_entities_without_shared_view_stay_apart():
+@pytest.mark.parametrize("mode", ["learned", "refined"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_entities_without_shared_view_stay_apart(mode):
     rng = np.random.default_rng(0)
     views = cs.Views([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))], present=np.eye(2, dtype=bool))
-    for mode in ("learned", "refined"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            assert sorted(fit_in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
-
-
-def test_view_weight_of_zero():
-    views, y = make_complementary_views()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = fit_model(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
-    assert model.view_weights_["b"] < 1e-20
-    assert adjusted_rand_score(y, model.labels_) == 1.0
-
-
-def test_values_of_missing_rows_do_not_matter():
-    views, _ = make_views(60, 2, 0.3)
-    other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
-    for mode in MODES:
-        assert np.array_equal(fit_in_mode(mode, views).labels_, fit_in_mode(mode, other).labels_)
+    assert sorted(fit_in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "bounded"])
-@pytest.mark.parametrize("far", [1e3, 1e8, 1e150])
-def test_predict_distant_entity(mode, far):
+def test_predict_distant_entity(mode):
     views, _ = make_views()
     model = fit_in_mode(mode, views)
-    distant = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
-    assert set(model.predict(distant)) <= {0, 1, 2}
-    if mode != "refined":
-        P = model.predict_proba(distant)
-        np.testing.assert_allclose(P.sum(axis=1), 1)
+    for far in (1e3, 1e8, 1e150):
+        distant = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
+        assert set(model.predict(distant)) <= {0, 1, 2}
+        if mode != "refined":
+            np.testing.assert_allclose(model.predict_proba(distant).sum(axis=1), 1)
 
 
-@every_mode
+@pytest.mark.parametrize("mode", ["learned", "uniform", "em"])
 def test_fit_with_outlier(mode):
     views, _ = make_views()
     blocks = {name: np.array(X) for name, X in views.items()}
@@ -963,18 +924,12 @@ def test_warns_of_entities_without_shared_view():
     assert [warning.filename for warning in told] == [__file__]
 
 
-@every_mode
-def test_predict_without_entities(mode):
-    views, _ = make_views()
-    assert fit_in_mode(mode, views).predict(views[:0]).shape == (0,)
-
-
-def test_unfitted():
-    views, _ = make_views()
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        cs.ConvexMixture(3).predict(views)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        cs.ConvexMixture(3).predict_proba(views)
+def test_score_ignores_entities_without_usable_view():
+    views, _ = make_text_views(60, n_clusters=2, random_state=0)
+    model = fit_model(views, 2, divergence="cosine", beta=0.5)
+    empty = {name: sp.vstack([views[name][:10], sp.csr_array((1, views[name].shape[1]))]) for name in views.names}
+    with pytest.warns(UserWarning, match="is all zeros in every view it has"):
+        assert model.score(empty) == pytest.approx(model.score(views[:10]))
 
 
 # weights of views
@@ -983,7 +938,7 @@ def test_unfitted():
 def test_min_weight_is_respected():
     views, _ = make_corrupted_views(200, n_views=2, n_noisy=2, n_corrupted=15, random_state=0)
     assert min(fit_model(views).view_weights_.values()) < 0.01
-    for least in (0.05, 0.1, 0.25):
+    for least in (0.05, 0.25):
         model = fit_model(views, min_weight=least)
         assert min(model.view_weights_.values()) == pytest.approx(least, abs=1e-6)
         assert weights_of(model).sum() == pytest.approx(1)
@@ -992,7 +947,7 @@ def test_min_weight_is_respected():
     np.testing.assert_allclose(weights_of(model), 0.25, atol=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**20))
 @example(27)
 @example(14975)
@@ -1008,6 +963,13 @@ def test_min_weight_projects_posteriors(seed):
     assert spare.min() >= -1e-9
     assert lift.min() >= 0
     assert np.abs(lift * spare).max() < 1e-6
+
+
+def test_view_without_finite_score_needs_no_weight():
+    scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
+    P, lift = convex_mixture.compute_view_posteriors(scores, 0.01)
+    np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
+    assert np.isfinite(lift).all()
 
 
 def test_min_weight_is_accurate():
@@ -1032,9 +994,7 @@ def test_min_weight_applies_to_placement():
     assert np.exp(explained) > 1.2 * 0.3 / 0.7  # the weight must exceed the share itself
     weights = np.array([1.0, np.exp(explained)])
     P = literal.posteriors(tables, views.present, model.exemplar_weights_, weights, model.exemplars_)
-    P /= P.sum(axis=1, keepdims=True)
-    P[model.exemplars_] = np.eye(3)
-    np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
+    assert_clusters_match(model, views, model.exemplars_, P, atol=1e-4)
 
 
 def test_inactive_min_weight_changes_nothing():
@@ -1045,105 +1005,62 @@ def test_inactive_min_weight_changes_nothing():
     assert np.array_equal(bounded.labels_, free.labels_)
 
 
+def test_normalizers_outweigh():
+    """With normalizers, a view with the same information in more columns gets more weight."""
+    X, _ = places()
+    wide = np.hstack([X, X, X])
+    plain, dense = (fit_model({"a": X, "b": wide}, normalizer=normalizer) for normalizer in (False, True))
+    assert plain.view_weights_["a"] == pytest.approx(0.5)
+    assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
+    with pytest.raises(ValueError, match=r"view 'b': exp.* of the Kullback-Leibler divergence has a different sum"):
+        fit_model({"a": X, "b": np.abs(X)}, divergence=["squared-euclidean", "kl"], normalizer=True)
+
+
 # beta='auto'
 
 
-@pytest.mark.parametrize("n_clusters", [3, None])
-def test_beta_by_separation(n_clusters):
+def test_beta_by_separation():
     views, y = make_views(separation=5, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = fit_model(views, n_clusters, beta="auto")
+        model = fit_model(views, beta="auto")
         table = model.beta_search_
-        assert list(table) == ["beta", "clusters", "separation"]
-        assert table["beta"].min() == 0.5
-        assert table["beta"].max() == 3.0
         best = table["beta"][table["separation"].argmax()]
-        chosen = fit_model(views, n_clusters, beta=best)
-        again = cs.ConvexMixture(n_clusters, beta="auto").fit(views, np.random.default_rng(0).permutation(y))
+        chosen = fit_model(views, beta=best)
+        again = cs.ConvexMixture(3, beta="auto").fit(views, np.random.default_rng(0).permutation(y))
+    assert list(table) == ["beta", "clusters", "separation"]
+    assert table["beta"].min() == 0.5
+    assert table["beta"].max() == 3.0
     assert model.betas_ == pytest.approx(chosen.betas_)
     assert np.array_equal(model.labels_, chosen.labels_)
     assert table["clusters"][table["separation"].argmax()] == model.n_clusters_
     assert np.array_equal(again.labels_, model.labels_)
     assert np.array_equal(again.beta_search_["separation"], table["separation"])
     assert not hasattr(chosen, "beta_search_")
+    assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
 
 
-@pytest.mark.parametrize(
-    "options", [{"beta": "auto"}, {"normalizer": True}, {}, {"min_weight": 0.5}, {"weights": "uniform"}]
-)
+def test_separation_equals_calinski_harabasz():
+    X = make_views(60, 1, separation=3)[0]["view0"]
+    table = fit_model(X, None, beta="auto").beta_search_
+    for beta, n_clusters, separation in zip(*table.values(), strict=True):
+        labels = cs.ConvexMixture(beta=beta).fit(X).labels_
+        assert len(set(labels)) == n_clusters
+        assert separation == pytest.approx(calinski_harabasz_score(X, labels), rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"beta": "auto"}, {"normalizer": True}, {"min_weight": 0.5}, MODES["uniform"]])
 def test_view_of_one_entity(options):
     views, _ = make_views(30)
     present = np.ones((30, 2), dtype=bool)
     present[1:, 1] = False
     model = fit_model(cs.Views(dict(views.items()), present=present), **options)
     assert np.isfinite(model.exemplar_weights_).all()
-    assert np.array_equal(
-        model.exemplars_, fit_model(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute").exemplars_
-    )
-
-
-def test_separation_equals_calinski_harabasz():
-    X = make_views(60, 1, separation=3)[0]["view0"]
-    table = fit_model(X, None, beta="auto").beta_search_
-    for beta, separation in zip(table["beta"], table["separation"], strict=True):
-        expected = calinski_harabasz_score(X, cs.ConvexMixture(beta=beta).fit(X).labels_)
-        assert separation == pytest.approx(expected, rel=1e-9)
-
-
-def test_refit_removes_beta_search():
-    views, _ = make_views()
-    model = fit_model(views, beta="auto")
-    assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
+    alone = fit_model(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute")
+    assert np.array_equal(model.exemplars_, alone.exemplars_)
 
 
 # scikit-learn conventions
-
-
-def test_fit_does_not_change_parameters_data_or_randomness():
-    views, _ = make_views(60, 2, 0.2)
-    beta, init = {"view0": 1.0, "view1": 2.0}, {"view0": 1.0, "view1": 3.0}
-    model = cs.ConvexMixture(3, beta=beta, init=init, divergence=["cosine", "squared-euclidean"])
-    before = {name: np.array(X) for name, X in views.items()}
-    np.random.seed(0)  # noqa: NPY002
-    state = np.random.get_state()[1].copy()  # noqa: NPY002
-    model.fit(views)
-    assert model.beta is beta
-    assert model.init is init
-    assert (beta, init) == ({"view0": 1.0, "view1": 2.0}, {"view0": 1.0, "view1": 3.0})
-    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
-    for name, X in views.items():
-        assert np.array_equal(X, before[name], equal_nan=True)
-
-
-@pytest.mark.parametrize("divergence", ["precomputed", "kernel", "itakura-saito", "kl"])
-def test_fit_does_not_change_arrays(divergence):
-    X = np.exp(make_views(40, 1)[0]["view0"] / 4)
-    X = cdist(X, X, "sqeuclidean") if divergence == "precomputed" else X @ X.T if divergence == "kernel" else X
-    before = X.copy()
-    fit_model({"a": X}, divergence=divergence).predict({"a": X})
-    assert np.array_equal(X, before)
-
-
-@every_mode
-def test_pickle_and_clone(mode):
-    views, _ = make_views(60, 2, 0.2)
-    model = fit_in_mode(mode, views)
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(views), model.labels_)
-    assert again.view_weights_ == model.view_weights_
-    fresh = clone(model)
-    assert not hasattr(fresh, "labels_")
-    assert fresh.get_params() == model.get_params()
-    assert np.array_equal(fresh.fit(views).labels_, model.labels_)
-
-
-def test_pickled_matrices():
-    views, _ = make_views()
-    for divergence, blocks in (("precomputed", squares(views)), ("kernel", {n: X @ X.T for n, X in views.items()})):
-        model = fit_model(blocks, divergence=divergence, refine="kernel-kmeans")
-        again = pickle.loads(pickle.dumps(model))
-        assert np.array_equal(again.predict(blocks), model.predict(blocks))
 
 
 def test_failed_fit_keeps_earlier_fit():
@@ -1185,41 +1102,35 @@ def interrupt_at(call, function):
 
 def test_interrupt_keeps_last_round(monkeypatch):
     views, _ = make_views()
-    straight = fit_model(views)
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, convex_mixture.mixture_proportions))
-    model = cs.ConvexMixture(3)
+    straight, model = fit_model(views), cs.ConvexMixture(3)
+    solve = convex_mixture.mixture_proportions
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(4, solve))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
     assert model.n_iter_ == 3 < straight.n_iter_
     assert not model.converged_
     assert model.history_["log_likelihood"].tolist() == straight.history_["log_likelihood"][:3].tolist()
     assert np.array_equal(model.predict(views), model.labels_)
-
-
-def test_interrupt_in_first_round_leaves_model_unchanged(monkeypatch):
-    views, _ = make_views()
-    model = fit_model(views)
     labels = model.labels_
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, convex_mixture.mixture_proportions))
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupt_at(1, solve))
     with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.fit(views)
-    assert model.labels_ is labels
+    assert model.labels_ is labels  # there is no whole round to keep
 
 
-@pytest.mark.parametrize("call", [3, 40])
-def test_interrupt_of_beta_search(call, monkeypatch):
-    views, _ = make_views()
-    wrapped = interrupt_at(call, convex_mixture.mixture_proportions)
-    monkeypatch.setattr(convex_mixture, "mixture_proportions", wrapped)
-    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
-        fit_model(views, beta="auto")
-
-
-def test_interrupt_of_refinement(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "function", "call", "options"),
+    [
+        (convex_mixture, "mixture_proportions", 3, {"beta": "auto"}),
+        (convex_mixture, "mixture_proportions", 40, {"beta": "auto"}),
+        (kernel_kmeans, "compute_kernel_means", 3, {"refine": "kernel-kmeans"}),
+    ],
+)
+def test_interrupt_of_search_and_refinement(module, function, call, options, monkeypatch):
     views, _ = make_views(separation=2)
-    monkeypatch.setattr(kernel_kmeans, "compute_kernel_means", interrupt_at(3, kernel_kmeans.compute_kernel_means))
+    monkeypatch.setattr(module, function, interrupt_at(call, getattr(module, function)))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
-        fit_model(views, refine="kernel-kmeans")
+        fit_model(views, **options)
 
 
 # errors and warnings
@@ -1228,9 +1139,6 @@ def test_interrupt_of_refinement(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_clusters": 61}, r"n_clusters=61 is more than the 60 entities \(n_samples=60\): ask for fewer"),
-        ({"n_clusters": 0}, "The 'n_clusters' parameter of ConvexMixture must be"),
-        ({"n_clusters": 2.5}, "The 'n_clusters' parameter of ConvexMixture must be"),
         ({"weights": "equal"}, "The 'weights' parameter of ConvexMixture must be"),
         ({"divergence": "sausage"}, "The 'divergence' parameter of ConvexMixture must be"),
         ({"divergence": ["kl", "sausage"]}, "view 'view1': no divergence 'sausage'; choose from 'squared-euclidean'"),
@@ -1241,44 +1149,41 @@ def test_interrupt_of_refinement(monkeypatch):
         ({"divergence": {"view0": "kl", "b": "kl"}}, "divergence names view 'b'; the views are 'view0', 'view1'"),
         ({"divergence": ["kl"]}, r"divergence lists 1 values for 2 views \('view0', 'view1'\): give one each"),
         (
-            {"divergence": KullbackLeibler},
+            {"divergence": Mahalanobis},
             "view 'view0': divergence=<class .* is neither a name nor a divergence: give an object such as "
             r"consilience.divergences.KullbackLeibler\(smoothing=0.1\)",
         ),
         ({"divergence": ["cosine", None]}, "view 'view1': divergence=None is neither a name nor a divergence"),
         ({"divergence": "kl"}, "view 'view0': divergence 'kl' needs counts or shares, none negative: use divergence"),
-        ({"divergence": "bernoulli"}, "view 'view0': divergence 'bernoulli' needs numbers from 0 to 1: use divergence"),
-        ({"divergence": "itakura-saito"}, "view 'view0': divergence 'itakura-saito' needs positive numbers, and some"),
         (
             {"divergence": "precomputed"},
             r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, .*got shape \(60, 2\)",
         ),
         ({"beta": 0}, "The 'beta' parameter of ConvexMixture must be"),
-        ({"beta": -1.0}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": np.nan}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": "automatic"}, "The 'beta' parameter of ConvexMixture must be"),
         ({"beta": [1.0, 0]}, "view 'view1': beta=0 must be a number above 0"),
-        ({"beta": [1.0, np.nan]}, "view 'view1': beta=nan must be a number above 0"),
         ({"beta": [1.0, np.inf]}, "view 'view1': beta=inf must be a number above 0"),
         ({"beta": ["auto", 1.0]}, "view 'view0': beta='auto' must be a number above 0"),
-        ({"beta": {"view0": 1.0, "text": 1.0}}, "beta names view 'text'; the views are 'view0', 'view1'"),
         ({"beta": {"view0": 1.0}}, "beta has nothing for view 'view1': name every one of 'view0', 'view1'"),
-        ({"beta": [1.0]}, r"beta lists 1 values for 2 views \('view0', 'view1'\): give one each"),
         ({"beta": "auto", "beta_unit": "absolute"}, "beta='auto' tries factors: use beta_unit='beta0'"),
         ({"beta_unit": "none"}, "The 'beta_unit' parameter of ConvexMixture must be"),
         ({"min_weight": 0.51}, "min_weight=0.51 is more than 2 views can all have: at most 0.5"),
         ({"min_weight": -0.1}, "The 'min_weight' parameter of ConvexMixture must be"),
         ({"init": [1.0]}, r"init lists 1 values for 2 views \('view0', 'view1'\): give one each"),
-        ({"init": [1.0, -1.0]}, "view 'view1': init=-1.0 must be a weight, a number above 0"),
         ({"init": {"view0": 1, "view1": 0}}, "view 'view1': init=0 must be a weight, a number above 0"),
         ({"init": [np.nan, 1]}, "view 'view0': init=nan must be a weight, a number above 0"),
         ({"init": ["a", "b"]}, "view 'view0': init='a' must be a weight, a number above 0"),
         ({"init": np.ones((2, 2))}, r"view 'view0': init=\[1.0, 1.0\] must be a weight, a number above 0"),
-        ({"init": {"view0": 1, "a": 2}}, "init names view 'a'; the views are 'view0', 'view1'"),
-        ({"init": {"view0": 1}}, "init has nothing for view 'view1': name every one of 'view0', 'view1'"),
         ({"refine": "k-means"}, "The 'refine' parameter of ConvexMixture must be"),
+        (
+            {"divergence": ["cosine", Bernoulli()], "refine": "kernel-kmeans"},
+            r"view 'view1': refine='kernel-kmeans' needs squared distances, which the divergence Bernoulli\(margin="
+            r"0.001\) is not: use refine=None, or divergence 'squared-euclidean' or 'cosine'",
+        ),
         ({"solver": "sqp"}, "The 'solver' parameter of ConvexMixture must be"),
         ({"solver": "em", "inner_tol": 0}, "The 'inner_tol' parameter of ConvexMixture must be"),
+        ({"inner_tol": 0.01}, r"inner_tol=0.01 is not used with solver='newton', only with solver='em': leave it out"),
         (
             {"solver": "em", "n_clusters": None},
             "solver='em' leaves every entity a positive weight.*: give n_clusters, or use solver='newton'",
@@ -1292,113 +1197,32 @@ def test_refuses(options, message):
         cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(make_views()[0])
 
 
-@pytest.mark.parametrize(
-    ("divergence", "shown"),
-    [
-        ("kl", r"KullbackLeibler\(smoothing=None\)"),
-        ("bernoulli", r"Bernoulli\(margin=0.001\)"),
-        ("itakura-saito", r"ItakuraSaito\(\)"),
-    ],
-)
-def test_refuses_refinement_without_means(divergence, shown):
-    X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
-    message = (
-        f"view 'b': refine='kernel-kmeans' needs squared distances, which the divergence {shown} is not: use "
-        "refine=None, or divergence 'squared-euclidean' or 'cosine'"
-    )
-    with pytest.raises(ValueError, match=message):
-        fit_model({"a": X, "b": X}, divergence=["cosine", divergence], refine="kernel-kmeans")
-
-
-@pytest.mark.parametrize(
-    ("divergence", "make", "message"),
-    [
-        ("kl", lambda X: X, "view 'b': exp.* of the Kullback-Leibler divergence has a different sum for every row"),
-        ("bernoulli", lambda X: X, "view 'b': exp.* of numbers between 0 and 1 has a different sum"),
-        ("precomputed", lambda X: cdist(X, X), "view 'b': the number of columns behind given distances is not known"),
-        ("kernel", lambda X: X @ X.T, "view 'b': the number of dimensions behind a kernel is not known"),
-        ("cosine", lambda X: X[:, :1] - 0.5, "view 'b': one column has no direction to spread over: use normalizer=F"),
-    ],
-)
-def test_refuses_missing_normalizer(divergence, make, message):
-    X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
-    with pytest.raises(ValueError, match=message):
-        fit_model({"a": X, "b": make(X)}, divergence=["squared-euclidean", divergence], normalizer=True)
-
-
-def test_normalizers_outweigh():
-    """With normalizers, a view with the same information in more columns gets more weight."""
-    X, _ = places()
-    wide = np.hstack([X, X, X])
-    plain, dense = (fit_model({"a": X, "b": wide}, normalizer=normalizer) for normalizer in (False, True))
-    assert plain.view_weights_["a"] == pytest.approx(0.5)
-    assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
-
-
 def test_refuses_uninformative_views():
     X = make_views()[0]["view0"]
-    for constant in (np.full((60, 2), 3.0), sp.csr_array(np.full((60, 2), 3.0)), np.zeros((60, 2))):
-        with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
-            fit_model({"a": X, "b": constant})
-    with pytest.raises(ValueError, match="view 'b' is all zeros, which have no direction: leave the view out"):
-        fit_model({"a": X, "b": np.zeros((60, 2))}, divergence="cosine")
-    with pytest.raises(ValueError, match="view 'b' does not distinguish any two entities: leave the view out"):
-        fit_model({"a": X, "b": np.arange(1.0, 61)[:, None]}, divergence="cosine")
-    for kernel in (np.ones((60, 60)), np.zeros((60, 60))):
-        with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
-            fit_model({"a": X, "b": kernel}, divergence=["cosine", "kernel"])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_refuses_parallel_rows(seed):
-    rng = np.random.default_rng(seed)
-    with pytest.raises(ValueError, match="view 'view0' does not distinguish any two entities: leave the view out"):
-        fit_model(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
-
-
-def test_warns_of_zero_rows():
-    blocks = {"view0": counts()[0], "view1": counts(seed=1)[0]}
-    for X in blocks.values():
-        X[[5, 20]] = 0
-    blocks["view0"][7] = 0
-    message = r"entity 5 is all zeros in every view it has \(2 such\): it takes no part in the clustering and gets"
-    with pytest.warns(UserWarning, match=message + " the cluster of the largest exemplar weight"):
-        model = fit_model(blocks, divergence="cosine")
-    assert model.labels_[[5, 20]].tolist() == [0, 0]
-    assert model.exemplar_weights_[[5, 20]].tolist() == [0, 0]
-    assert model.view_labels_["view0"][7] == -1
-    keep = np.setdiff1d(np.arange(60), [5, 20])
-    without = fit_model(cs.Views(blocks)[keep], divergence="cosine")
-    assert np.array_equal(model.labels_[keep], without.labels_)
-    assert np.array_equal(model.exemplars_, keep[without.exemplars_])
-
-
-def test_warns_once_of_new_zero_rows():
-    X = counts()[0]
-    model = fit_model(X, divergence="cosine")
-    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it takes no part"):
-        assert model.predict(np.concatenate([np.zeros((2, 24)), X]))[:2].tolist() == [0, 0]
+    same = "view 'b' is the same for every entity: leave the view out"
+    indistinct = "view 'b' does not distinguish any two entities: leave the view out"
+    parallel = [rng.uniform(1, 2, (60, 1)) * rng.random((1, 4)) for rng in map(np.random.default_rng, range(3))]
+    for block, divergence, message in (
+        (np.full((60, 2), 3.0), "squared-euclidean", same),
+        (sp.csr_array(np.full((60, 2), 3.0)), "squared-euclidean", same),
+        (np.zeros((60, 2)), "squared-euclidean", same),
+        (np.ones((60, 60)), "kernel", same),
+        (np.zeros((60, 60)), "kernel", same),
+        (np.zeros((60, 2)), "cosine", "view 'b' is all zeros, which have no direction: leave the view out"),
+        *((rows, "cosine", indistinct) for rows in (np.arange(1.0, 61)[:, None], *parallel)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit_model({"a": X, "b": block}, divergence=["squared-euclidean", divergence])
 
 
 def test_refuses_invalid_matrices():
     X = make_views(30, 1)[0]["view0"]
     D, K = cdist(X, X, "sqeuclidean"), X @ X.T
-    negative = D.copy()
-    negative[0, 1] = negative[1, 0] = -5.0
-    less = K - 0.9 * np.diag(K.diagonal())
     for matrix, divergence, message in (
-        (negative, "precomputed", "needs distances, and one is negative, -5"),
-        (D + np.eye(30) * D.max(), "precomputed", "needs distances, and entity 0 is at a distance from itself: turn"),
+        (-D, "precomputed", "needs distances, and one is negative"),
         (sp.csr_array(D), "precomputed", r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
-        (sp.csr_array(K), "kernel", r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
         (D[:, :20], "precomputed", r"needs a square matrix, 30 x 30, got shape \(30, 20\): give one"),
         (K[:20], "kernel", r"needs a square matrix, 20 x 20, got shape \(20, 30\): give one"),
-        (np.triu(K), "kernel", "needs a symmetric matrix: average it with its transpose, or give distances"),
-        (
-            less,
-            "kernel",
-            r"needs a positive semidefinite matrix, and entities \d+ and \d+ are more similar to each other",
-        ),
     ):
         with pytest.raises(ValueError, match="view 'view0': .*" + message):
             fit_model(matrix, divergence=divergence)
@@ -1417,6 +1241,26 @@ def test_warns_of_indefinite_kernel():
     assert model.gap_ <= 1e-6
 
 
+def test_warns_of_zero_rows():
+    blocks = {"view0": counts()[0], "view1": counts(seed=1)[0]}
+    for X in blocks.values():
+        X[[5, 20]] = 0
+    blocks["view0"][7] = 0
+    message = r"entity 5 is all zeros in every view it has \(2 such\): it takes no part in the clustering and gets"
+    with pytest.warns(UserWarning, match=message + " the cluster of the largest exemplar weight") as told:
+        model = fit_model(blocks, divergence="cosine")
+    assert [warning.filename for warning in told] == [__file__]
+    assert model.labels_[[5, 20]].tolist() == [0, 0]
+    assert model.exemplar_weights_[[5, 20]].tolist() == [0, 0]
+    assert model.view_labels_["view0"][7] == -1
+    keep = np.setdiff1d(np.arange(60), [5, 20])
+    without = fit_model(cs.Views(blocks)[keep], divergence="cosine")
+    assert np.array_equal(model.labels_[keep], without.labels_)
+    assert np.array_equal(model.exemplars_, keep[without.exemplars_])
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it takes no part"):
+        assert model.predict({name: np.zeros((2, 24)) for name in blocks}).tolist() == [0, 0]
+
+
 def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(tune):
     tune("methods.convex.algorithm", max_updates=2)
     views, _ = make_views()
@@ -1425,31 +1269,20 @@ def test_rounds_that_end_by_the_limit_of_updates_do_not_converge(tune):
     assert not model.converged_
 
 
-@pytest.mark.parametrize("beta", [1e3, 1e10, 1e300])
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_warns_of_large_beta(beta, weights):
+@pytest.mark.parametrize(("weights", "beta"), [("learned", 1e3), ("learned", 1e300), ("uniform", 1e10)])
+def test_warns_of_large_beta(weights, beta):
     views, _ = make_views()
-    with pytest.warns(
-        UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
-    ):
+    message = "every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
+    with pytest.warns(UserWarning, match=message) as told:
         model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
+    assert [warning.filename for warning in told] == [__file__]
     np.testing.assert_allclose(model.exemplar_weights_, 1 / 60, atol=1e-6)
     assert sorted(model.labels_) == list(range(60))
     assert np.isfinite(weights_of(model)).all()
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_beta_0_may_be_too_large():
-    """Long texts are about equally far from each other, so beta_0 already separates all of them."""
-    views, _ = make_text_views(60, n_clusters=3, random_state=0)
-    assert np.count_nonzero(fit_model(views, divergence="cosine", beta=0.5).exemplar_weights_) < 20
-    with pytest.warns(
-        UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
-    ):
-        fit_model(views, divergence="cosine", beta=0.7)
-
-
-@pytest.mark.parametrize("beta", [1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("beta", [1e-4, 1e-12])
 def test_warns_of_small_beta(beta):
     """The remedy is the same whether one exemplar has all weight or equal weights are within the gap."""
     views, _ = make_views()
@@ -1460,91 +1293,36 @@ def test_warns_of_small_beta(beta):
 
 def test_warns_of_fewer_exemplars_than_clusters():
     views, _ = make_views()
-    with pytest.warns(
-        UserWarning, match="only 1 exemplars have positive weight, so only 1 of the n_clusters=3 requested"
-    ):
-        model = fit_model(views, beta=0.01, weights="uniform")
+    message = "only 1 exemplars have positive weight, so only 1 of the n_clusters=3 requested"
+    with pytest.warns(UserWarning, match=message) as told:
+        model = cs.ConvexMixture(3, beta=0.01, weights="uniform").fit(views)
+    assert {warning.filename for warning in told} == {__file__}
     assert model.n_clusters_ == 1
     assert len(model.exemplars_) == 1
     assert set(model.labels_) == {0}
     assert model.predict_proba(views).shape == (60, 1)
 
 
-@pytest.mark.parametrize(("weights", "rounds"), [("learned", 2), ("uniform", 2)])
-def test_warns_of_too_few_rounds(weights, rounds):
-    views, _ = make_views()
-    with pytest.warns(
-        ConvergenceWarning, match=rf"no convergence in {rounds} rounds, the gap is .*: raise max_iter, or"
-    ):
-        model = fit_model(views, weights=weights, max_iter=rounds)
-    assert model.n_iter_ == rounds
-    assert not model.converged_
-
-
-@pytest.mark.parametrize(("weights", "raised"), [("learned", "tol"), ("uniform", "inner_tol")])
-def test_em_warns_of_too_few_rounds(weights, raised):
-    views, _ = make_views()
-    with pytest.warns(ConvergenceWarning, match=rf"no convergence in 2 rounds, .*: raise max_iter, or {raised} \(now "):
-        model = fit_model(views, weights=weights, solver="em", max_iter=2)
-    assert not model.converged_
-
-
-def test_gap_limited_by_rounding_converges():
-    views, _ = make_views()
-    model = fit_model(views, weights="uniform", tol=0.0)
-    assert model.gap_ < 1e-12
-    assert model.converged_
-
-
-def test_rounds_end_without_change():
-    views, _ = make_complementary_views()
-    model = fit_model(views, 2, beta=[0.05, 1e3], tol=0.0)
-    assert model.n_iter_ < 200
-    assert model.converged_
-
-
 @pytest.mark.parametrize(
-    "options", [{"max_iter": 1, "weights": "uniform"}, {"beta": 1e6}, {"beta": 0.01, "weights": "uniform"}]
+    ("weights", "solver", "raised"),
+    [
+        ("learned", "newton", "tol"),
+        ("uniform", "newton", "tol"),
+        ("learned", "em", "tol"),
+        ("uniform", "em", "inner_tol"),
+    ],
 )
-def test_warnings_point_to_caller(options):
+def test_warns_of_too_few_rounds(weights, solver, raised):
     views, _ = make_views()
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        cs.ConvexMixture(3, **options).fit(views)
-    assert told
+    message = rf"no convergence in 2 rounds, the gap is .*: raise max_iter, or {raised} \(now "
+    with pytest.warns(ConvergenceWarning, match=message) as told:
+        model = cs.ConvexMixture(3, weights=weights, solver=solver, max_iter=2).fit(views)
     assert {warning.filename for warning in told} == {__file__}
+    assert model.n_iter_ == 2
+    assert not model.converged_
 
 
-def test_other_warnings_point_to_caller():
-    X = make_views(30, 1)[0]["view0"]
-    D = cdist(X, X, "sqeuclidean") * np.random.default_rng(0).uniform(0.5, 1, (30, 30))
-    with pytest.warns(UserWarning, match="is not symmetric") as told:
-        cs.ConvexMixture(3, divergence="precomputed").fit(D)
-    X = np.concatenate([np.zeros((1, 3)), np.random.default_rng(0).standard_normal((30, 3))])
-    with pytest.warns(UserWarning, match="entity 0 is all zeros") as zeros:
-        cs.ConvexMixture(3, divergence="cosine").fit(X)
-    assert {warning.filename for warning in [*told, *zeros]} == {__file__}
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-@every_mode
-def test_few_entities(mode, n):
-    views, _ = make_views(n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = fit_in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
-    assert model.exemplar_weights_.sum() == pytest.approx(1)
-    assert np.isfinite(weights_of(model)).all()
-    assert np.array_equal(model.predict(views), model.labels_)
-
-
-def test_plain_array_with_columns_per_view():
-    views, _ = make_views()
-    X = np.hstack([X for _, X in views.items()])
-    model = cs.ConvexMixture(3, views={"view0": slice(0, 2), "view1": [2, 3, 4]}).fit(X)
-    assert np.array_equal(model.labels_, fit_model(views).labels_)
-    assert np.array_equal(model.predict(X), model.labels_)
-    assert model.n_features_in_ == 5
+# numbers of extreme size
 
 
 def test_scale_and_offset_do_not_matter():
@@ -1554,38 +1332,11 @@ def test_scale_and_offset_do_not_matter():
         moved = fit_model({name: scale * X + shift for name, X in views.items()})
         assert np.array_equal(moved.labels_, plain.labels_)
         assert np.array_equal(moved.exemplars_, plain.exemplars_)
-    with pytest.raises(ValueError, match=r"view 'a' has numbers up to .*, whose squares do not fit float64"):
-        fit_model({"a": 1e-160 * views["view0"]})
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-@pytest.mark.parametrize("beta", [1e6, 1e200])
+@pytest.mark.parametrize(("seed", "beta"), [(0, 1e6), (3, 1e200)])
 def test_rounding_errors_count_as_zero_for_large_beta(seed, beta):
     X = np.random.default_rng(seed).random((1, 2)) * 1e15  # rounding makes an entity differ from itself
     model = cs.ConvexMixture(1, divergence="kl", beta=beta).fit([X])
     assert model.labels_.tolist() == [0]
     assert model.cost_ == pytest.approx(0, abs=1e-9)
-
-
-def test_view_without_finite_score_needs_no_weight():
-    scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
-    P, lift = convex_mixture.compute_view_posteriors(scores, 0.01)
-    np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
-    assert np.isfinite(lift).all()
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("mode", sorted(set(MODES) - {"bounded"}))  # with an active bound, the cost differs
-def test_score_on_training_data_is_minus_cost(mode, missing):
-    views, _ = make_views(missing=missing)
-    model = fit_in_mode(mode, views)
-    assert model.score(views) == pytest.approx(-model.cost_, rel=1e-9)
-    assert model.score(views[:30]) != model.score(views[30:])
-
-
-def test_score_ignores_entities_without_usable_view():
-    views, _ = make_text_views(60, n_clusters=2, random_state=0)
-    model = fit_model(views, 2, divergence="cosine", beta=0.5)
-    empty = {name: sp.vstack([views[name][:10], sp.csr_array((1, views[name].shape[1]))]) for name in views.names}
-    with pytest.warns(UserWarning, match="is all zeros in every view it has"):
-        assert model.score(empty) == pytest.approx(model.score(views[:10]))

@@ -28,8 +28,7 @@ def partition(n, k, seed=0):
     return np.random.default_rng(seed).permutation(np.arange(n) % k)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("k", "seed"), [(1, 0), (2, 0), (5, 0), (5, 1)])
 def test_linear_kernel_equals_kmeans(k, seed):
     X, start = rows(seed=seed), partition(80, k, seed)
     centers = np.array([X[start == c].mean(axis=0) for c in range(k)])
@@ -41,8 +40,7 @@ def test_linear_kernel_equals_kmeans(k, seed):
     assert k == 1 or ours.n_iter > 1
 
 
-@pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("gamma", [0.05, 0.5])
+@pytest.mark.parametrize(("k", "gamma"), [(2, 0.5), (4, 0.05)])
 def test_gaussian_kernel_matches_literal(k, gamma):
     X, start = rows(40), partition(40, k)
     K = rbf_kernel(X, gamma=gamma)
@@ -68,7 +66,7 @@ def test_shift_of_kernel_does_not_matter():
         assert result.cost == pytest.approx(plain.cost, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 25), st.integers(1, 6), st.integers(0, 2**20), st.booleans())
 @example(18, 6, 6, False)  # rounding could swap two entities forever
 def test_cost_never_rises_with_missing_views(n, k, seed, whole):
@@ -94,7 +92,7 @@ def test_cost_never_rises_with_missing_views(n, k, seed, whole):
     assert np.isfinite([state.cost for state in states]).all()
 
 
-@pytest.mark.parametrize("weights", [(0.9, 0.1), (0.3, 0.7), (5.0, 1.0)])
+@pytest.mark.parametrize("weights", [(0.9, 0.1), (5.0, 1.0)])
 def test_views_equal_weighted_sum_of_kernels(weights):
     blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
     labels, costs = literal.kernel_kmeans(literal.combine_linear_kernels(blocks, weights), start, 4)
@@ -121,15 +119,6 @@ def test_kernel_means():
     np.testing.assert_allclose(
         means.measure(cdist(others, X, "sqeuclidean")), cdist(others, centers, "sqeuclidean"), atol=1e-9
     )
-
-
-def test_empty_cluster_is_farthest():
-    X = rows(20)
-    _, distances = compute_kernel_means(
-        DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2
-    )
-    np.testing.assert_allclose(distances[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
-    assert (distances[:, 1] > distances[:, 0]).all()
 
 
 def test_empty_cluster_gets_farthest_entity():
@@ -164,14 +153,11 @@ def test_ties_do_not_move():
 
 def test_max_iter():
     X, start = rows(200), partition(200, 4)
-    whole = cs.kernel_kmeans(X @ X.T, start)
-    assert whole.n_iter > 3
-    short = cs.kernel_kmeans(X @ X.T, start, max_iter=3)
-    assert short.n_iter == 3
+    whole, short = cs.kernel_kmeans(X @ X.T, start), cs.kernel_kmeans(X @ X.T, start, max_iter=3)
+    assert short.n_iter == 3 < whole.n_iter
     assert not short.converged
     assert short.cost > whole.cost
-    first = cs.kernel_kmeans(X @ X.T, start, max_iter=1)
-    assert np.array_equal(first.labels, start)
+    assert np.array_equal(cs.kernel_kmeans(X @ X.T, start, max_iter=1).labels, start)
 
 
 def test_arguments_are_not_changed():

@@ -1,5 +1,6 @@
 """Tests of mixture proportions: against other solvers, their certificate, custom matrices and errors."""
 
+from contextlib import nullcontext
 from itertools import islice, pairwise
 
 import numpy as np
@@ -22,8 +23,9 @@ from consilience.methods.convex.proportions import (
 
 pytestmark = pytest.mark.quick
 
-SEEDS = range(20)
-every_problem = pytest.mark.parametrize("seed", SEEDS)
+WITHOUT_SETS = {"many": 0, "largest_set": 0.0, "dense_share": 1.0}  # sets of components are too large from the start
+
+every_problem = pytest.mark.parametrize("seed", [1, 4, 7, 12, 16, 19])  # each property of `problem`, and pairs of them
 
 
 def likelihoods(n, sharpness=1.0, seed=0, d=2, x=None):
@@ -82,7 +84,7 @@ def sequential_quadratic(A, w):
     return q / q.sum()
 
 
-def multiplicative(A, w, n_rounds=10_000):
+def multiplicative(A, w, n_rounds=3000):
     """Repeat the update ``q_j <- q_j sum_i w_i A_ij / Q_i``."""
     q = np.full(A.shape[1], 1 / A.shape[1])
     for _ in range(n_rounds):
@@ -101,28 +103,22 @@ def assert_solved(result, A, w, tol=1e-6):
 
 
 @every_problem
-@pytest.mark.parametrize("solver", [sequential_quadratic, multiplicative])
-def test_matches_general_solver(solver, seed):
+def test_matches_general_solvers(seed):
     A, w = problem(seed)
     result = mixture_proportions(A, w)
     assert_solved(result, A, w)
-    other = solver(A, w)
-    best = objective(A, w, other)
-    assert gap(A, w, other) < 1e-3, "the other solver is near the maximum"
-    assert best <= result.objective + result.gap + 1e-12  # the certificate holds
-    assert result.objective <= best + gap(A, w, other) + 1e-12  # so does that of the other solver
-    assert result.objective >= best - 1e-6
-
-
-@every_problem
-def test_gap_is_bound_in_every_round(seed):
-    A, w = problem(seed)
-    m = A.shape[1]
-    best = objective(A, w, sequential_quadratic(A, w))
-    for state in islice(iterate_proportions(LikelihoodTable(A), w, np.full(m, 1 / m)), 12):
-        assert best <= state.objective + state.gap + 1e-12
-        assert state.gap == pytest.approx(gap(A, w, state.q), abs=1e-9)
-        assert state.objective == pytest.approx(objective(A, w, state.q), abs=1e-9)
+    for solver in (sequential_quadratic, multiplicative):
+        other = solver(A, w)
+        best = objective(A, w, other)
+        assert gap(A, w, other) < 1e-2, "the other solver is near the maximum"
+        assert best <= result.objective + result.gap + 1e-12  # the certificate holds
+        assert result.objective <= best + gap(A, w, other) + 1e-12  # so does that of the other solver
+        assert result.objective >= best - 1e-6
+        start = np.full(A.shape[1], 1 / A.shape[1])
+        for state in islice(iterate_proportions(LikelihoodTable(A), w, start), 12):
+            assert best <= state.objective + state.gap + 1e-12
+            assert state.gap == pytest.approx(gap(A, w, state.q), abs=1e-9)
+            assert state.objective == pytest.approx(objective(A, w, state.q), abs=1e-9)
 
 
 @given(
@@ -134,16 +130,14 @@ def test_gap_is_bound_in_every_round(seed):
     one_hot=st.booleans(),
     sets=st.booleans(),
 )
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 def test_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
     rng = np.random.default_rng(seed)
     A = np.exp(spread * rng.standard_normal((n, m)))
     w = rng.random(n) * (rng.random(n) < 0.8) + np.eye(n)[0] if weighted else np.ones(n)
     w /= w.sum()
     start = np.eye(m)[rng.integers(m)] if one_hot else np.full(m, 1 / m)
-    with pytest.MonkeyPatch.context() as patch:
-        if not sets:
-            patch.setattr(module, "limit_set_size", lambda _: 0)
+    with nullcontext() if sets else module.tuning.set(**WITHOUT_SETS):
         states = list(islice(iterate_proportions(LikelihoodTable(A), w, start), 25))
     for before, after in pairwise(states):
         assert after.objective >= before.objective - 1e-12 * (1 + abs(before.objective))
@@ -158,27 +152,20 @@ def test_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
 
 
 @given(n=st.integers(1, 40), m=st.integers(1, 60), seed=st.integers(0, 2**32 - 1), digits=st.floats(0, 6))
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 def test_solves_random_problems(n, m, seed, digits):
     rng = np.random.default_rng(seed)
     A = 10 ** rng.uniform(-digits, digits, (n, m))
     assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
 
 
-@pytest.mark.parametrize("sharpness", [0.3, 1.0, 3.0, 10.0])
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("n", [40, 100, 300, 600])
+@pytest.mark.parametrize(
+    ("n", "d", "sharpness"),
+    [(40, 5, 0.3), (40, 1, 10.0), (100, 2, 3.0), (300, 5, 10.0), (300, 1, 1.0), (600, 2, 0.3), (600, 1, 3.0)],
+)
 def test_points_as_components(n, d, sharpness):
     A = likelihoods(n, sharpness, seed=n, d=d)
     assert_solved(mixture_proportions(A, max_iter=200), A, np.full(n, 1 / n))
-
-
-@pytest.mark.parametrize("n", [10, 100])
-def test_many_more_components_than_points(n):
-    rng = np.random.default_rng(0)
-    x, centers = rng.uniform(0, 10, n), np.linspace(0, 10, 400)
-    A = np.exp(-((x[:, None] - centers) ** 2))
-    assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
 
 
 @pytest.mark.parametrize(
@@ -200,8 +187,7 @@ def test_tiny_problems(A, q):
 
 
 def test_equal_components():
-    A = np.outer(np.arange(1.0, 6.0), np.ones(7))
-    result = mixture_proportions(A)
+    result = mixture_proportions(np.outer(np.arange(1.0, 6.0), np.ones(7)))
     assert result.n_iter == 1
     assert result.objective == pytest.approx(np.log(np.arange(1, 6)).mean())
 
@@ -217,19 +203,6 @@ def test_proportions_of_disjoint_components(n):
 # weights
 
 
-@every_problem
-def test_weights_are_relative(seed):
-    A, w = problem(seed)
-    for factor in (1e-300, 7.0, 1e300):
-        result, other = mixture_proportions(A, w, tol=1e-9), mixture_proportions(A, factor * w, tol=1e-9)
-        assert result.objective == pytest.approx(other.objective, abs=2e-9)
-
-
-def test_default_weights_are_equal():
-    A = likelihoods(30)
-    assert np.array_equal(mixture_proportions(A).q, mixture_proportions(A, np.full(30, 4.0)).q)
-
-
 def test_weight_of_two_equals_duplicate_point():
     A = likelihoods(25, 5.0)
     w = np.random.default_rng(0).integers(0, 4, 25)
@@ -238,8 +211,7 @@ def test_weight_of_two_equals_duplicate_point():
     np.testing.assert_allclose(weighted.q, repeated.q, atol=1e-6)
 
 
-@pytest.mark.parametrize("n", [30, 600])
-@pytest.mark.parametrize("start", ["all", "one"])
+@pytest.mark.parametrize(("n", "start"), [(30, "all"), (30, "one"), (600, "all")])
 def test_point_of_zero_weight_may_be_impossible(n, start):
     A, w = likelihoods(n), np.ones(n)
     A[3], w[3] = 0, 0
@@ -249,17 +221,17 @@ def test_point_of_zero_weight_may_be_impossible(n, start):
     assert result.objective == pytest.approx(without.objective, abs=2e-6)
 
 
-@pytest.mark.parametrize("digits", [4, 8, 12, 16])
-@pytest.mark.parametrize("sharpness", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize(("sharpness", "digits"), [(1.0, 16), (10.0, 4), (10.0, 12), (100.0, 8), (100.0, 16)])
 def test_weights_of_very_different_size(sharpness, digits):
     n = 60
     A, w = likelihoods(n, sharpness), 10 ** -np.random.default_rng(digits).uniform(0, digits, n)
     assert_solved(mixture_proportions(A, w, max_iter=100), A, w / w.sum())
 
 
-@pytest.mark.parametrize("start", [None, [1, 0]])
-@pytest.mark.parametrize("likelihood", [1e-10, 1e-30, 1e-100])
-@pytest.mark.parametrize("weight", [1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize(
+    ("weight", "likelihood", "start"),
+    [(1e-3, 1e-10, [1, 0]), (1e-3, 1e-100, None), (1e-5, 1e-30, [1, 0]), (1e-8, 1e-10, None), (1e-8, 1e-100, [1, 0])],
+)
 def test_point_of_small_weight_stays_possible(weight, likelihood, start):
     A = np.array([[1.0, likelihood], [likelihood, 1.0]])
     w = np.array([1 - weight, weight])
@@ -287,8 +259,7 @@ def test_start_does_not_matter(seed):
         assert result.objective == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("digits", [10, 20, 50, 100])
-@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize(("n", "digits"), [(20, 10), (20, 100), (200, 20), (200, 50)])
 def test_start_with_nearly_impossible_points(n, digits):
     A = likelihoods(n)
     A **= digits * np.log(10) / -np.log(A.min())
@@ -316,7 +287,7 @@ def test_arguments_are_not_changed():
 # invariance
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_order_and_scale_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     A, w = likelihoods(30, 5.0, seed), rng.random(30)
@@ -325,27 +296,24 @@ def test_order_and_scale_do_not_matter(seed):
     turned = mixture_proportions(A[rows][:, columns], w[rows], tol=1e-10)
     np.testing.assert_allclose(turned.q, result.q[columns], atol=1e-6)
     factors = 10 ** rng.uniform(-100, 100, 30)
-    scaled = mixture_proportions(A * factors[:, None], w, tol=1e-10)
+    scaled, *others = (mixture_proportions(A * factors[:, None], f * w, tol=1e-10) for f in (1, 1e-300, 1e300))
     np.testing.assert_allclose(scaled.q, result.q, atol=1e-6)
+    for other in others:
+        assert other.objective == pytest.approx(scaled.objective, abs=1e-10)
     assert scaled.objective == pytest.approx(result.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
 
 
-def test_duplicate_component():
+def test_duplicate_and_impossible_components():
     A = likelihoods(25, 5.0)
-    once, twice = mixture_proportions(A, tol=1e-10), mixture_proportions(np.hstack([A, A]), tol=1e-10)
-    np.testing.assert_allclose(twice.q[:25] + twice.q[25:], once.q, atol=1e-6)
+    once = mixture_proportions(A, tol=1e-10)
+    more = mixture_proportions(np.hstack([A, np.zeros((25, 1)), A]), tol=1e-10)
+    assert more.q[25] <= 1e-6
+    np.testing.assert_allclose(more.q[:25] + more.q[26:], once.q, atol=1e-6)
 
 
-def test_component_without_likelihood():
-    A = np.column_stack([likelihoods(25, 5.0), np.zeros(25)])
-    assert mixture_proportions(A).q[-1] <= 1e-6
-    np.testing.assert_allclose(mixture_proportions(A).q[:-1], mixture_proportions(A[:, :-1]).q, atol=1e-3)
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_likelihoods_of_extreme_size(scale):
-    A = likelihoods(20)
-    result, expected = mixture_proportions(scale * A), mixture_proportions(A)
+    result, expected = mixture_proportions(scale * likelihoods(20)), mixture_proportions(likelihoods(20))
     assert result.converged
     assert result.objective == pytest.approx(expected.objective + np.log(scale), rel=1e-6)
 
@@ -359,36 +327,28 @@ def count_conjugate_steps(monkeypatch):
     return steps
 
 
-def switch_sets_off(monkeypatch, tune):
-    """Leave no memory for the columns of a set."""
-    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
-    tune("methods.convex.proportions", largest_table=0)
-
-
-@pytest.mark.parametrize("sharpness", [3.0, 30.0, 300.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("sharpness", "weighted"), [(3.0, True), (30.0, False), (300.0, True)])
 def test_conjugate_steps_close_gap(sharpness, weighted, monkeypatch, tune):
     A = likelihoods(200, sharpness)
     w = np.random.default_rng(0).random(200) if weighted else np.ones(200)
     w[:40] = 0 if weighted else 1
     w /= w.sum()
-    best = objective(A, w, multiplicative(A, w, 3000))
+    best = objective(A, w, multiplicative(A, w))
     steps = count_conjugate_steps(monkeypatch)
-    switch_sets_off(monkeypatch, tune)
-    tune("methods.convex.proportions", dense_share=1.0)  # updates do not come first
+    tune("methods.convex.proportions", **WITHOUT_SETS, largest_table=0)
     result = mixture_proportions(A, w)
     assert len(steps) >= result.n_iter - 4  # the last round has none, nor have rounds with an empty set
     assert_solved(result, A, w)
     assert result.objective >= best - 1e-6
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_conjugate_steps_match_sets(seed, monkeypatch):
+@pytest.mark.parametrize("seed", range(2))
+def test_conjugate_steps_match_sets(seed, tune):
     A = likelihoods(80, 60.0, seed)
     assert np.linalg.cond(A) < 1e4  # the proportions are unique
     by_sets = mixture_proportions(A, tol=1e-10)
     assert np.count_nonzero(by_sets.q > 1e-6) > 30
-    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    tune("methods.convex.proportions", **WITHOUT_SETS)
     by_gradients = mixture_proportions(A, tol=1e-10)
     np.testing.assert_allclose(by_gradients.q, by_sets.q, atol=1e-6)
 
@@ -402,17 +362,17 @@ def test_conjugate_steps_match_sets(seed, monkeypatch):
         ([[4, 2, 4, 1, 2], [1, 3, 2, 1, 4]], [1, 0, 0, 0, 0]),
     ],
 )
-def test_conjugate_steps_with_more_components_than_points(A, start, monkeypatch):
+def test_conjugate_steps_with_more_components_than_points(A, start, tune):
     best = mixture_proportions(A).objective
-    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    tune("methods.convex.proportions", **WITHOUT_SETS)
     result = mixture_proportions(A, start=start)
     assert result.gap < 1e-3
     assert result.objective == pytest.approx(best, abs=1e-4)
 
 
-@pytest.mark.parametrize("sharpness", [10.0, 30.0, 100.0])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize(
+    ("sharpness", "weighted", "d"), [(10.0, False, 5), (30.0, True, 2), (100.0, False, 2), (100.0, True, 5)]
+)
 def test_dense_start_matches_sets(sharpness, weighted, d, tune):
     A = likelihoods(300, sharpness, d=d)
     w = np.random.default_rng(0).random(300) + 0.1 if weighted else np.ones(300)
@@ -445,7 +405,7 @@ def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch, tune):
     A = likelihoods(400, 30.0)
     expected = mixture_proportions(A)
     tune("methods.convex.conjugate", max_steps=1)
-    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
+    tune("methods.convex.proportions", **WITHOUT_SETS)
     steps = count_conjugate_steps(monkeypatch)
     result = mixture_proportions(A)
     assert 0 < len(steps) < result.n_iter
@@ -507,7 +467,7 @@ class TransposedProducts:
         return self.whole._matrix.T @ r
 
 
-@pytest.mark.parametrize(("n", "m"), [(40, 40), (700, 700), (100, 900), (900, 100)])
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (100, 900), (900, 100)])
 def test_custom_likelihood_matrix(n, m):
     x = np.random.default_rng(0).standard_normal((max(n, m), 3))
     A = np.exp(-2 * cdist(x[:n], x[:m], "sqeuclidean"))
@@ -530,22 +490,22 @@ def test_requests_few_columns():
     assert all(len(set(columns.tolist())) == len(columns) for columns in operator.asked)
 
 
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("divergence", [SquaredEuclidean(), KullbackLeibler()])
+@pytest.mark.parametrize(("divergence", "cached"), [(SquaredEuclidean(), False), (KullbackLeibler(), True)])
 def test_divergence_matrix(divergence, cached):
-    X = np.random.default_rng(0).poisson(3.0, (600, 4)).astype(float)
+    X = np.random.default_rng(0).poisson(3.0, (300, 4)).astype(float)
     measure = divergence.learn(X)
     points, exemplars = measure.points(X), measure.exemplars(X)
     matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, cached)
-    result = mixture_proportions(StackedLikelihoods({"counts": ViewLikelihoods(matrix, np.arange(600), 600)}, 600))
+    result = mixture_proportions(StackedLikelihoods({"counts": ViewLikelihoods(matrix, np.arange(300), 300)}, 300))
     A = np.exp(0.5 * np.minimum(measure.tile(points, exemplars), 0))
-    assert_solved(result, A, np.full(600, 1 / 600))
+    assert_solved(result, A, np.full(300, 1 / 300))
     assert result.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("span", [16, 100, 1000])
+@pytest.mark.parametrize(
+    ("dtype", "cached", "span"),
+    [(np.float32, True, 16), (np.float32, False, 100), (np.float32, True, 1000), (np.float64, False, 16)],
+)
 def test_products_are_summed_in_float64(to_kind, cached, dtype, span, tune):
     tune("methods.convex.algorithm", float32_span=span)
     tune("arrays.parallel", device_block=3000)
@@ -570,20 +530,20 @@ def test_products_are_summed_in_float64(to_kind, cached, dtype, span, tune):
 # convergence
 
 
-@pytest.mark.parametrize("max_iter", [1, 2, 3])
-def test_rounds_are_counted_and_limited(max_iter):
+def test_rounds_are_counted_and_limited():
     A = likelihoods(600)
-    result = mixture_proportions(A, max_iter=max_iter)
-    assert result.n_iter == max_iter
-    assert not result.converged
-    assert result.gap > 1e-6
+    for max_iter in (1, 2, 3):
+        result = mixture_proportions(A, max_iter=max_iter)
+        assert result.n_iter == max_iter
+        assert not result.converged
+        assert result.gap > 1e-6
 
 
 def test_more_rounds_and_smaller_tol_improve():
-    A = likelihoods(600, 2.0)
-    gaps = [mixture_proportions(A, tol=tol).gap for tol in (1e-1, 1e-4, 1e-8)]
-    assert all(gap <= tol for gap, tol in zip(gaps, (1e-1, 1e-4, 1e-8), strict=True))
-    rounds = [mixture_proportions(A, tol=tol).n_iter for tol in (1e-1, 1e-4, 1e-8)]
+    A, tolerances = likelihoods(600, 2.0), (1e-1, 1e-4, 1e-8)
+    results = [mixture_proportions(A, tol=tol) for tol in tolerances]
+    assert all(result.gap <= tol for result, tol in zip(results, tolerances, strict=True))
+    rounds = [result.n_iter for result in results]
     assert rounds == sorted(rounds)
     assert rounds[0] < rounds[-1]
 
@@ -601,6 +561,7 @@ def test_stops_at_rounding_without_convergence(largest, tune):
 # errors
 
 NO_TABLE = "likelihoods must be a table of points and components, got shape "
+IMPOSSIBLE = "point 1 has no likelihood under any component of the start: leave it out, or start with more components"
 NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, not their logarithms"
 
 
@@ -609,13 +570,12 @@ NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, 
     [
         ([1.0, 2.0], NO_TABLE + r"\(2,\)"),
         (np.ones((2, 0)), NO_TABLE + r"\(2, 0\)"),
-        (np.ones((2, 2, 2)), NO_TABLE + r"\(2, 2, 2\)"),
         ([["a", "b"]], "likelihoods must hold real numbers: could not convert string to float"),
         ([[1.0 + 2.0j, 1.0]], "likelihoods must hold real numbers, got complex128"),
         ([[1.0, -0.1]], NO_LIKELIHOODS),
         ([[1.0, np.nan]], NO_LIKELIHOODS),
         ([[1.0, np.inf]], NO_LIKELIHOODS),
-        ([[1.0, 1.0], [0.0, 0.0]], "point 1 has no likelihood under any component of the start: leave it out"),
+        ([[1.0, 1.0], [0.0, 0.0]], IMPOSSIBLE),
     ],
 )
 def test_refuses_likelihoods(A, message):
@@ -624,35 +584,31 @@ def test_refuses_likelihoods(A, message):
 
 
 @pytest.mark.parametrize(
-    ("values", "shape"),
+    ("values", "message"),
     [
-        ([1.0, 2.0], r"\(2,\)"),
-        ([[1.0, 2.0, 3.0]], r"\(1, 3\)"),
-        ([1.0, -1.0, 1.0], r"\(3,\)"),
-        ([1.0, np.nan, 1.0], r"\(3,\)"),
-        ([1.0, np.inf, 1.0], r"\(3,\)"),
-        ([0.0, 0.0, 0.0], r"\(3,\)"),
+        ([1.0, 2.0], r"must be 3 nonnegative numbers, not all zero, got shape \(2,\)"),
+        ([[1.0, 2.0, 3.0]], r"must be 3 nonnegative numbers, not all zero, got shape \(1, 3\)"),
+        ([1.0, -1.0, 1.0], "must be 3 nonnegative numbers, not all zero"),
+        ([1.0, np.nan, 1.0], "must be 3 nonnegative numbers, not all zero"),
+        ([1.0, np.inf, 1.0], "must be 3 nonnegative numbers, not all zero"),
+        ([0.0, 0.0, 0.0], "must be 3 nonnegative numbers, not all zero"),
+        (["a", "b", "c"], "must hold real numbers: could not convert string to float"),
     ],
 )
-def test_refuses_weights_and_starts(values, shape):
-    needed = f"must be 3 nonnegative numbers, not all zero, got shape {shape}"
-    with pytest.raises(ValueError, match="weights " + needed):
+def test_refuses_weights_and_starts(values, message):
+    with pytest.raises(ValueError, match="weights " + message):
         mixture_proportions(np.ones((3, 2)), values)
-    with pytest.raises(ValueError, match="start " + needed):
+    with pytest.raises(ValueError, match="start " + message):
         mixture_proportions(np.ones((2, 3)), start=values)
 
 
 def test_refuses_start_with_impossible_point():
-    with pytest.raises(ValueError, match="point 2 has no likelihood under any component of the start"):
-        mixture_proportions(np.eye(3), start=[1, 1, 0])
-    assert mixture_proportions(np.eye(3), [1, 1, 0], start=[1, 1, 0]).converged
-
-
-def test_refuses_non_numeric_weights_and_starts():
-    with pytest.raises(ValueError, match="weights must hold real numbers: could not convert string to float"):
-        mixture_proportions(np.ones((2, 2)), ["a", "b"])
-    with pytest.raises(ValueError, match="start must hold real numbers: could not convert string to float"):
-        mixture_proportions(np.ones((2, 2)), start=["a", "b"])
+    with pytest.raises(ValueError, match=IMPOSSIBLE):
+        mixture_proportions(np.eye(3), start=[1, 0, 1])
+    assert mixture_proportions(np.eye(3), [1, 0, 1], start=[1, 0, 1]).converged
+    updates = iterate_updates(LikelihoodTable(np.eye(2)), np.full(2, 0.5), np.array([1.0, 0.0]), 0.1)
+    with pytest.raises(ValueError, match=IMPOSSIBLE):
+        next(updates)
 
 
 @pytest.mark.parametrize("tol", [None, "small", float("nan")])
@@ -670,11 +626,3 @@ def test_updates_raise_the_objective_and_end_by_change():
     assert [state.converged for state in states] == [False] * (len(states) - 1) + [True]
     best = mixture_proportions(A).objective
     assert states[-1].objective <= best + 1e-9 <= states[-1].objective + states[-1].gap + 2e-9
-
-
-def test_updates_refuse_points_without_likelihood():
-    updates = iterate_updates(
-        LikelihoodTable(np.array([[1.0, 1.0], [0.0, 0.0]])), np.full(2, 0.5), np.full(2, 0.5), 0.1
-    )
-    with pytest.raises(ValueError, match="point 1 has no likelihood under any component of the start"):
-        next(updates)

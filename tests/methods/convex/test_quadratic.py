@@ -1,5 +1,7 @@
 """Tests of quadratic minima over nonnegative numbers, against scipy's nonnegative least squares."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,14 +51,12 @@ def nothing_to_gain(rng, n):
 
 
 KINDS = [tall, wide, positive, repeat_columns, smooth, with_zeros, nothing_to_gain]
-GUESSES = {"none": np.zeros, "all": np.ones, "every other": lambda n: np.arange(n) % 2}
+GUESSES = [np.zeros, np.ones, lambda n: np.arange(n) % 2]
 
 
-@pytest.mark.parametrize("guess", GUESSES.values(), ids=GUESSES)
-@pytest.mark.parametrize("n", [1, 2, 5, 20, 60, 150])
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_nonnegative_least_squares(kind, n, guess):
-    for seed in range(3):
+def test_equals_nonnegative_least_squares(kind):
+    for seed, (n, guess) in enumerate(product((1, 2, 5, 20, 60), GUESSES)):
         B, y = kind(np.random.default_rng(seed), n)
         H, b = B.T @ B, B.T @ y
         expected, _ = nnls(B, y, maxiter=100 * n)
@@ -70,7 +70,7 @@ def test_equals_nonnegative_least_squares(kind, n, guess):
 
 
 @given(n=st.integers(1, 30), rank=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=100, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 def test_is_stationary(n, rank, seed):
     rng = np.random.default_rng(seed)
     B, y = rng.standard_normal((rank, n)), rng.standard_normal(rank)
@@ -82,7 +82,7 @@ def test_is_stationary(n, rank, seed):
     assert np.abs(slope[p > 1e-9 * p.max()]).max(initial=0) <= 1e-7 * size
 
 
-@pytest.mark.parametrize("digits", [1, 4, 10, 40])
+@pytest.mark.parametrize("digits", [4, 40])
 def test_units_do_not_matter(digits):
     rng = np.random.default_rng(digits)
     B, y = tall(rng, 20)
@@ -100,10 +100,8 @@ def test_interior_minimum_solves_equations():
     np.testing.assert_allclose(minimize_nonnegative(H, H @ p, np.zeros(10, bool)), p, rtol=1e-9)
 
 
-def test_zero_solution():
-    assert np.array_equal(minimize_nonnegative(np.eye(3), -np.ones(3), np.ones(3, bool)), np.zeros(3))
-    assert np.array_equal(minimize_nonnegative(np.eye(3), np.zeros(3), np.ones(3, bool)), np.zeros(3))
-
-
-def test_zero_function():
-    assert np.array_equal(minimize_nonnegative(np.zeros((2, 2)), np.zeros(2), np.ones(2, bool)), np.zeros(2))
+@pytest.mark.parametrize(
+    ("H", "b"), [(np.eye(3), -np.ones(3)), (np.eye(3), np.zeros(3)), (np.zeros((3, 3)), np.zeros(3))]
+)
+def test_zero_solution(H, b):
+    assert np.array_equal(minimize_nonnegative(H, b, np.ones(3, bool)), np.zeros(3))
