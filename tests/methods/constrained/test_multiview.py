@@ -795,13 +795,16 @@ def test_warns_of_empty_clusters():
 # rounds
 
 
-def test_max_iter_truncates_rounds():
+def test_max_iter_and_tol_truncate_rounds():
     views, _, constraints = quadrants(4)
     whole = fit_model(views, constraints)
     assert whole.n_iter_ > 2
     short = fit_without_warnings(views, constraints, max_iter=2)
     assert short.n_iter_ == 2
     assert short.history_["objective"].tolist() == whole.history_["objective"][:2].tolist()
+    loose = fit_model(views, constraints, tol=10.0)
+    assert loose.n_iter_ == 2
+    assert loose.converged_
 
 
 @pytest.mark.parametrize("turn", [3, 4])
