@@ -553,11 +553,11 @@ def test_lower_threshold_propagates_more():
 
 def test_automatic_threshold():
     """The choice depends neither on the order of views nor on that of rows."""
-    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
+    views, _, constraints = quadrants(n=8, mapped=1.0, n_samples=40)
     order = np.random.default_rng(0).permutation(len(views))
     turned, links = permute_rows(views, constraints, order)
     model, other = (
-        fit_without_warnings(data, given_links, threshold="auto", max_iter=3)
+        fit_without_warnings(data, given_links, threshold="auto", max_iter=2)
         for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
     )
     chosen = model.thresholds_["a"]
