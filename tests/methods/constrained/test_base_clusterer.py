@@ -219,7 +219,7 @@ def test_sparse_views_reach_base_as_scipy():
 
 
 def test_automatic_threshold_with_estimator():
-    model, _, y, _ = fit_model("cop", n=8, n_samples=80, threshold="auto", max_iter=2)
+    model, _, y, _ = fit_model(cs.COPKMeans(n_init=1), n=8, n_samples=80, threshold="auto", max_iter=2)
     assert adjusted_rand_score(y, model.labels_) > 0.9
     assert set(model.thresholds_) == {"a", "b"}
 
