@@ -19,15 +19,11 @@ def one_to_one_mappings():
     return cs.align({"a": A, "b": B}, mapping={("a", "b"): [(0, 3), (2, 1)]})
 
 
-def test_mapped_rows_become_one_entity():
+def test_entity_without_a_row_lacks_the_view():
     views = one_to_one_mappings()
     assert views.rows.tolist() == [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
     assert views.names == ("a", "b")
     assert views.ids is None
-
-
-def test_entity_without_a_row_lacks_the_view():
-    views = one_to_one_mappings()
     assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True], [False, True]]
     np.testing.assert_array_equal(views["a"], [*A, [np.nan] * 2, [np.nan] * 2])
     np.testing.assert_array_equal(views["b"].ravel(), [13, np.nan, 11, 10, 12])
@@ -36,7 +32,7 @@ def test_entity_without_a_row_lacks_the_view():
 some_in_any_order = st.lists(st.integers(0, 5), unique=True, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(some_in_any_order, min_size=2, max_size=4))
 def test_mapping_recovers_hidden_entities(collections):
     """Each view shows some entities in some order, and holds their numbers."""
@@ -69,16 +65,27 @@ def test_rows_are_mapped_through_a_third_view():
     assert len(views) == 3 + 4 + 2 - 3
 
 
-def test_repeated_pairs_change_nothing():
-    views = cs.align({"a": A, "b": B}, {("a", "b"): [(0, 3), (0, 3), (2, 1)], ("b", "a"): [(3, 0)]})
-    assert views.rows.tolist() == one_to_one_mappings().rows.tolist()
+def test_without_pairs_no_entity_has_two_views():
+    for mapping in ({}, {("a", "b"): []}):
+        views = cs.align({"a": A, "b": B}, mapping)
+        assert views.present.sum(axis=1).tolist() == [1] * 7
 
 
-@pytest.mark.parametrize("mapping", [{}, {("a", "b"): []}], ids=["nothing said", "no pairs"])
-def test_without_pairs_no_entity_has_two_views(mapping):
-    views = cs.align({"a": A, "b": B}, mapping)
-    assert len(views) == 7
-    assert views.present.sum(axis=1).tolist() == [1] * 7
+def test_forms_of_pairs_are_equivalent():
+    pairs = np.array([[0, 3], [2, 1]])
+    repeated = [(0, 3), (0, 3), (2, 1)]
+    for written in (pairs, pairs.astype(np.uint8), pd.DataFrame(pairs), repeated):
+        views = cs.align({"a": A, "b": B}, {("a", "b"): written, ("b", "a"): [(3, 0)]})
+        assert views.rows.tolist() == one_to_one_mappings().rows.tolist()
+
+
+def test_sparse_views_get_empty_rows():
+    for kind in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+        views = cs.align({"a": kind(A), "b": kind(B)}, {("a", "b"): [(0, 3), (2, 1)]})
+        assert all(isinstance(block, sp.csr_array) for _, block in views.items())
+        np.testing.assert_array_equal(views["a"].toarray(), [*A, [0, 0], [0, 0]])
+        np.testing.assert_array_equal(views["b"].toarray().ravel(), [13, 0, 11, 10, 12])
+        assert views.present.tolist() == one_to_one_mappings().present.tolist()
 
 
 def test_complete_mapping_leaves_no_gap_and_keeps_integers():
@@ -87,21 +94,6 @@ def test_complete_mapping_leaves_no_gap_and_keeps_integers():
     assert views.present.all()
     assert views["n"].dtype == counts.dtype
     assert views["n"].ravel().tolist() == [3, 2, 1]
-
-
-def test_pairs_may_be_an_array_or_a_frame():
-    pairs = np.array([[0, 3], [2, 1]])
-    for written in (pairs, pairs.astype(np.uint8), pd.DataFrame(pairs)):
-        assert cs.align({"a": A, "b": B}, {("a", "b"): written}).rows.tolist() == one_to_one_mappings().rows.tolist()
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
-def test_sparse_views_get_empty_rows(kind):
-    views = cs.align({"a": kind(A), "b": kind(B)}, {("a", "b"): [(0, 3), (2, 1)]})
-    assert all(isinstance(block, sp.csr_array) for _, block in views.items())
-    np.testing.assert_array_equal(views["a"].toarray(), [*A, [0, 0], [0, 0]])
-    np.testing.assert_array_equal(views["b"].toarray().ravel(), [13, 0, 11, 10, 12])
-    assert views.present.tolist() == one_to_one_mappings().present.tolist()
 
 
 def test_arrays_keep_their_library():
@@ -173,7 +165,7 @@ def test_rows_of_one_view_connected_through_others_stay_separate():
     assert len(views) == 3 + 1 + 3 + 1  # the pairs, and the rows of a, b and c that are not mapped
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), max_size=12))
 def test_entities_are_the_pairs_and_the_unmapped_rows(pairs):
     views = cs.align({"a": np.eye(5), "b": np.eye(6)}, {("a", "b"): pairs})

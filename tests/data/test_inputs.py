@@ -64,15 +64,14 @@ def test_arrays_keep_their_library(to_kind):
     values = read(block)
     assert type(values) is type(block)
     np.testing.assert_array_equal(np.asarray(values), X)
+    assert np.shares_memory(np.asarray(values), np.asarray(block))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8, bool])
-def test_dtype_is_kept(dtype):
-    values = X.astype(dtype)
-    assert read(values).dtype == dtype
-    assert read(sp.csc_array(values)).dtype == dtype
-    assert read(pd.DataFrame(values)).dtype == dtype
-    assert read(pl.DataFrame(values)).dtype == dtype
+def test_dtype_is_kept():
+    for dtype in (np.float64, np.float32, np.int64, np.uint8, bool):
+        values = X.astype(dtype)
+        for make in (np.asarray, sp.csc_array, pd.DataFrame, pl.DataFrame):
+            assert read(make(values)).dtype == dtype
 
 
 def test_repeated_cells_of_coo_matrices_add_up():
@@ -83,27 +82,16 @@ def test_repeated_cells_of_coo_matrices_add_up():
 # --- no copies, and hands off what belongs to the user ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", [X, X[::2], np.asfortranarray(X), X.astype(bool)], ids=["C", "strided", "F", "bool"])
-def test_ndarray_is_not_copied(block):
-    assert np.shares_memory(read(block), block)
-
-
-@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
-def test_csr_matrix_is_not_copied(kind):
-    block = kind(X)
-    values = read(block)
-    for part in ("data", "indices", "indptr"):
-        assert np.shares_memory(getattr(values, part), getattr(block, part)), part
-
-
-def test_frames_of_one_type_are_not_copied():
+def test_blocks_are_not_copied():
+    locked = X.copy()
+    locked.flags.writeable = False
+    for block in (X, X[::2], np.asfortranarray(X), X.astype(bool), locked):
+        assert np.shares_memory(read(block), block)
+    for block in (sp.csr_matrix(X), sp.csr_array(X)):
+        for part in ("data", "indices", "indptr"):
+            assert np.shares_memory(getattr(read(block), part), getattr(block, part)), part
     frame = pd.DataFrame(X)
     assert np.shares_memory(read(frame), frame.to_numpy())
-
-
-def test_array_of_another_library_is_not_copied(to_kind):
-    block = to_kind(X)
-    assert np.shares_memory(np.asarray(read(block)), np.asarray(block))
 
 
 def test_array_of_the_user_stays_writeable():
@@ -125,12 +113,6 @@ def test_sparse_matrix_of_the_user_is_unchanged():
     assert unsorted.data.flags.writeable
 
 
-def test_read_only_array_is_accepted():
-    block = X.copy()
-    block.flags.writeable = False
-    assert np.shares_memory(read(block), block)
-
-
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
@@ -150,10 +132,10 @@ def test_pandas_null_becomes_nan(column, wanted):
     np.testing.assert_array_equal(beside, np.column_stack([wanted, [1, 0, 1]]))
 
 
-@pytest.mark.parametrize("values", [[1, None, 3], [1.5, None, 3.0], [True, None, False]], ids=["int", "float", "bool"])
-def test_polars_null_becomes_nan(values):
-    wanted = [np.nan if value is None else float(value) for value in values]
-    np.testing.assert_array_equal(read(pl.DataFrame({"a": values}))[:, 0], wanted)
+def test_polars_null_becomes_nan():
+    for values in ([1, None, 3], [1.5, None, 3.0], [True, None, False]):
+        wanted = [np.nan if value is None else float(value) for value in values]
+        np.testing.assert_array_equal(read(pl.DataFrame({"a": values}))[:, 0], wanted)
 
 
 def test_row_of_nulls_is_missing():
@@ -164,22 +146,20 @@ def test_row_of_nulls_is_missing():
     assert Views(blocks).present.tolist() == [[True, True], [False, False]]
 
 
-@pytest.mark.parametrize("other", [[1, 2], [0.5, 2.5]], ids=["integers", "floats"])
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_booleans_beside_numbers_become_zeros_and_ones(frame, other):
-    np.testing.assert_array_equal(read(frame({"a": [True, False], "b": other})), np.column_stack([[1, 0], other]))
+def test_booleans_beside_numbers_become_zeros_and_ones():
+    for frame in (pd.DataFrame, pl.DataFrame):
+        for other in ([1, 2], [0.5, 2.5]):
+            values = read(frame({"a": [True, False], "b": other}))
+            np.testing.assert_array_equal(values, np.column_stack([[1, 0], other]))
 
 
-def test_sparse_columns_with_other_fill_values_become_dense():
+def test_sparse_columns_with_other_fill_values_or_beside_dense_ones_become_dense():
+    mixed = pd.DataFrame({"a": pd.arrays.SparseArray([1, 0]), "b": [0.5, 0.0]})
+    np.testing.assert_array_equal(as_numpy(read(mixed)), [[1, 0.5], [0, 0]])
     ones = pd.DataFrame({"a": pd.arrays.SparseArray([1, 1, 0], fill_value=1)})
     assert as_numpy(read(ones)).ravel().tolist() == [1, 1, 0]
     holes = pd.DataFrame({"a": pd.arrays.SparseArray([1.0, np.nan, 0.0])})
     np.testing.assert_array_equal(as_numpy(read(holes)).ravel(), [1, np.nan, 0])
-
-
-def test_sparse_columns_beside_dense_ones_become_dense():
-    mixed = pd.DataFrame({"a": pd.arrays.SparseArray([1, 0]), "b": [0.5, 0.0]})
-    np.testing.assert_array_equal(as_numpy(read(mixed)), [[1, 0.5], [0, 0]])
 
 
 def test_sparse_booleans_stay_sparse():
@@ -218,11 +198,6 @@ def test_none_and_lazy_frames_are_refused(data, message):
         Views({"a": data})
 
 
-@pytest.mark.parametrize("index", [None, pd.RangeIndex(4)], ids=["default", "from zero"])
-def test_default_index_is_not_an_id(index):
-    assert Views([pd.DataFrame(X, index=index)]).ids is None
-
-
 INDEXES = {
     "text": list("abcd"),
     "integers": [0, 1, 2, 3],
@@ -240,6 +215,11 @@ def test_other_indexes_are_ids(index):
     np.testing.assert_array_equal(views["b"], X)
 
 
+def test_default_index_is_not_an_id():
+    for index in (None, pd.RangeIndex(4)):
+        assert Views([pd.DataFrame(X, index=index)]).ids is None
+
+
 # --- what is no view --------------------------------------------------------------------------------------------------
 
 
@@ -253,8 +233,6 @@ TEXT_COLUMN = r"view 'v': column 'word' holds no numbers\. Encode it .*OneHotEnc
 BAD = {
     "text": (np.array([["a"]]), TypeError, NO_NUMBERS.format("<U1")),
     "objects": (np.array([[1, "b"]], dtype=object), TypeError, NO_NUMBERS.format("object")),
-    "list of text": ([["a", "b"]], TypeError, NO_NUMBERS.format("<U1")),
-    "a list of strings": (["a", "b"], TypeError, NO_NUMBERS.format("<U1")),
     "an array of strings": (np.array(["a", "b"]), TypeError, NO_NUMBERS.format("<U1")),
     "pandas strings": (pd.Series(["a", "b"]), TypeError, NO_NUMBERS.format("(object|str)")),
     "polars strings": (pl.Series(["a", "b"]), TypeError, NO_NUMBERS.format("(object|<U1)")),
@@ -274,7 +252,6 @@ BAD = {
     "a list of numbers": ([1.0, 2.0], ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
     "a number": (3.0, ValueError, TWO_DIMENSIONS.format(r"\(\)", "give one row per entity")),
     "a sparse vector": (sp.coo_array(X[0]), ValueError, TWO_DIMENSIONS.format(r"\(3,\)", COLUMN)),
-    "a pandas column": (pd.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
     "a polars column": (pl.Series([1.0, 2.0]), ValueError, TWO_DIMENSIONS.format(r"\(2,\)", COLUMN)),
     "a vector of another library": (
         array_api_strict.asarray(X[0]),

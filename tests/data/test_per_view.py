@@ -5,12 +5,9 @@ import pytest
 from consilience.data.inputs import resolve_per_view
 
 
-@pytest.mark.parametrize("value", [{"b": 2, "a": 1}, [1, 2], (1, 2)])
-def test_values_by_name_and_by_position(value):
-    assert list(resolve_per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
-
-
-def test_one_value_for_all_views_and_partial_mappings():
+def test_values_by_name_by_position_and_for_all_views():
+    for value in ({"b": 2, "a": 1}, [1, 2], (1, 2)):
+        assert list(resolve_per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
     assert resolve_per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
     assert resolve_per_view("eta", {"b": 2}, ("a", "b"), partial=True) == {"b": 2}
 

@@ -18,19 +18,15 @@ pytestmark = pytest.mark.quick
 ROWS = [{"method": "a", "score": 0.51234, "n": 3}, {"method": "bcd", "score": 12.0, "n": 1200}]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.fixed_dictionaries({"a": st.floats(allow_nan=False), "b": st.integers(-9, 9)}), max_size=5))
 def test_rows_round_trip(rows):
-    table = Table.from_rows(rows)
+    table = Table.from_rows(iter(rows))
     assert table.rows() == rows
     assert table.n_rows == len(rows)
-
-
-def test_columns_are_typed_arrays():
-    table = Table.from_rows(iter(ROWS))
-    assert list(table) == ["method", "score", "n"]
-    assert table["score"].dtype == np.float64
-    assert table["n"].tolist() == [3, 1200]
+    back = pickle.loads(pickle.dumps(table))
+    assert isinstance(back, Table)
+    assert back.rows() == rows
 
 
 def test_the_first_row_names_the_columns():
@@ -40,15 +36,12 @@ def test_the_first_row_names_the_columns():
 
 def test_pandas_and_polars_take_a_table():
     table = Table.from_rows(ROWS)
-    assert pd.DataFrame(table).to_dict("records") == ROWS
+    assert list(table) == ["method", "score", "n"]
+    assert table["score"].dtype == np.float64
     assert pl.DataFrame(table).to_dicts() == ROWS
-
-
-def test_to_pandas():
-    frame = Table.from_rows(ROWS).to_pandas()
-    assert isinstance(frame, pd.DataFrame)
-    assert frame.to_dict("records") == ROWS
-    assert frame.dtypes["score"] == np.float64
+    for frame in (pd.DataFrame(table), table.to_pandas()):
+        assert frame.to_dict("records") == ROWS
+        assert frame.dtypes["score"] == np.float64
     assert Table().to_pandas().empty
 
 
@@ -79,21 +72,18 @@ def test_text_is_aligned_left_and_numbers_right():
     ]
 
 
-@pytest.mark.parametrize("value", [1e-5, 1e20, np.inf, -np.inf, np.nan, -3.5, np.float32(1e-7)])
+@pytest.mark.parametrize("value", [1e20, -np.inf, np.nan, np.float32(1e-7)])
 def test_floats_are_aligned_right(value):
     name = "a column as wide as that is long"
     lines = repr(Table.from_rows([{name: value}, {name: 2.0}])).splitlines()
     assert lines == [name, f"{value:.4f}".rjust(len(name)), "2.0000".rjust(len(name))]
 
 
-@pytest.mark.parametrize("cell", ["1,200", "33.3%", "-12", "0.5"])
-def test_text_that_reads_as_a_number_is_aligned_right(cell):
-    assert repr(Table.from_rows([{"column": cell}])).splitlines() == ["column", cell.rjust(6)]
-
-
-@pytest.mark.parametrize("cell", ["1-2", "a1", "-", "1.2.3", "True"])
-def test_other_text_is_aligned_left(cell):
-    assert repr(Table.from_rows([{"column": cell}])).splitlines()[1] == cell
+def test_text_that_reads_as_a_number_is_aligned_right():
+    for cell in ("1,200", "33.3%", "-12", "0.5"):
+        assert repr(Table.from_rows([{"column": cell}])).splitlines()[1] == cell.rjust(6)
+    for cell in ("1-2", "a1", "-", "1.2.3", "True"):
+        assert repr(Table.from_rows([{"column": cell}])).splitlines()[1] == cell
 
 
 def test_html_is_escaped():
@@ -108,12 +98,6 @@ def test_empty_table_prints_nothing():
     assert repr(table) == ""
     assert table._repr_html_() == "<table><thead><tr></tr></thead><tbody></tbody></table>"
     assert table.n_rows == 0
-
-
-def test_pickling_keeps_the_rows():
-    table = pickle.loads(pickle.dumps(Table.from_rows(ROWS)))
-    assert isinstance(table, Table)
-    assert table.rows() == ROWS
 
 
 def test_missing_package_is_named_with_its_extra(monkeypatch):

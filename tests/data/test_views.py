@@ -60,40 +60,28 @@ def test_mapping_names_the_views():
     assert views.shape == (4, 5)
     assert views.ndim == 2
     assert len(views) == 4
-
-
-@pytest.mark.parametrize("sequence", [list, tuple])
-def test_sequence_numbers_the_views(sequence):
-    views = Views(sequence([DENSE, SPARSE, DENSE.tolist()]))
-    assert views.names == ("view0", "view1", "view2")
-    assert views.shape == (4, 8)
-
-
-def test_pairs_of_name_and_block_are_a_mapping():
+    assert "z" in views
+    assert "b" not in views
     assert_views_equal(Views([("dense", DENSE), ("sparse", SPARSE)]), two_views())
 
 
-def test_kinds_of_blocks_can_be_mixed():
-    views = Views({"array": DENSE, "sparse": SPARSE, "pandas": pd.DataFrame(DENSE), "polars": pl.DataFrame(DENSE)})
-    assert views.shape == (4, 11)
-    assert views.present.all()
+def test_sequence_numbers_the_views():
+    for sequence in (list, tuple):
+        views = Views(sequence([DENSE, SPARSE, pd.DataFrame(DENSE), pl.DataFrame(DENSE), DENSE.tolist()]))
+        assert views.names == ("view0", "view1", "view2", "view3", "view4")
+        assert views.shape == (4, 14)
+        assert views.present.all()
+    assert Views([np.zeros((0, 3)), np.zeros((0, 2))]).shape == (0, 5)
+    assert Views([np.zeros((3, 0))]).present.tolist() == [[True]] * 3
 
 
 def test_views_of_views_are_equal():
     for views in (two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)), join_views(), join_views()[[3, 0]]):
         assert_views_equal(Views(views), views)
     assert np.shares_memory(Views(two_views())["dense"], DENSE)
-
-
-def test_views_of_views_accept_mask_and_ids():
     views = Views(two_views(ids=list("wxyz")), present=np.eye(4, 2, dtype=bool), ids=[4, 5, 6, 7])
     assert views.present.tolist() == np.eye(4, 2, dtype=bool).tolist()
     assert views.ids.tolist() == [4, 5, 6, 7]
-
-
-def test_empty_blocks_are_accepted():
-    assert Views([np.zeros((0, 3)), np.zeros((0, 2))]).shape == (0, 5)
-    assert Views([np.zeros((3, 0))]).present.tolist() == [[True]] * 3
 
 
 BAD = {
@@ -137,18 +125,11 @@ HOW = {
 
 
 @pytest.mark.parametrize("make", HOW.values(), ids=HOW)
-@pytest.mark.parametrize("part", ["block", "present", "ids", "rows"])
-def test_arrays_are_read_only(make, part):
+def test_arrays_are_read_only(make):
     views = make()
-    values = views["dense"] if part == "block" else getattr(views, part)
-    with pytest.raises(ValueError, match="read-only"):
-        values[:] = values[::-1]
-
-
-def test_column_names_are_read_only():
-    views = Views([pd.DataFrame(DENSE)])
-    with pytest.raises(ValueError, match="read-only"):
-        views.feature_names("view0")[0] = "other"
+    for values in (views["dense"], views.present, views.ids, views.rows):
+        with pytest.raises(ValueError, match="read-only"):
+            values[:] = values[::-1]
 
 
 def test_ids_and_masks_of_the_user_stay_writeable():
@@ -159,25 +140,20 @@ def test_ids_and_masks_of_the_user_stay_writeable():
     assert views.present.all(), "the mask is the views' own"
 
 
-@pytest.mark.parametrize("name", ["names", "present", "ids", "rows", "shape", "n_views"])
-def test_attributes_cannot_be_set(name):
-    with pytest.raises(AttributeError, match=f"property '{name}' of 'Views' object has no setter"):
-        setattr(two_views(), name, None)
-
-
-def test_no_attributes_can_be_added():
+def test_views_cannot_be_changed():
+    views = Views([pd.DataFrame(DENSE)])
+    with pytest.raises(ValueError, match="read-only"):
+        views.feature_names("view0")[0] = "other"
+    for name in ("names", "present", "ids", "rows", "shape", "n_views"):
+        with pytest.raises(AttributeError, match=f"property '{name}' of 'Views' object has no setter"):
+            setattr(views, name, None)
     with pytest.raises(AttributeError, match="no attribute 'extra'"):
-        two_views().extra = 1
+        views.extra = 1
     with pytest.raises(TypeError, match="does not support item assignment"):
-        two_views()["dense"] = DENSE
+        views["view0"] = DENSE
 
 
 # --- who has which view -----------------------------------------------------------------------------------------------
-
-
-def test_only_rows_of_all_nan_are_missing():
-    block = np.array([[nan, nan], [nan, 1.0], [1.0, nan], [1.0, 2.0]])
-    assert Views([block, DENSE]).present.tolist() == [[False, True], [True, True], [True, True], [True, True]]
 
 
 def test_missing_rows_are_found_in_every_array_library(to_kind):
@@ -189,11 +165,9 @@ def test_missing_rows_are_found_in_every_array_library(to_kind):
 @given(st.lists(st.lists(st.sampled_from([nan, 0.0, 1.0]), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_missing_means_all_nan(rows):
     assert Views([rows]).present.ravel().tolist() == [not all(np.isnan(row)) for row in rows]
-
-
-def test_integers_booleans_and_sparse_rows_are_never_missing():
-    views = Views([np.zeros((4, 2), int), np.zeros((4, 2), bool), sp.csr_array((4, 2))])
-    assert views.present.all()
+    assert Views([np.zeros((4, 2), int), np.zeros((4, 2), bool), sp.csr_array((4, 2))]).present.all()
+    mask = np.ones((len(rows), 1), bool)
+    assert Views([rows], present=mask).present.all(), "a mask takes precedence"
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame, array_api_strict.asarray])
@@ -204,25 +178,16 @@ def test_mask_says_which_rows_are_present(form):
     assert views.rows.tolist() == [[0, -1], [-1, 1], [2, 2], [3, -1]]
 
 
-def test_mask_takes_precedence_over_nan():
-    block = np.array([[nan], [1.0]])
-    assert Views([block], present=[[True], [False]]).present.tolist() == [[True], [False]]
-
-
-@pytest.mark.parametrize("shape", [(4,), (4, 1), (2, 4), (3, 2)])
-def test_mask_of_another_shape_is_refused(shape):
-    message = f"present must have shape (entities, views) = (4, 2), got {shape}"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        two_views(present=np.ones(shape, bool))
-
-
-@pytest.mark.parametrize("dtype", [int, float, object])
-def test_mask_of_numbers_is_refused(dtype):
-    with pytest.raises(TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"):
-        two_views(present=np.ones((4, 2), dtype))
-
-
-def test_mask_with_a_missing_row_is_refused():
+def test_bad_masks_are_refused():
+    for shape in ((4,), (2, 4), (3, 2)):
+        message = f"present must have shape (entities, views) = (4, 2), got {shape}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            two_views(present=np.ones(shape, bool))
+    for dtype in (int, float, object):
+        with pytest.raises(
+            TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"
+        ):
+            two_views(present=np.ones((4, 2), dtype))
     frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
     with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
         Views(frames, present=np.ones((5, 2), bool))
@@ -238,13 +203,10 @@ def test_ids_name_the_entities(ids):
     np.testing.assert_array_equal(views["dense"], DENSE)
 
 
-def test_without_names_there_are_no_ids():
-    assert two_views().ids is None
-    assert Views([pd.DataFrame(DENSE), DENSE]).ids is None
-
-
 def test_index_of_one_frame_names_all_entities():
     assert Views({"a": DENSE, "b": pd.DataFrame(DENSE, index=list("wxyz"))}).ids.tolist() == list("wxyz")
+    assert Views([pd.DataFrame(DENSE), DENSE]).ids is None
+    assert Views([DENSE]).ids is None
 
 
 def test_ids_take_precedence_over_an_index():
@@ -284,21 +246,7 @@ def test_default_index_beside_numbers_identifies_rows():
     assert named.ids.tolist() == list("pqrs")
 
 
-def test_contains():
-    views = Views({"a": DENSE})
-    assert "a" in views
-    assert "b" not in views
-
-
-def test_map_keeps_column_names_and_refuses_to_lose_rows():
-    views = Views({"a": pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})})
-    assert views.map(lambda block: block * 2).feature_names("a").tolist() == ["x", "y"]
-    assert views.map(lambda block: block[:, :1]).feature_names("a") is None
-    with pytest.raises(ValueError, match=r"the function changed view 'a' from 2 to 1 rows: use one that keeps"):
-        views.map(lambda block: block[:1])
-
-
-def test_labels_take_precedence_over_positions():
+def test_labels_of_columns_take_precedence_over_positions():
     frame = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=[3, 2, 1, 0])
     assert Views.from_columns(frame, {"a": [3], "b": 0})["a"].ravel().tolist() == [0, 4]
 
@@ -306,7 +254,7 @@ def test_labels_take_precedence_over_positions():
 some_ids = st.lists(st.integers(0, 7), unique=True, min_size=1, max_size=6)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ids=st.lists(some_ids, min_size=2, max_size=3), text=st.booleans(), sparse=st.booleans())
 def test_join_gives_every_entity_its_rows(ids, text, sparse):
     def make_id(id_):
@@ -339,18 +287,18 @@ def test_ids_per_view_join_arrays_of_every_library(to_kind):
     np.testing.assert_array_equal(np.asarray(views["b"]), [[nan] * 3, DENSE[2], DENSE[1], DENSE[0], DENSE[3]])
 
 
-def test_join_keeps_the_dtype_of_a_complete_view():
+def test_join_keeps_dtypes_and_missing_rows():
     counts = np.array([[1], [2], [3]])
     views = Views({"a": counts, "b": counts, "c": counts[:2]}, ids={"a": [1, 2, 3], "b": [3, 1, 2], "c": [1, 2]})
     assert [views[name].dtype.kind for name in views.names] == ["i", "i", "f"]
     assert views["b"].ravel().tolist() == [2, 3, 1]
     assert np.shares_memory(views["a"], counts), "in its place already"
-
-
-def test_join_keeps_float32_with_gaps():
     block = DENSE.astype(np.float32)
-    views = Views({"a": block, "b": block}, ids={"a": list("wxyz"), "b": list("vxyz")})
-    assert views["b"].dtype == np.float32
+    assert Views({"a": block, "b": block}, ids={"a": list("wxyz"), "b": list("vxyz")})["b"].dtype == np.float32
+    holes = np.array([[nan], [1.0]])
+    views = Views({"a": holes, "b": DENSE[:2]}, ids={"a": ["x", "y"], "b": ["y", "x"]})
+    assert views.present.tolist() == [[False, True], [True, True]]
+    assert views.rows.tolist() == [[-1, 1], [1, 0]]
 
 
 def test_join_keeps_dates():
@@ -360,13 +308,6 @@ def test_join_keeps_dates():
     assert views.ids.astype("M8[D]").astype(str).tolist() == [f"2026-01-0{day}" for day in range(1, 6)]
     assert views.present.sum(axis=0).tolist() == [4, 4]
     assert len(views) == 5
-
-
-def test_row_of_nan_is_missing_after_a_join():
-    holes = np.array([[nan], [1.0]])
-    views = Views({"a": holes, "b": DENSE[:2]}, ids={"a": ["x", "y"], "b": ["y", "x"]})
-    assert views.present.tolist() == [[False, True], [True, True]]
-    assert views.rows.tolist() == [[-1, 1], [1, 0]]
 
 
 FRAME = pd.DataFrame(DENSE, index=list("wxyz"))
@@ -427,7 +368,7 @@ row_keys = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(key=row_keys, ellipsis=st.booleans())
 def test_row_selection_equals_numpy(key, ellipsis):
     wanted = np.atleast_1d(np.arange(4)[list(key) if isinstance(key, range) else key])
@@ -443,33 +384,18 @@ def test_row_selection_equals_numpy(key, ellipsis):
     assert taken.shape == (len(wanted), 5)
 
 
-KEYS = [
-    slice(1, 3),
-    slice(None, None, -1),
-    slice(None, None, 2),
-    [2, 0, 0],
-    [-1],
-    np.array([True, False, True, True]),
-    2,
-    [],
-]
+def test_row_selection_in_every_array_library(to_kind):
+    mask = np.array([True, False, True, True])
+    for key in (slice(1, 3), slice(None, None, -1), slice(None, None, 2), [2, 0, 0], [-1], mask, 2, []):
+        taken = Views([to_kind(DENSE)])[key]
+        wanted = np.arange(4)[np.array(key, np.intp) if isinstance(key, list) else key]
+        assert type(taken["view0"]) is type(to_kind(DENSE))
+        np.testing.assert_array_equal(np.asarray(taken["view0"]), DENSE[np.atleast_1d(wanted)])
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
-def test_row_selection_in_every_array_library(to_kind, key):
-    taken = Views([to_kind(DENSE)])[key]
-    wanted = np.arange(4)[np.array(key, np.intp) if isinstance(key, list) else key]
-    assert type(taken["view0"]) is type(to_kind(DENSE))
-    np.testing.assert_array_equal(np.asarray(taken["view0"]), DENSE[np.atleast_1d(wanted)])
-
-
-@pytest.mark.parametrize("mask", [pd.Series([True, False, True, False]), pl.Series([True, False, True, False])])
-def test_masks_may_be_columns_of_frames(mask):
-    assert two_views(ids=list("wxyz"))[mask].ids.tolist() == ["w", "y"]
-
-
-def test_row_slice_is_not_a_copy():
-    assert np.shares_memory(two_views()[1:3]["dense"], DENSE)
+def test_masks_may_be_columns_of_frames():
+    for column in (pd.Series, pl.Series):
+        assert two_views(ids=list("wxyz"))[column([True, False, True, False])].ids.tolist() == ["w", "y"]
 
 
 def test_selection_from_joined_views_keeps_rows_together():
@@ -485,6 +411,8 @@ def test_repeated_selection_equals_one_selection():
     views = two_views(ids=list("wxyz"))
     assert_views_equal(views[[3, 1, 0]][[2, 0]], views[[0, 3]])
     assert_views_equal(views[1:][1:], views[2:])
+    assert_views_equal(join_views()[["right"]][[2, 0]], join_views()[[2, 0]][["right"]])
+    assert np.shares_memory(views[1:3]["dense"], DENSE), "a slice is no copy"
 
 
 NONSENSE = r"rows are selected by a slice, integers or a mask of True and False; views by their names"
@@ -524,25 +452,18 @@ def test_name_gives_the_block():
     assert [(name, block is views[name]) for name, block in views.items()] == [("dense", True), ("sparse", True)]
 
 
-@pytest.mark.parametrize("sequence", [list, tuple])
-def test_list_of_names_gives_views_in_that_order(sequence):
+def test_list_of_names_gives_views_in_that_order():
     views = join_views()
-    swapped = views[sequence(["right", "left"])]
+    assert_views_equal(views["right", "left"], views[["right", "left"]])
+    swapped = views[["right", "left"]]
     assert swapped.names == ("right", "left")
     np.testing.assert_array_equal(swapped.present, views.present[:, ::-1])
     np.testing.assert_array_equal(swapped.rows, views.rows[:, ::-1])
     np.testing.assert_array_equal(swapped.ids, views.ids)
     assert swapped.feature_names("left").tolist() == ["p", "q", "r"]
-    assert views[sequence(["right"])].shape == (4, 2)
-
-
-def test_selections_of_views_and_rows_commute():
-    assert_views_equal(join_views()[["right"]][[2, 0]], join_views()[[2, 0]][["right"]])
-
-
-def test_feature_names_of_an_unknown_view_are_refused():
-    with pytest.raises(KeyError, match=r"no view 'text'; the views are 'dense', 'sparse'"):
-        two_views().feature_names("text")
+    assert views[["right"]].shape == (4, 2)
+    with pytest.raises(KeyError, match=r"no view 'text'; the views are 'left', 'right'"):
+        views.feature_names("text")
 
 
 # --- one table cut into views -----------------------------------------------------------------------------------------
@@ -571,45 +492,32 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
-@pytest.mark.parametrize(("group", "wanted"), GROUPS.values(), ids=GROUPS)
-def test_columns_by_position(whole, group, wanted):
-    views = Views.from_columns(whole, {"some": group, "all": slice(None)})
-    assert views.names == ("some", "all")
-    np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
-    np.testing.assert_array_equal(as_numpy(views["all"]), DENSE)
-    assert (
-        sp.issparse(views["some"])
-        == sp.issparse(views["all"])
-        == (sp.issparse(whole) or whole is WHOLE["pandas sparse"])
-    )
-    if hasattr(whole, "columns"):
-        assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
+def test_columns_by_position(whole):
+    is_sparse = sp.issparse(whole) or whole is WHOLE["pandas sparse"]
+    for group, wanted in GROUPS.values():
+        views = Views.from_columns(whole, {"some": group, "all": slice(None)})
+        assert views.names == ("some", "all")
+        np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
+        np.testing.assert_array_equal(as_numpy(views["all"]), DENSE)
+        assert sp.issparse(views["some"]) == sp.issparse(views["all"]) == is_sparse
+        if hasattr(whole, "columns"):
+            assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas sparse", "polars"])
-@pytest.mark.parametrize(
-    ("group", "wanted"), [(["r", "p"], [2, 0]), ("q", [1]), (pd.Index(["q"]), [1]), (("p", 2), [0, 2])], ids=str
-)
-def test_columns_by_name(kind, group, wanted):
-    views = Views.from_columns(WHOLE[kind], {"some": group})
-    np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
-    assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
+def test_columns_by_name(kind):
+    for group, wanted in ((["r", "p"], [2, 0]), ("q", [1]), (pd.Index(["q"]), [1]), (("p", 2), [0, 2])):
+        views = Views.from_columns(WHOLE[kind], {"some": group})
+        np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
+        assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
 
 
-def test_column_slice_is_not_a_copy():
-    assert np.shares_memory(Views.from_columns(DENSE, {"a": slice(0, 2)})["a"], DENSE)
-
-
-def test_index_of_the_frame_names_the_entities():
-    views = Views.from_columns(pd.DataFrame(DENSE, index=list("wxyz")), {"a": [0], "b": [1, 2]})
-    assert views.ids.tolist() == list("wxyz")
-
-
-def test_row_of_nan_in_one_group_lacks_that_view():
+def test_row_of_nan_in_one_group_of_columns_lacks_that_view():
     whole = DENSE.copy()
     whole[1, :2] = nan
     whole[2, 2] = nan
     assert Views.from_columns(whole, {"a": [0, 1], "b": [2]}).present[1:3].tolist() == [[False, True], [True, False]]
+    assert np.shares_memory(Views.from_columns(DENSE, {"a": slice(0, 2)})["a"], DENSE), "a slice is no copy"
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -682,15 +590,12 @@ def test_modalities_are_joined_by_cell(mudata):
     assert views.feature_names("protein").tolist() == ["p1", "p2"]
 
 
-def test_embedding_of_every_modality(mudata):
+def test_embeddings_of_modalities(mudata):
     views = Views.from_mudata(mudata, use="X_pca")
     np.testing.assert_array_equal(views["rna"], [*DENSE[:3, :2], [nan] * 2])
     np.testing.assert_array_equal(views["protein"].ravel(), [DENSE[2, 2], nan, DENSE[0, 2], DENSE[1, 2]])
     assert views.present.tolist() == Views.from_mudata(mudata).present.tolist()
     assert views.feature_names("rna") is None
-
-
-def test_embedding_of_one_modality(mudata):
     views = Views.from_mudata(mudata, use={"rna": "X_pca"})
     assert views["rna"].shape == (4, 2)
     assert sp.issparse(views["protein"])
@@ -733,22 +638,17 @@ def test_map_changes_the_blocks_and_keeps_the_entities():
     assert scaled.names == views.names
     for part in ("present", "ids", "rows"):
         np.testing.assert_array_equal(getattr(scaled, part), getattr(views, part))
-
-
-def test_map_keeps_missing_rows_missing():
-    views = Views([np.array([[nan], [1.0]])])
-    filled = views.map(np.nan_to_num)
+    assert scaled.feature_names("left").tolist() == ["p", "q", "r"]
+    narrow = views.map(lambda block: block[:, :1])
+    assert narrow.shape == (4, 2)
+    assert narrow.feature_names("left") is None
+    filled = Views([np.array([[nan], [1.0]])]).map(np.nan_to_num)
     assert filled["view0"].ravel().tolist() == [0.0, 1.0]
-    assert filled.present.ravel().tolist() == [False, True]
-
-
-def test_map_may_change_the_number_of_columns():
-    assert two_views().map(lambda block: block[:, :1]).shape == (4, 2)
-
-
-def test_map_refuses_invalid_blocks():
+    assert filled.present.ravel().tolist() == [False, True], "missing rows stay missing"
     with pytest.raises(ValueError, match=r"view 'dense' must have two dimensions .* got shape \(4,\)"):
         two_views().map(lambda block: block.sum(axis=1))
+    with pytest.raises(ValueError, match=r"the function changed view 'dense' from 4 to 1 rows: use one that keeps"):
+        two_views().map(lambda block: block[:1])
 
 
 @pytest.mark.parametrize("again", [lambda views: pickle.loads(pickle.dumps(views)), copy.copy, copy.deepcopy])
@@ -785,14 +685,8 @@ def test_repr_is_a_table_of_the_views():
         "a longer name  dense float64        2    50.0%    75.0%",
         "counts         sparse int64     1,500     0.1%   100.0%",
     ]
-
-
-def test_repr_names_the_array_library():
-    assert "array_api_strict float32" in repr(Views([array_api_strict.asarray(DENSE, dtype=array_api_strict.float32)]))
-
-
-def test_repr_without_entities():
     assert repr(two_views()[[]]).splitlines()[0] == "Views: 0 entities, 2 views"
+    assert "array_api_strict float64" in repr(Views([array_api_strict.asarray(DENSE)]))
 
 
 def test_html_equals_repr_and_escapes_names():
@@ -803,7 +697,7 @@ def test_html_equals_repr_and_escapes_names():
     assert "<b>bold" not in html
 
 
-@pytest.mark.parametrize("unhashable", [[1], {"a": 1}, {2}])
+@pytest.mark.parametrize("unhashable", [[1], {"a": 1}])
 def test_unhashable_ids_are_refused_by_row(unhashable):
     ids = np.array(["x", None, "y", "z"], dtype=object)
     ids[1] = unhashable

@@ -41,12 +41,12 @@ def as_triples(pairs):
 # --- the algorithm
 
 
-@pytest.mark.parametrize("n_links", [5, 20, 40])
+@pytest.mark.parametrize("n_links", [5, 20])
 def test_matches_literal_paper(n_links):
     """In some seeds a cluster runs empty or the rounds do not settle, to which the paper has no answer."""
     n_compared = 0
-    for seed in range(10):
-        X, constraints, centers = make_groups(seed, n_links=n_links)
+    for seed in range(6):
+        X, constraints, centers = make_groups(seed, n=20, n_links=n_links)
         must, cannot = as_triples(constraints.must_link), as_triples(constraints.cannot_link)
         try:
             expected = literal.cop_means(X, centers, must, cannot, range(len(X)), max_iter=10)
@@ -61,10 +61,10 @@ def test_matches_literal_paper(n_links):
         np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9)
         assert model.cost_ == pytest.approx(cost)
         n_compared += 1
-    assert n_compared >= 5
+    assert n_compared >= 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 5), n_links=st.integers(0, 60))
 def test_satisfies_all_constraints_or_refuses(seed, k, n_links):
     X, constraints, _ = make_groups(seed, k=k, n_links=n_links)
@@ -99,7 +99,7 @@ def test_chain_of_cannot_links_is_solved_with_two_clusters():
     X = np.random.default_rng(0).standard_normal((40, 2))
     order = np.random.default_rng(1).permutation(40)
     chain = Constraints(cannot_link=np.column_stack([order[:-1], order[1:]]))
-    for seed in range(10):
+    for seed in range(3):
         labels = cs.COPKMeans(2, n_init=1, random_state=seed).fit(X, constraints=chain).labels_
         assert len(set(labels[order[::2]])) == len(set(labels[order[1::2]])) == 1
 
@@ -143,7 +143,6 @@ def test_start_from_labels_that_violate_constraints():
 
 def test_starts_that_fail_are_skipped():
     """Of single starts some fail; several find a clustering, and the best is kept."""
-    skipped = 0
     for problem in range(60):
         X, constraints, _ = make_groups(problem, n=24, k=3, n_links=60)
         costs = []
@@ -156,8 +155,8 @@ def test_starts_that_fail_are_skipped():
         if 0 < len(costs) < 3:
             several = cs.COPKMeans(3, n_init=20, random_state=0).fit(X, constraints=constraints)
             assert count_violations(several.labels_, constraints) == 0
-            skipped += 1
-    assert skipped
+            return
+    raise AssertionError("no problem has starts that fail and others that do not")
 
 
 # --- constraints that cannot be satisfied

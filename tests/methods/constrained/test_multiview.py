@@ -1,9 +1,7 @@
 """Tests of constrained clustering of partly mapped views: results, warnings and errors."""
 
-import pickle
 import warnings
 from dataclasses import replace
-from itertools import combinations
 
 import array_api_strict
 import numpy as np
@@ -11,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -66,13 +64,7 @@ def same_partition(labels, others):
 def constraints_by_row(constraints, views, name):
     """Convert constraints to rows of the view's block."""
     row = views.rows[:, views.names.index(name)]
-    return cs.Constraints(
-        row[constraints.must_link],
-        row[constraints.cannot_link],
-        must_weights=constraints.must_weights,
-        cannot_weights=constraints.cannot_weights,
-        by="row",
-    )
+    return cs.Constraints.from_table(constraints.renumbered(row).table(), by="row")
 
 
 def assert_same_model(model, other):
@@ -161,7 +153,7 @@ def test_constraints_include_closure_and_received():
 
 def test_labels_are_majority_of_views():
     views, y = make_gaussian_views(90, n_clusters=3, n_features=(2, 2, 2), separation=3, missing=0.3, random_state=1)
-    model = fit_without_warnings(views, sample_constraints(views, y, 10), 3)
+    model = fit_without_warnings(views, sample_constraints(views, y, 10), 3, max_iter=3)
     labels = np.array(list(model.view_labels_.values()))
     votes = np.array([(labels == h).sum(axis=0) for h in range(3)])
     assert (votes[model.labels_, np.arange(90)] == votes.max(axis=0)).all()
@@ -188,18 +180,6 @@ def test_common_constraints_between_entities_without_shared_view():
     assert mean_view_f(y, fit_model(views, common)) > 0.9
 
 
-def test_by_id():
-    views, _, constraints = quadrants()
-    ids = [f"e{i}" for i in range(len(views))]
-    named = cs.Views(dict(views.items()), present=views.present, ids=ids)
-    by_id = {
-        name: cs.Constraints(np.array(ids)[links.must_link], np.array(ids)[links.cannot_link])
-        for name, links in constraints.items()
-    }
-    assert by_id["a"].by == "id"
-    assert_same_model(fit_model(named, by_id), fit_model(views, constraints))
-
-
 def test_by_row_after_align():
     views, _, constraints = quadrants()
     rows = {name: constraints_by_row(links, views, name) for name, links in constraints.items()}
@@ -213,7 +193,7 @@ def test_by_row_after_align():
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_constraints_in_one_view_help_other_view(name):
     scores = []
-    for seed in range(3):
+    for seed in range(2):
         views, y, _ = quadrants(seed, mapped=1.0)
         model = fit_model(views, sample_constraints(views, y, 30, seed, [name]), init="farthest")
         assert model.propagated_[name].size
@@ -225,8 +205,8 @@ def test_constraints_in_one_view_help_other_view(name):
 def test_missing_view_means_no_constraints():
     views, _, constraints = quadrants()
     only = fit_model(views, {"a": constraints["a"]})
-    for nothing in (None, cs.Constraints()):
-        assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": nothing}))
+    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": None}))
+    assert_same_model(only, fit_model(views, {"a": constraints["a"], "b": cs.Constraints()}))
 
 
 # comparison with simpler estimators
@@ -299,17 +279,6 @@ def test_direct_transfers_only_constraints_between_mapped_entities():
     assert not any(links.size for links in direct.propagated_.values())
 
 
-def test_membership_links_all_pairs_of_mapped_entities():
-    views, _, constraints = quadrants(n_samples=80)
-    model = fit_model(views, constraints, transfer="membership")
-    both = views.present.all(axis=1).nonzero()[0].tolist()
-    for name, links in model.propagated_.items():
-        labels = model.view_labels_[name]
-        pairs = list(combinations(both, 2))
-        assert [tuple(p) for p in links.must_link] == [(i, j) for i, j in pairs if labels[i] == labels[j]]
-        assert [tuple(p) for p in links.cannot_link] == [(i, j) for i, j in pairs if labels[i] != labels[j]]
-
-
 def test_propagation_helps_on_quadrants():
     """A safe version of the paper's experiment: PCK-Means from the largest groups, half of the rows mapped."""
     scores = {"propagate": [], "direct": []}
@@ -341,7 +310,7 @@ def test_three_views():
         present = views.present[:, v]
         truth[present] = y[name][views.rows[present, v]]
     constraints = {"a": cs.Constraints.sample(y["a"], 20, random_state=0)}
-    rows = {"a": cs.Constraints(constraints["a"].must_link, constraints["a"].cannot_link, by="row")}
+    rows = {"a": cs.Constraints.from_table(constraints["a"].table(), by="row")}
     model = fit_model(views, rows, init="farthest")
     assert same_partition(model.labels_, truth)
     assert model.agreement_.shape == (3, 3)
@@ -353,40 +322,6 @@ def test_three_views():
 
 
 # invariance
-
-
-def test_view_names_do_not_matter():
-    views, _, constraints = quadrants()
-    renamed = cs.Views({"z": views["a"], "y": views["b"]}, present=views.present)
-    model = fit_model(views, constraints)
-    other = fit_model(renamed, {"z": constraints["a"], "y": constraints["b"]})
-    assert np.array_equal(model.labels_, other.labels_)
-    assert model.propagated_["a"] == other.propagated_["z"]
-    assert model.cost_ == other.cost_
-
-
-@every_base
-def test_view_order_does_not_matter_with_given_centers(base):
-    views, _, constraints = quadrants(1, mapped=1.0)
-    centers = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
-    options = {"init": centers, "order": "index"} | BASES[base]
-    model, other = fit_model(views, constraints, **options), fit_model(views[["b", "a"]], constraints, **options)
-    assert other.labels_.tolist() == model.labels_.tolist()
-    assert list(other.propagated_) == ["b", "a"]
-    for name in "ab":
-        assert model.propagated_[name] == other.propagated_[name]
-        assert np.array_equal(model.view_labels_[name], other.view_labels_[name])
-    assert other.cost_ == pytest.approx(model.cost_)
-
-
-def test_rows_permuted():
-    views, _, constraints = quadrants(1)
-    order = np.random.default_rng(0).permutation(len(views))
-    centers = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
-    model = fit_model(views, constraints, init=centers)
-    turned = {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
-    other = fit_model(views[order], turned, init=centers)
-    assert np.array_equal(other.labels_, model.labels_[order])
 
 
 def three_views(separation, seed=0, missing=0.3):
@@ -412,56 +347,33 @@ def assert_same_clusters(model, other, order=None):
     assert other.n_iter_ == model.n_iter_
 
 
-@pytest.mark.parametrize("separation", [10, 3])
-@pytest.mark.parametrize("n_constraints", [0, 6, 24])
-@every_base
-def test_view_order_does_not_matter(base, n_constraints, separation):
-    views, y = three_views(separation)
-    constraints = sample_constraints(views, y, n_constraints) if n_constraints else None
-    model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
-    for names in (["view2", "view0", "view1"], ["view1", "view0", "view2"]):
-        other = fit_without_warnings(views[names], constraints, 4, max_iter=5, **BASES[base])
-        assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
-        assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
-        assert_same_clusters(model, other)
-
-
-@pytest.mark.parametrize("separation", [10, 3])
-@pytest.mark.parametrize("n_constraints", [0, 6, 24])
-@every_base
-def test_row_order_does_not_matter(base, n_constraints, separation):
+@pytest.mark.parametrize(
+    ("base", "n_constraints", "separation"),
+    [("pck", 0, 10), ("pck", 6, 3), ("mpck", 24, 10), ("mpck", 0, 3), ("mpck full", 6, 10), ("mpck full", 24, 3)],
+)
+def test_orders_of_views_and_rows_do_not_matter(base, n_constraints, separation):
     views, y = three_views(separation)
     constraints = sample_constraints(views, y, n_constraints) if n_constraints else {}
-    model = fit_without_warnings(views, constraints, 4, max_iter=5, **BASES[base])
-    for seed in range(2):
-        order = np.random.default_rng(seed).permutation(len(y))
-        assert_same_clusters(
-            model, fit_without_warnings(*permute_rows(views, constraints, order), 4, max_iter=5, **BASES[base]), order
-        )
+    model = fit_without_warnings(views, constraints, 4, max_iter=4, **BASES[base])
+    names = ["view2", "view0", "view1"]
+    other = fit_without_warnings(views[names], constraints, 4, max_iter=4, **BASES[base])
+    assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
+    assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
+    assert_same_clusters(model, other)
+    order = np.random.default_rng(0).permutation(len(y))
+    turned = permute_rows(views, constraints, order)
+    assert_same_clusters(model, fit_without_warnings(*turned, 4, max_iter=4, **BASES[base]), order)
 
 
-@every_transfer
+@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
 def test_orders_do_not_matter_for_any_transfer(transfer):
     views, y = three_views(5, missing=0.5)
     constraints = sample_constraints(views, y, 10)
     model = fit_without_warnings(views, constraints, 4, transfer=transfer)
     order = np.random.default_rng(0).permutation(len(y))
     turned, links = permute_rows(views, constraints, order)
-    assert_same_clusters(
-        model, fit_without_warnings(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order
-    )
-
-
-def test_orders_do_not_matter_with_automatic_threshold():
-    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
-    order = np.random.default_rng(0).permutation(len(views))
-    turned, links = permute_rows(views, constraints, order)
-    model, other = (
-        fit_without_warnings(data, given_links, threshold="auto", max_iter=5)
-        for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
-    )
-    assert other.thresholds_ == model.thresholds_
-    assert_same_clusters(model, other, order)
+    reordered = turned[["view1", "view2", "view0"]]
+    assert_same_clusters(model, fit_without_warnings(reordered, links, 4, transfer=transfer), order)
 
 
 def test_row_order_does_not_matter_with_equal_rows():
@@ -470,8 +382,9 @@ def test_row_order_does_not_matter_with_equal_rows():
     assert len(np.unique(rounded["view2"], axis=0)) < len(y)
     constraints = sample_constraints(rounded, y, 40)
     order = np.random.default_rng(0).permutation(len(y))
-    model = fit_without_warnings(rounded, constraints, 4)
-    assert_same_clusters(model, fit_without_warnings(*permute_rows(rounded, constraints, order), 4), order)
+    model = fit_without_warnings(rounded, constraints, 4, max_iter=2)
+    turned = permute_rows(rounded, constraints, order)
+    assert_same_clusters(model, fit_without_warnings(*turned, 4, max_iter=2), order)
 
 
 def test_row_order_does_not_matter_with_sparse_rows():
@@ -524,27 +437,6 @@ def test_values_of_missing_rows_do_not_matter():
     assert_same_model(fit_model(filled, constraints), fit_model(views, constraints))
 
 
-def test_columns_of_one_array():
-    views, y, _ = quadrants(mapped=1.0)
-    both = cs.Constraints.sample(y, 20, random_state=0)
-    X = np.hstack([views["a"], views["b"]])
-    columns = {"a": slice(0, 2), "b": [2, 3]}
-    model = cs.MultiViewConstrainedKMeans(2, views=columns, random_state=0).fit(X, constraints=both)
-    other = fit_model(views, both)
-    assert_same_model(model, other)
-    assert np.array_equal(model.predict(X), other.predict(views))
-
-
-@every_base
-def test_float32(base):
-    views, _, constraints = quadrants()
-    single = views.map(lambda X: X.astype(np.float32))
-    model, other = fit_model(views, constraints, **BASES[base]), fit_model(single, constraints, **BASES[base])
-    assert np.array_equal(model.labels_, other.labels_)
-    assert other.cost_ == pytest.approx(model.cost_, rel=1e-4)
-    assert np.array_equal(other.predict(single), model.predict(views))
-
-
 def test_array_types(to_kind):
     a, b = (np.array(X[:60]) for _, X in make_four_quadrants(mapped=1.0, random_state=0)[0].items())
     mapping = {("a", "b"): [(i, i) for i in range(30)]}
@@ -564,12 +456,11 @@ def test_arrays_of_other_libraries_without_missing_rows():
     assert_same_model(fit_model(blocks, common), fit_model(views, common))
 
 
-@pytest.mark.parametrize("rows", [3, 64])
-def test_result_does_not_depend_on_threads(rows, tune):
+def test_result_does_not_depend_on_threads(tune):
     views, _, constraints = quadrants()
     model = fit_model(views, constraints)
-    tune("methods.constrained.propagate", rows=rows)
-    for n_jobs in (1, 2, 5, -1):
+    tune("methods.constrained.propagate", rows=3)
+    for n_jobs in (1, 5, -1):
         assert_same_model(model, fit_model(views, constraints, n_jobs=n_jobs))
 
 
@@ -584,14 +475,6 @@ def test_predict_repeats_labels_without_constraints(base):
     assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
     assert np.array_equal(clone(model).fit_predict(views), model.labels_)
     assert model.constraints_ == dict.fromkeys(views.names, cs.Constraints())
-
-
-@pytest.mark.parametrize("names", [["view0"], ["view1"], ["view2", "view0"], ["view0", "view1", "view2"]])
-def test_predict_with_some_views(names):
-    views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3, 2), separation=9, random_state=0)
-    model = fit_model(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
-    assert same_partition(model.predict(views[80:][names]), y[80:])
-    assert same_partition(np.append(model.labels_, model.predict(views[80:][names])), y)
 
 
 def test_predict_with_different_views_per_entity():
@@ -619,7 +502,6 @@ def test_transform_returns_standardized_squared_distances():
     assert model.predict({name: np.array(X) for name, X in new.items()}) == model.transform(
         {name: np.array(X) for name, X in new.items()}
     ).argmin(axis=1)
-    assert model.get_feature_names_out().tolist() == ["multiviewconstrainedkmeans0", "multiviewconstrainedkmeans1"]
 
 
 def test_scale_of_view_does_not_matter_for_votes():
@@ -634,8 +516,7 @@ def test_scale_of_view_does_not_matter_for_votes():
     np.testing.assert_allclose(other.transform(large), model.transform(views))
 
 
-@pytest.mark.parametrize("scale", [2.0**-40, 1e-9, 1e-3, 1e3, 1e9, 2.0**40])
-@pytest.mark.parametrize("base", ["mpck", "mpck full"])
+@pytest.mark.parametrize(("base", "scale"), [("mpck", 1e-9), ("mpck full", 2.0**40)])
 def test_units_of_view_do_not_matter_with_learned_metrics(base, scale):
     views, _, constraints = quadrants()
     plain = fit_model(views, constraints, **BASES[base])
@@ -645,30 +526,6 @@ def test_units_of_view_do_not_matter_with_learned_metrics(base, scale):
     assert scaled.n_iter_ == plain.n_iter_
     assert scaled.propagated_["a"].must_link.tolist() == plain.propagated_["a"].must_link.tolist()
     np.testing.assert_allclose(scaled.propagated_["a"].must_weights, plain.propagated_["a"].must_weights, rtol=1e-6)
-
-
-@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
-def test_units_of_view_do_not_matter_to_pck_with_scaled_weights(scale):
-    views, _, constraints = quadrants()
-    plain = fit_model(views, constraints, transfer="none")
-    small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
-    scaled = fit_model(small, {"a": scale**2 * constraints["a"], "b": constraints["b"]}, transfer="none")
-    assert np.array_equal(scaled.labels_, plain.labels_)
-    assert scaled.n_iter_ == plain.n_iter_
-
-
-def test_not_fitted():
-    with pytest.raises(NotFittedError, match="This MultiViewConstrainedKMeans instance is not fitted yet"):
-        cs.MultiViewConstrainedKMeans(2).predict(np.eye(2))
-
-
-def test_refuses_unknown_views():
-    views, _, constraints = quadrants()
-    model = fit_model(views, constraints)
-    with pytest.raises(ValueError, match="view 'c' was not in fit: leave it out; the fitted views are 'a', 'b'"):
-        model.predict({"a": np.eye(2), "c": np.eye(2)})
-    with pytest.raises(ValueError, match="view 'a' has 3 columns, but had 2 in fit"):
-        model.predict({"a": np.eye(3)})
 
 
 # thresholds
@@ -695,19 +552,26 @@ def test_lower_threshold_propagates_more():
 
 
 def test_automatic_threshold():
-    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
-    model, other = (fit_model(views, constraints, threshold="auto", max_iter=10) for _ in range(2))
+    """The choice depends neither on the order of views nor on that of rows."""
+    views, _, constraints = quadrants(n=8, mapped=1.0, n_samples=40)
+    order = np.random.default_rng(0).permutation(len(views))
+    turned, links = permute_rows(views, constraints, order)
+    model, other = (
+        fit_without_warnings(data, given_links, threshold="auto", max_iter=2)
+        for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
+    )
     chosen = model.thresholds_["a"]
     assert chosen in CANDIDATES
-    assert model.thresholds_ == {"a": chosen, "b": chosen}
-    assert_same_model(model, other)
+    assert model.thresholds_ == other.thresholds_ == {"a": chosen, "b": chosen}
+    assert_same_clusters(model, other, order)
 
 
-@pytest.mark.parametrize("transfer", ["direct", "none"])
-def test_automatic_threshold_without_propagation(transfer):
+@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
+def test_threshold_is_not_chosen_without_propagation(transfer):
     views, _, constraints = quadrants(n_samples=40, n=6, mapped=1.0)
-    model = fit_without_warnings(views, constraints, threshold="auto", transfer=transfer, max_iter=5)
-    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
+    for given_links in (constraints, None):
+        model = fit_without_warnings(views, given_links, threshold="auto", transfer=transfer, max_iter=5)
+        assert model.thresholds_ == {"a": 0.5, "b": 0.5}
 
 
 @pytest.mark.parametrize("constraints", [None, {"a": cs.Constraints([(0, 1)])}], ids=["none", "one"])
@@ -719,14 +583,11 @@ def test_automatic_threshold_with_too_few_constraints(constraints):
 
 BAD_THRESHOLDS = {
     "zero": (0, r"The 'threshold' parameter of MultiViewConstrainedKMeans must be a float in the range \(0"),
-    "negative": (-0.5, r"The 'threshold' parameter of MultiViewConstrainedKMeans must be"),
     "text": ("high", r"The 'threshold' parameter of MultiViewConstrainedKMeans must be"),
     "zero in a view": ({"a": 0.5, "b": 0}, r"the threshold of view 'b' must be a number above 0, got 0"),
     "NaN in a view": ([0.5, np.nan], r"the threshold of view 'b' must be a number above 0, got nan"),
     "text in a view": ({"a": "auto", "b": 0.5}, r"the threshold of view 'a' must be a number above 0, got 'auto'"),
     "a view without": ({"a": 0.5}, r"threshold has nothing for view 'b': name every one of 'a', 'b'"),
-    "an unknown view": ({"a": 0.5, "c": 0.5}, r"threshold names view 'c'; the views are 'a', 'b'"),
-    "a list too long": ([0.5, 0.5, 0.5], r"threshold lists 3 values for 2 views \('a', 'b'\): give one each"),
 }
 
 
@@ -755,8 +616,7 @@ def test_refuses_to_propagate_in_sparse_views():
         fit_model(sparse, cs.Constraints.sample(y, 10, random_state=0))
 
 
-@pytest.mark.parametrize("base", ["pck", "mpck"])
-@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
+@pytest.mark.parametrize(("transfer", "base"), [("direct", "mpck"), ("membership", "pck"), ("none", "pck")])
 def test_sparse_views_transfer_without_propagation(transfer, base):
     sparse, dense, y = sparse_views()
     constraints = cs.Constraints.sample(y, 10, random_state=0)
@@ -797,14 +657,7 @@ def test_refuses_constraint_in_missing_view():
 
 BAD_CONSTRAINTS = {
     "an unknown view": ({"c": cs.Constraints()}, ValueError, r"constraints name view 'c'; the views are 'a', 'b'"),
-    "a list": ([(0, 1)], TypeError, r"constraints must be Constraints\(must_link=\[\.\.\.\].*, got list"),
     "a list in a view": ({"a": [(0, 1)]}, TypeError, r"constraints of view 'a' must be Constraints\(.*, got list"),
-    "an entity too far": (
-        cs.Constraints([(0, 400)]),
-        ValueError,
-        r"must-link \(0, 400\) names entity 400, but there are 150: give positions from 0 to 149",
-    ),
-    "ids without ids": (cs.Constraints([("p", "q")]), ValueError, r"constraints name entities by id, but the data has"),
     "rows of no view": (
         cs.Constraints([(0, 1)], by="row"),
         ValueError,
@@ -843,9 +696,7 @@ BAD_STARTS = {
         {"a": np.zeros((3, 2))},
         r"init for view 'a' has shape \(3, 2\): give centers \(2, 2\)",
     ),
-    "NaN": ({"b": np.full((2, 2), np.nan)}, r"init for view 'b' holds NaN or infinity: give finite numbers"),
     "an unknown view": ({"c": np.zeros((2, 2))}, r"init names view 'c'; the views are 'a', 'b'"),
-    "text": ("k-means++", r"The 'init' parameter of MultiViewConstrainedKMeans must be"),
 }
 
 
@@ -859,9 +710,7 @@ def test_refuses_starts(init, message):
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
-        ("base", "kop"),
-        ("base", 3),
-        ("gamma", -1e-6),
+        ("init", "k-means++"),
         ("gamma", 0),
         ("shared_metric", 2),
         ("transfer", "some"),
@@ -946,19 +795,15 @@ def test_warns_of_empty_clusters():
 # rounds
 
 
-def test_max_iter_truncates_rounds():
+def test_max_iter_and_tol_truncate_rounds():
     views, _, constraints = quadrants(4)
     whole = fit_model(views, constraints)
     assert whole.n_iter_ > 2
     short = fit_without_warnings(views, constraints, max_iter=2)
     assert short.n_iter_ == 2
     assert short.history_["objective"].tolist() == whole.history_["objective"][:2].tolist()
-
-
-def test_tol_matters():
-    views, _, constraints = quadrants(4)
-    tight, loose = fit_model(views, constraints), fit_model(views, constraints, tol=10.0)
-    assert loose.n_iter_ == 2 < tight.n_iter_
+    loose = fit_model(views, constraints, tol=10.0)
+    assert loose.n_iter_ == 2
     assert loose.converged_
 
 
@@ -999,44 +844,6 @@ def test_interrupt_in_first_round_leaves_model_unfitted(monkeypatch):
 # scikit-learn conventions
 
 
-@every_base
-def test_reproducible(base):
-    views, _, constraints = quadrants()
-    for state in (lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)):
-        model, other = (fit_model(views, constraints, random_state=state(), **BASES[base]) for _ in range(2))
-        assert_same_model(model, other)
-
-
-def test_fit_does_not_change_parameters_or_global_randomness():
-    views, _, constraints = quadrants()
-    centers = draw_centers(views)
-    options = {"init": centers, "threshold": {"a": 0.5, "b": 0.6}, "tol": 1e-5}
-    model = cs.MultiViewConstrainedKMeans(2, **options)
-    before = model.get_params()
-    kept = {name: values.copy() for name, values in centers.items()}
-    given_before = {name: values | values for name, values in constraints.items()}
-    with np.errstate(all="raise"):
-        state = np.random.get_state()[1].tolist()  # noqa: NPY002
-        model.fit(views, constraints=constraints)
-        assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
-    assert model.get_params() == before
-    assert all(np.array_equal(kept[name], centers[name]) for name in kept)
-    assert constraints == given_before
-
-
-@every_base
-def test_pickle_and_clone(base):
-    views, _, constraints = quadrants()
-    model = fit_model(views, constraints, **BASES[base])
-    copy = pickle.loads(pickle.dumps(model))
-    assert_same_model(copy, model)
-    assert np.array_equal(copy.predict(views), model.predict(views))
-    np.testing.assert_array_equal(copy.transform(views), model.transform(views))
-    again = clone(model)
-    assert not hasattr(again, "labels_")
-    assert_same_model(again.fit(views, constraints=constraints), model)
-
-
 def test_in_a_pipeline():
     views, _, constraints = quadrants()
     scaled = views.map(lambda X: X * [1, 100])
@@ -1049,17 +856,18 @@ def test_in_a_pipeline():
     assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
 
 
-def test_verbose_shows_progress(capsys):
+def test_only_verbose_fit_prints(capfd):
     views, _, constraints = quadrants()
     quiet = fit_model(views, constraints)
-    assert capsys.readouterr().out == ""
+    assert capfd.readouterr() == ("", "")
     assert_same_model(fit_model(views, constraints, verbose=True), quiet)
+    assert "MultiViewConstrainedKMeans: start 1 of 1, round 1: objective" in capfd.readouterr().err
 
 
 # the quadrants
 
 
-@pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (200, 0.5, 50), (40, 0.0, 0), (80, 0.31, 12)])
+@pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (40, 0.0, 0), (80, 0.31, 12)])
 def test_quadrant_sizes(n, mapped, n_mapped):
     views, y = make_four_quadrants(n, mapped=mapped, random_state=0)
     assert views.names == ("a", "b")
@@ -1094,23 +902,13 @@ def test_mapped_quadrant_points_share_quadrant():
     assert apart < 0.7
 
 
-def test_quadrants_are_reproducible():
-    first, other, third = (make_four_quadrants(40, mapped=0.5, random_state=seed)[0] for seed in (0, 0, 1))
-    assert np.array_equal(first.rows, other.rows)
-    np.testing.assert_array_equal(first["a"], other["a"])
-    assert not np.array_equal(np.nan_to_num(first["a"][:15]), np.nan_to_num(third["a"][:15]))
-
-
-@pytest.mark.parametrize("n", [0, 7, 12, 204])
-def test_quadrants_refuse_sizes(n):
-    with pytest.raises(ValueError, match=rf"n_samples={n} must be a multiple of 8: four quadrants in two views"):
-        make_four_quadrants(n)
-
-
-@pytest.mark.parametrize("mapped", [-0.1, 1.5, np.nan])
-def test_quadrants_refuse_shares(mapped):
-    with pytest.raises(ValueError, match=rf"mapped={mapped} must be a share from 0 to 1"):
-        make_four_quadrants(mapped=mapped)
+def test_quadrants_refuse_sizes_and_shares():
+    for n in (0, 204):
+        with pytest.raises(ValueError, match=rf"n_samples={n} must be a multiple of 8: four quadrants in two views"):
+            make_four_quadrants(n)
+    for mapped in (-0.1, 1.5, np.nan):
+        with pytest.raises(ValueError, match=rf"mapped={mapped} must be a share from 0 to 1"):
+            make_four_quadrants(mapped=mapped)
 
 
 def test_constant_view_is_harmless():
@@ -1120,7 +918,7 @@ def test_constant_view_is_harmless():
     assert np.isfinite(model.cost_)
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-4, 1e6])
 def test_propagation_does_not_depend_on_units(scale):
     """Collinear columns have a singular covariance; gamma must neither dominate it nor vanish in it."""
     views, y, constraints = quadrants()
@@ -1144,13 +942,6 @@ def test_cannot_link_within_mapped_row_is_conflict():
     constraints = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
     with pytest.warns(UserWarning, match=r"cannot-links contradict must-links \(1 such\), as \(0, 1\)"):
         cs.MultiViewConstrainedKMeans(2, transfer="direct", random_state=0).fit(views, constraints=constraints)
-
-
-@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
-def test_threshold_is_not_chosen_without_propagation(transfer):
-    views, _, _ = quadrants()
-    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, threshold="auto", random_state=0).fit(views)
-    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
 
 
 def test_unsettled_run_keeps_best_of_later_rounds(monkeypatch):

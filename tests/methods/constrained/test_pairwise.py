@@ -57,7 +57,7 @@ def matrices(metrics):
 # --- comparison with the papers
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
 def test_pck_matches_literal_paper(seed, scale):
     X, must, cannot, centers = problem(seed, scale=scale)
@@ -76,7 +76,7 @@ def violations(labels, must, cannot):
 kinds_of_metric = pytest.mark.parametrize("shared", [False, True], ids=["each its own", "shared"])
 
 
-@pytest.mark.parametrize("seed", range(3, 9))  # of 1 and 2 a cluster runs empty, to which the papers have no answer
+@pytest.mark.parametrize("seed", range(3, 5))  # of 1 and 2 a cluster runs empty, to which the papers have no answer
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 @kinds_of_metric
 def test_mpck_matches_literal_paper(seed, metric, shared):
@@ -99,11 +99,10 @@ def test_mpck_matches_literal_paper(seed, metric, shared):
 
 @pytest.mark.parametrize("metric", ["diagonal", "full"])
 @kinds_of_metric
-@pytest.mark.parametrize("seed", range(3))
-def test_metric_of_indefinite_scatter(metric, shared, seed):
+def test_metric_of_indefinite_scatter(metric, shared):
     """Heavy cannot-links within a cluster subtract from its scatter; negative eigenvalues are clipped."""
-    X, _, _, centers = problem(seed, n=20, d=2)
-    rng = np.random.default_rng(seed)
+    X, _, _, centers = problem(0, n=20, d=2)
+    rng = np.random.default_rng(0)
     cannot = [(i, j, 2.0) for j in range(20) for i in range(j) if rng.random() < 0.2]
     model = fit_model(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centers, order="index"), X, (), cannot)
     values = np.linalg.eigvalsh(matrices(model.metrics_))
@@ -113,7 +112,7 @@ def test_metric_of_indefinite_scatter(metric, shared, seed):
     assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 def test_equals_kmeans_without_constraints(seed):
     X, _, _, centers = problem(seed, n=200)
     expected = KMeans(K, init=centers, n_init=1, tol=0).fit(X)
@@ -124,22 +123,20 @@ def test_equals_kmeans_without_constraints(seed):
     assert model.n_violations_ == 0
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_pck_equals_mpck_with_identity_and_unit_penalty(seed):
-    X, must, cannot, _ = problem(seed)
-    for init in ("largest", "farthest"):
-        options = {"init": init, "random_state": seed, "n_init": 2}
-        pck = fit_model(cs.PCKMeans(K, **options), X, must, cannot)
-        mpck = fit_model(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
-        assert np.array_equal(pck.labels_, mpck.labels_)
-        assert pck.cost_ == mpck.cost_
-        assert pck.n_violations_ == mpck.n_violations_
-        assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
+@pytest.mark.parametrize("init", ["largest", "farthest"])
+def test_pck_equals_mpck_with_identity_and_unit_penalty(init):
+    X, must, cannot, _ = problem(0)
+    options = {"init": init, "random_state": 0, "n_init": 2}
+    pck = fit_model(cs.PCKMeans(K, **options), X, must, cannot)
+    mpck = fit_model(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
+    assert np.array_equal(pck.labels_, mpck.labels_)
+    assert pck.cost_ == mpck.cost_
+    assert pck.n_violations_ == mpck.n_violations_
+    assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_identity_metric_with_distance_penalty(seed):
-    X, must, cannot, centers = problem(seed, scale=0.1)
+def test_identity_metric_with_distance_penalty():
+    X, must, cannot, centers = problem(0, scale=0.1)
     model = fit_model(cs.MPCKMeans(K, metric="identity", init=centers, order="index"), X, must, cannot)
     J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
     assert model.cost_ == pytest.approx(J, rel=1e-9)
@@ -167,11 +164,14 @@ def literal_objective(X, labels, state, must, cannot, measured):
 
 
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
-@pytest.mark.parametrize("seed", range(3))
-def test_no_visit_raises_objective(metric, measured, seed):
-    """Visit row after row, starting from random labels."""
-    X, must, cannot, linked, state = start_problem(seed, metric, measured)
-    labels = np.random.default_rng(seed).integers(0, K, len(X))
+def test_no_visit_raises_objective(metric, measured):
+    """The objective after two rounds is that of the paper; then visit row after row, starting from random labels."""
+    X, must, cannot, linked, state = start_problem(0, metric, measured)
+    J = literal_objective(X, state.labels, state, must, cannot, measured)
+    assert state.cost == pytest.approx(J, rel=1e-9)
+    assert state.n_violations == violations(state.labels, must, cannot)
+    assert state.record == {"objective": state.cost, "violations": state.n_violations}
+    labels = np.random.default_rng(0).integers(0, K, len(X))
     penalties = linked.penalize(state.metric, None)
     J, moves = literal_objective(X, labels, state, must, cannot, measured), 0
     for visits in [[], *([place] for place in range(len(linked.rows)))]:
@@ -193,17 +193,7 @@ def test_no_visit_raises_objective(metric, measured, seed):
     assert moves > 0
 
 
-@pytest.mark.parametrize(("metric", "measured"), MODELS)
-@pytest.mark.parametrize("seed", range(3))
-def test_objective_of_round_matches_literal_paper(metric, measured, seed):
-    X, must, cannot, _, state = start_problem(seed, metric, measured)
-    J = literal_objective(X, state.labels, state, must, cannot, measured)
-    assert state.cost == pytest.approx(J, rel=1e-9)
-    assert state.n_violations == violations(state.labels, must, cannot)
-    assert state.record == {"objective": state.cost, "violations": state.n_violations}
-
-
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     scale=st.sampled_from([0.01, 1.0, 30.0]),
@@ -266,7 +256,7 @@ def literal_square(X):
 kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     kinds_of_rows, st.integers(2, 14), st.integers(1, 4), st.integers(0, 999), st.booleans(), st.sampled_from([0, 50.0])
 )
@@ -290,8 +280,7 @@ def test_farthest_pair(kind, n, d, seed, sparse, shift):
     assert_farthest(find_farthest_pair(rows, [hint]), rows, square)
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
-@pytest.mark.parametrize("block", [1, 7, 512])
+@pytest.mark.parametrize(("make", "block"), [(np.asarray, 7), (sp.csr_array, 1), (sp.csr_matrix, 512)])
 def test_farthest_pair_in_blocks(make, block, tune):
     tune("methods.constrained.farthest", block=block)
     rng = np.random.default_rng(0)
@@ -302,7 +291,7 @@ def test_farthest_pair_in_blocks(make, block, tune):
 
 def test_farthest_pair_on_sphere():
     """Many rows are outlying, and walking from row to farthest row does not find the farthest pair."""
-    for seed in range(20):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((150, 8))
         X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -316,10 +305,9 @@ def test_farthest_pair_of_equal_rows():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", range(10))
-def test_truncated_search_returns_bound(seed, sparse, tune):
+def test_truncated_search_returns_bound(sparse, tune):
     tune("methods.constrained.farthest", max_work=0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 6))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     square = pdist(X, "sqeuclidean").max()
@@ -345,13 +333,12 @@ def groups_of(trusted, inferred):
     return find_neighborhoods(trusted, trusted | inferred)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
 def test_groups_follow_from_must_links(pairs):
-    groups = groups_of(Constraints(pairs), Constraints())
-    assert [members.tolist() for members in groups] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
-    groups = groups_of(Constraints(), Constraints(pairs))
-    assert [members.tolist() for members in groups] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
+    expected = literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
+    for links in ((Constraints(pairs), Constraints()), (Constraints(), Constraints(pairs))):
+        assert [members.tolist() for members in groups_of(*links)] == expected
 
 
 weighted = st.lists(
@@ -362,7 +349,7 @@ weighted = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(weighted, weighted, weighted, weighted)
 def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred, inferred_cannot):
     groups = groups_of(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
@@ -430,7 +417,7 @@ def test_starts_from_largest_groups():
     np.testing.assert_allclose(first_centers(X, GROUPS, 4), [X[members].mean(axis=0) for members in GROUPS])
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_starts_from_large_distant_groups(seed):
     """Weighted farthest-first: next is the group with the largest size times distance from the previous ones."""
     X = 3 * np.random.default_rng(seed).standard_normal((15, 2))
@@ -451,8 +438,7 @@ def test_coinciding_groups_stay_separate():
     np.testing.assert_array_equal(first_centers(X, GROUPS, 4, "farthest"), np.ones((4, 2)))
 
 
-@pytest.mark.parametrize("strategy", ["largest", "farthest"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("strategy", "seed"), [("largest", 0), ("farthest", 1)])
 def test_separated_row_completes_start(strategy, seed):
     X = np.random.default_rng(seed).standard_normal((15, 2))
     cannot = [(12, 0), (13, 1), (13, 5), (14, 2), (14, 4), (0, 5)]
@@ -465,7 +451,7 @@ def test_separated_row_completes_start(strategy, seed):
 
 def test_distant_rows_complete_start():
     X = np.array([[0.0], [0.2], [5.0], [5.2], [0.1], [5.1], [100.0]])
-    for seed in range(10):
+    for seed in range(3):
         centers = first_centers(X, [[0, 1], [2, 3]], 3, seed=seed)
         assert centers.ravel() == pytest.approx([0.1, 5.1, 100.0])
 
@@ -479,5 +465,5 @@ def test_starts_from_rows_without_groups():
 
 def test_as_many_clusters_as_rows():
     X = np.repeat([[0.0, 1.0]], 6, axis=0)
-    assert first_centers(X, [[0, 1], [2, 3]], 6).shape == (6, 2)
-    assert first_centers(X, [], 6).shape == (6, 2)
+    for groups in ([[0, 1], [2, 3]], []):
+        assert first_centers(X, groups, 6).shape == (6, 2)

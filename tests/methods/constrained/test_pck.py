@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -41,13 +41,8 @@ MODELS = {
     "cop": cs.COPKMeans(3),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-SOFT = {name: model for name, model in MODELS.items() if name != "cop"}
-every_soft_model = pytest.mark.parametrize("model", SOFT.values(), ids=SOFT)
-every_sparse_model = pytest.mark.parametrize(
-    "model",
-    [model for name, model in MODELS.items() if "full" not in name],
-    ids=[name for name in MODELS if "full" not in name],
-)
+MAIN = {name: MODELS[name] for name in ("pck", "mpck", "full", "full, shared", "cop")}
+every_main_model = pytest.mark.parametrize("model", MAIN.values(), ids=MAIN)
 
 
 def places(n=90, seed=0, d=3):
@@ -74,19 +69,18 @@ def test_check_estimator(estimator):
     assert failed == []
 
 
-@every_estimator
-def test_constraints_in_pipeline(estimator):
+def test_constraints_in_pipeline():
     X, _, constraints = places()
-    clusterer = estimator(3, random_state=0)
-    name = estimator.__name__.lower()
-    pipeline = make_pipeline(StandardScaler(), clusterer).fit(100 * X, **{f"{name}__constraints": constraints})
+    clusterer = cs.PCKMeans(3, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), clusterer)
+    labels = pipeline.fit_predict(100 * X, pckmeans__constraints=constraints)
     expected = clone(clusterer).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
-    assert np.array_equal(pipeline[-1].labels_, expected.labels_)
-    assert pipeline[-1].input_constraints_ == constraints
-    labels = make_pipeline(StandardScaler(), clone(clusterer)).fit_predict(
-        100 * X, **{f"{name}__constraints": constraints}
-    )
     assert np.array_equal(labels, expected.labels_)
+    assert pipeline[-1].input_constraints_ == constraints
+    assert np.array_equal(
+        clone(clusterer).fit_transform(X, constraints=constraints),
+        clone(clusterer).fit(X, constraints=constraints).transform(X),
+    )
 
 
 @every_estimator
@@ -96,19 +90,13 @@ def test_constraints_with_metadata_routing(estimator):
         clusterer = estimator(3, random_state=0).set_fit_request(constraints=True)
         pipeline = make_pipeline(StandardScaler(), clusterer).fit(X, constraints=constraints)
         assert pipeline[-1].input_constraints_ == constraints
-        assert pipeline[-1].get_metadata_routing().fit.requests == {"constraints": True}
-
-
-def test_unrequested_constraints_are_refused():
-    X, _, constraints = places()
-    with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(StandardScaler(), cs.PCKMeans(3))
         with pytest.raises(ValueError, match="constraints"):
-            pipeline.fit(X, constraints=constraints)
+            make_pipeline(StandardScaler(), estimator(3)).fit(X, constraints=constraints)
 
 
 @every_model
-def test_predict_minimizes_transform(model):
+def test_predictions_and_costs_of_fitted_model(model):
+    """Entities without constraints are in the cluster that `predict` names; refitting and pickling change nothing."""
     X, _, constraints = places()
     model = with_options(model).fit(X, constraints=constraints)
     costs = model.transform(X)
@@ -120,120 +108,84 @@ def test_predict_minimizes_transform(model):
         M = np.diag(metrics[h]) if metrics.ndim == 2 else metrics[h]
         expected = [(x - center) @ M @ (x - center) - np.log(np.linalg.det(M)) for x in X]
         np.testing.assert_allclose(costs[:, h], expected, rtol=1e-7, atol=1e-9)
-
-
-@every_model
-def test_unconstrained_entities_follow_predict(model):
-    X, _, constraints = places()
-    model = with_options(model).fit(X, constraints=constraints)
     free = np.setdiff1d(np.arange(90), np.vstack([constraints.must_link, constraints.cannot_link]))
     assert len(free) > 30
     assert np.array_equal(model.predict(X)[free], model.labels_[free])
-    without = clone(model).fit(X)
-    assert np.array_equal(without.predict(X), without.labels_)
-    assert -without.score(X) == pytest.approx(without.cost_)
-
-
-@every_estimator
-def test_feature_names_out(estimator):
-    X, _, constraints = places()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = estimator(3, random_state=0).fit(frame, constraints=constraints)
-    name = estimator.__name__.lower()
-    assert model.get_feature_names_out().tolist() == [f"{name}{h}" for h in range(3)]
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert model.n_features_in_ == 3
-    assert np.array_equal(clone(model).fit_transform(X, constraints=constraints), model.transform(frame))
-
-
-@every_estimator
-def test_not_fitted(estimator):
-    X, _, _ = places()
-    for method in ("predict", "transform", "score"):
-        with pytest.raises(NotFittedError, match=f"This {estimator.__name__} instance is not fitted yet"):
-            getattr(estimator(3), method)(X)
-    with pytest.raises(AttributeError, match="this MPCKMeans is not fitted yet: call fit first"):
-        cs.MPCKMeans(3).metrics_  # noqa: B018
-
-
-@every_model
-def test_pickle_and_refit(model):
-    X, _, constraints = places()
-    model = with_options(model).fit(X, constraints=constraints)
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(back.predict(X), model.predict(X))
     assert back.input_constraints_ == constraints
     labels = model.labels_.copy()
     assert np.array_equal(model.fit(X, constraints=constraints).labels_, labels)
-    assert model.fit(X).input_constraints_.size == 0
+    model.fit(X)
+    assert model.input_constraints_.size == 0
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert -model.score(X) == pytest.approx(model.cost_)
+
+
+def test_metrics_before_fit_are_refused():
+    with pytest.raises(AttributeError, match="this MPCKMeans is not fitted yet: call fit first"):
+        cs.MPCKMeans(3).metrics_  # noqa: B018
 
 
 # --- inputs
 
+FORMATS = {"csr": sp.csr_array, "csc": sp.csc_matrix, "coo": sp.coo_array}
 
-@every_sparse_model
-def test_sparse_equals_dense(model):
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("pck", "csr"), ("mpck", "csc"), ("shared", "coo"), ("identity", "csr"), ("unit", "csc"), ("cop", "coo")],
+)
+def test_sparse_equals_dense(name, make):
     X, _, constraints = places(d=6)
     X[np.abs(X) < 1] = 0
-    dense = with_options(model).fit(X, constraints=constraints)
-    for make in (sp.csr_array, sp.csc_matrix, sp.coo_array):
-        sparse = with_options(model).fit(make(X), constraints=constraints)
-        assert np.array_equal(sparse.labels_, dense.labels_)
-        assert sparse.cost_ == pytest.approx(dense.cost_, rel=1e-9)
-        np.testing.assert_allclose(sparse.transform(make(X)), dense.transform(X), rtol=1e-6, atol=1e-8)
+    rows = FORMATS[make](X)
+    dense, sparse = (with_options(MODELS[name]).fit(data, constraints=constraints) for data in (X, rows))
+    assert np.array_equal(sparse.labels_, dense.labels_)
+    assert sparse.cost_ == pytest.approx(dense.cost_, rel=1e-9)
+    np.testing.assert_allclose(sparse.transform(rows), dense.transform(X), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_full_metric_refuses_sparse_rows(shared):
-    X, _, constraints = places()
     message = (
         r"metric='full' needs dense rows, got a sparse matrix \(90, 3\): use metric='diagonal', or reduce the data "
         r"first \(scikit-learn's TruncatedSVD\)"
     )
     with pytest.raises(ValueError, match=message):
-        cs.MPCKMeans(3, metric="full", shared_metric=shared).fit(sp.csr_array(X), constraints=constraints)
+        cs.MPCKMeans(3, metric="full", shared_metric=shared).fit(sp.csr_array(places()[0]))
 
 
-@every_model
-def test_float32(model):
+@pytest.mark.parametrize("name", ["pck", "mpck", "full, shared", "cop"])
+def test_float32(name):
     X, _, constraints = places()
-    wide, narrow = (with_options(model).fit(X.astype(dtype), constraints=constraints) for dtype in ("f8", "f4"))
+    wide, narrow = (with_options(MODELS[name]).fit(X.astype(dtype), constraints=constraints) for dtype in ("f8", "f4"))
     assert np.array_equal(wide.labels_, narrow.labels_)
     assert narrow.cost_ == pytest.approx(wide.cost_, rel=1e-4)
     assert np.isfinite(narrow.transform(X.astype("f4"))).all()
 
 
-@every_estimator
-@pytest.mark.parametrize("make", [array_api_strict.asarray, pd.DataFrame, pl.DataFrame, np.asfortranarray, list])
-def test_array_types(estimator, make):
+FORMS = {
+    "array_api_strict": array_api_strict.asarray,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "Fortran order": np.asfortranarray,
+    "lists": np.ndarray.tolist,
+    "Views": lambda X: cs.Views({"a": X}),
+    "mapping": lambda X: {"a": array_api_strict.asarray(X)},
+    "sequence": lambda X: [X],
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_forms_of_input_are_equivalent(form):
     X, _, constraints = places()
-    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    array = make(X.tolist()) if make is list else make(X)
-    model = estimator(3, random_state=0).fit(array, constraints=constraints)
+    expected = cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
+    model = cs.PCKMeans(3, random_state=0).fit(form(X), constraints=constraints)
     assert np.array_equal(model.labels_, expected.labels_)
     assert isinstance(model.labels_, np.ndarray)
     assert isinstance(model.cluster_centers_, np.ndarray)
-    assert np.array_equal(model.predict(array), expected.predict(X))
-
-
-@every_estimator
-def test_arrays_of_other_libraries(estimator):
-    X, _, constraints = places()
-    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    views = {"a": array_api_strict.asarray(X)}
-    model = estimator(3, random_state=0).fit(views, constraints=constraints)
-    assert np.array_equal(model.labels_, expected.labels_)
-    assert np.array_equal(model.predict(views), expected.predict(X))
-
-
-@every_estimator
-def test_one_view_equals_plain_array(estimator):
-    X, _, constraints = places()
-    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    for views in (cs.Views({"a": X}), {"a": X}, [X]):
-        model = estimator(3, random_state=0).fit(views, constraints=constraints)
-        assert np.array_equal(model.labels_, expected.labels_)
-        assert np.array_equal(model.transform(views), expected.transform(X))
+    np.testing.assert_array_equal(model.transform(form(X)), expected.transform(X))
 
 
 @every_estimator
@@ -243,45 +195,37 @@ def test_refuses_two_views(estimator):
         rf"{estimator.__name__} clusters one view, got 2 \('a', 'b'\): use MultiViewConstrainedKMeans, or choose one "
         r"with views\[\['name'\]\]"
     )
-    views = cs.Views({"a": X, "b": X})
     with pytest.raises(ValueError, match=message):
-        estimator(3).fit(views)
-    assert estimator(3, random_state=0).fit(views[["a"]]).labels_.shape == (90,)
+        estimator(3).fit(cs.Views({"a": X, "b": X}))
 
 
-@every_estimator
-def test_refuses_entities_without_view(estimator):
+def test_refuses_missing_values_and_other_columns():
     X, _, _ = places()
+    model = cs.PCKMeans(3, random_state=0).fit({"a": X})
+    with pytest.raises(ValueError, match="view 'a' has 2 columns, but had 3 in fit"):
+        model.predict({"a": X[:, :2]})
     X[4] = np.nan
     with pytest.raises(ValueError, match="entity 4 has none of the views"):
-        estimator(3).fit(cs.Views({"a": X}))
+        cs.PCKMeans(3).fit(cs.Views({"a": X}))
     with pytest.raises(ValueError, match="contains NaN"):
-        estimator(3).fit(X)
+        cs.PCKMeans(3).fit(X)
 
 
 # --- constraints
 
 
-@every_estimator
-def test_constraints_by_id(estimator):
+NAMES = np.array([f"entity {i}" for i in range(90)])[::-1]
+
+
+@pytest.mark.parametrize("ids", [NAMES, np.arange(90)[::-1] + 1000], ids=["text", "integers"])
+def test_constraints_by_id(ids):
     X, _, constraints = places()
-    names = np.array([f"entity {i}" for i in range(90)])[::-1]
-    named = Constraints(names[constraints.must_link], names[constraints.cannot_link])
-    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
-    for data in (cs.Views({"a": X}, ids=names), pd.DataFrame(X, index=names), {"a": pd.DataFrame(X, index=names)}):
-        model = estimator(3, random_state=0).fit(data, constraints=named)
+    named = Constraints(ids[constraints.must_link], ids[constraints.cannot_link], by="id")
+    expected = cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
+    for data in (cs.Views({"a": X}, ids=ids), pd.DataFrame(X, index=ids), {"a": pd.DataFrame(X, index=ids)}):
+        model = cs.PCKMeans(3, random_state=0).fit(data, constraints=named)
         assert np.array_equal(model.labels_, expected.labels_)
         assert model.input_constraints_ == constraints
-
-
-def test_integer_ids_with_by_id():
-    X, _, constraints = places()
-    numbers = np.arange(90)[::-1] + 1000
-    named = Constraints(numbers[constraints.must_link], numbers[constraints.cannot_link], by="id")
-    model = cs.PCKMeans(3, random_state=0).fit(pd.DataFrame(X, index=numbers), constraints=named)
-    assert model.input_constraints_ == constraints
-    by_position = cs.PCKMeans(3, random_state=0).fit(pd.DataFrame(X, index=numbers), constraints=constraints)
-    assert np.array_equal(model.labels_, by_position.labels_)
 
 
 def test_constraints_by_row():
@@ -323,22 +267,21 @@ def test_constraints_by_row():
         ),
     ],
 )
-@every_estimator
-def test_refuses_constraints(estimator, constraints, error, message):
-    X, _, _ = places()
+def test_refuses_constraints(constraints, error, message):
     with pytest.raises(error, match=message):
-        estimator(3).fit(X, constraints=constraints)
+        cs.PCKMeans(3).fit(places()[0], constraints=constraints)
 
 
-def test_refuses_unknown_ids():
-    X = pd.DataFrame(np.eye(3), index=["a", "b", "c"])
-    message = r"constraints name entity 'd', which is not among the ids of the data \(1 such\): leave it out"
+def test_refuses_positions_that_may_be_ids_and_unknown_ids():
+    X = pd.DataFrame(np.eye(4), index=[10, 20, 30, 40])
+    with pytest.raises(ValueError, match=r"\(10, 20\) names entity 20, but there are 4: .* 0 to 3, or say by='id'"):
+        cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
+    message = r"constraints name entity 50, which is not among the ids of the data \(1 such\): leave it out"
     with pytest.raises(ValueError, match=message):
-        cs.PCKMeans(2).fit(X, constraints=Constraints([("a", "d")]))
+        cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 50)], by="id"))
 
 
-@pytest.mark.parametrize("estimator", [cs.PCKMeans, cs.MPCKMeans])
-def test_warns_of_contradictions(estimator):
+def test_warns_of_contradictions():
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
     message = (
@@ -347,25 +290,11 @@ def test_warns_of_contradictions(estimator):
         r" See Constraints\.conflicts"
     )
     with pytest.warns(UserWarning, match=message):
-        model = estimator(3, random_state=0).fit(X, constraints=constraints)
+        model = cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
     assert model.n_violations_ >= 1
     names = [f"entity {i}" for i in range(90)]
     with pytest.warns(UserWarning, match=r"tie together \(entity 0 = entity 1 = entity 2\)"):
-        estimator(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
-
-
-@every_soft_model
-def test_violations_are_counted(model):
-    X, y, _ = places()
-    constraints = Constraints.sample(np.random.default_rng(0).permutation(y), 60, 0) * 0.5
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = with_options(model).fit(X, constraints=constraints)
-    labels = model.labels_
-    parted = labels[constraints.must_link[:, 0]] != labels[constraints.must_link[:, 1]]
-    joined = labels[constraints.cannot_link[:, 0]] == labels[constraints.cannot_link[:, 1]]
-    assert model.n_violations_ == parted.sum() + joined.sum()
-    assert 0 < model.n_violations_ < 60
+        cs.PCKMeans(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
 
 
 def test_heavy_constraints_are_satisfied():
@@ -390,13 +319,11 @@ def test_constraints_select_clustering():
 # --- starts and rounds
 
 
-@every_model
+@every_main_model
 def test_result_depends_on_seed_not_on_threads(model):
     X, _, constraints = places(n=3000)
-    single, two, again = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2, 2))
+    single, two = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2))
     assert np.array_equal(single.labels_, two.labels_)
-    assert np.array_equal(two.labels_, again.labels_)
-    assert two.cost_ == again.cost_
     assert single.cost_ == pytest.approx(two.cost_, rel=1e-12)
 
 
@@ -413,20 +340,12 @@ def test_fit_does_not_change_parameters_or_global_randomness(estimator):
     assert np.array_equal(X, copy)
 
 
-@every_estimator
-@pytest.mark.parametrize("seed", range(5))
-def test_more_starts_never_cost_more(estimator, seed):
-    X, _, constraints = places(seed=seed)
-    few = Constraints(constraints.must_link[:1], constraints.cannot_link[:4])
-    costs = [estimator(5, n_init=n, random_state=seed).fit(X, constraints=few).cost_ for n in (1, 2, 5, 10)]
-    assert costs == sorted(costs, reverse=True)
-
-
-def test_starts_differ():
+def test_more_starts_never_cost_more():
     X, _, constraints = places(n=200)
-    few = Constraints(constraints.must_link[:1])
-    costs = [cs.PCKMeans(8, n_init=n, random_state=0).fit(X, constraints=few).cost_ for n in (1, 20)]
-    assert costs[1] < costs[0]
+    few = Constraints(constraints.must_link[:1], constraints.cannot_link[:4])
+    costs = [cs.PCKMeans(8, n_init=n, random_state=0).fit(X, constraints=few).cost_ for n in (1, 2, 5, 20)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
 
 
 @every_estimator
@@ -449,48 +368,32 @@ def test_row_order_does_not_matter(estimator):
     assert np.array_equal(permuted.labels_, with_none.labels_[free])
 
 
-@every_model
-def test_start_from_labels(model):
+@every_estimator
+def test_given_starts(estimator):
     X, y, constraints = places()
-    model = with_options(model, init=y, order="index").fit(X, constraints=constraints)
-    assert adjusted_rand_score(y, model.labels_) > 0.5
+
+    def fit(init, **options):
+        return estimator(3, init=init, order="index", **options).fit(X, constraints=constraints)
+
+    model = fit(y, random_state=5)
     assert (model.labels_ == y).mean() > 0.8, "clusters keep their numbers"
-    again = with_options(model, random_state=5).fit(X, constraints=constraints)
-    assert np.array_equal(again.labels_, model.labels_)
+    assert np.array_equal(fit(y).labels_, model.labels_)
+    assert np.array_equal(fit(np.eye(3)[y]).labels_, model.labels_)
+    assert np.array_equal(fit(X[5:8], n_init=7).labels_, fit(X[5:8].tolist()).labels_)
 
 
-@every_model
+@every_main_model
 def test_start_from_settled_labels(model):
     X, _, constraints = places()
     first = with_options(model, order="index").fit(X, constraints=constraints)
     if hasattr(first, "metrics_"):
         start = cs.PCKMeans(3, random_state=0).fit(X).labels_  # no entity moves while all metrics are the identity
         again = with_options(model, init=start).fit(X)
-        assert (again.metrics_ != 1).any() or model.metric == "identity"
+        assert (again.metrics_ != 1).any()
         assert again.cost_ == pytest.approx(-again.score(X))
     else:
         again = with_options(model, init=first.labels_, order="index").fit(X, constraints=constraints)
         assert again.cost_ == pytest.approx(first.cost_)
-
-
-@every_estimator
-def test_start_from_responsibilities(estimator):
-    X, y, constraints = places()
-    labels, responsibilities = (
-        estimator(3, init=init, order="index").fit(X, constraints=constraints) for init in (y, np.eye(3)[y])
-    )
-    assert np.array_equal(labels.labels_, responsibilities.labels_)
-
-
-@every_estimator
-def test_start_from_centers(estimator):
-    X, _, constraints = places()
-    centers = X[[5, 6, 7]]
-    models = [
-        estimator(3, init=init, order="index", n_init=7).fit(X, constraints=constraints)
-        for init in (centers, centers.tolist())
-    ]
-    assert np.array_equal(models[0].labels_, models[1].labels_)
 
 
 @pytest.mark.parametrize(
@@ -500,16 +403,11 @@ def test_start_from_centers(estimator):
             {"init": np.zeros((2, 3))},
             r"init for view 'X' has shape \(2, 3\): give centers \(3, 3\), 90 labels, or resp",
         ),
-        (
-            {"init": np.zeros((3, 2))},
-            r"init for view 'X' has shape \(3, 2\): give centers \(3, 3\), 90 labels, or resp",
-        ),
         ({"init": np.zeros((90, 4))}, r"init for view 'X' has shape \(90, 4\): give centers"),
         ({"init": np.full((3, 3), np.nan)}, "init for view 'X' holds NaN or infinity: give finite numbers"),
         ({"init": np.zeros(5, int)}, "init gives 5 labels for 90 entities: give one each"),
         ({"init": np.zeros(90)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         ({"init": np.full(90, 3)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
-        ({"init": np.full(90, -1)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         ({"init": "k-means++"}, "The 'init' parameter of .*KMeans must be"),
         ({"order": "sorted"}, "The 'order' parameter of .*KMeans must be"),
         ({"n_clusters": 91}, r"n_clusters=91 is more than the 90 entities \(n_samples=90\): ask for fewer"),
@@ -518,47 +416,14 @@ def test_start_from_centers(estimator):
         ({"max_iter": 0}, "The 'max_iter' parameter of .*KMeans must be"),
         ({"tol": -1}, "The 'tol' parameter of .*KMeans must be"),
         ({"random_state": -1}, "The 'random_state' parameter of .*KMeans must be"),
-    ],
-)
-@every_estimator
-def test_refuses(estimator, options, message):
-    X, _, constraints = places()
-    with pytest.raises(ValueError, match=message):
-        estimator(**{"n_clusters": 3, **options}).fit(X, constraints=constraints)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
         ({"metric": "cosine"}, "The 'metric' parameter of MPCKMeans must be"),
         ({"penalty": "none"}, "The 'penalty' parameter of MPCKMeans must be"),
         ({"shared_metric": "yes"}, "The 'shared_metric' parameter of MPCKMeans must be"),
     ],
 )
-def test_refuses_other_metrics(options, message):
+def test_refuses(options, message):
     with pytest.raises(ValueError, match=message):
-        cs.MPCKMeans(3, **options).fit(places()[0])
-
-
-@every_estimator
-def test_predict_refuses_other_columns(estimator):
-    X, _, _ = places()
-    model = estimator(3, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"X has 2 features, but .*KMeans is expecting 3 features"):
-        model.predict(X[:, :2])
-    named = estimator(3, random_state=0).fit({"a": X})
-    with pytest.raises(ValueError, match="view 'a' has 2 columns, but had 3 in fit"):
-        named.predict({"a": X[:, :2]})
-
-
-@every_estimator
-def test_warns_without_convergence(estimator):
-    X, _, constraints = places()
-    with pytest.warns(ConvergenceWarning, match=r"no convergence in 1 rounds: raise max_iter, or tol \(now 0.0\)"):
-        model = estimator(3, max_iter=1, random_state=0).fit(X, constraints=constraints)
-    assert model.n_iter_ == 1
-    assert not model.converged_
-    assert model.history_.n_rows == 1
+        cs.MPCKMeans(**{"n_clusters": 3, **options}).fit(places()[0])
 
 
 @every_estimator
@@ -571,23 +436,26 @@ def test_tol_stops_earlier(estimator):
 
 
 @every_estimator
-def test_history_of_best_run(estimator):
+def test_history_without_convergence(estimator):
     X, _, constraints = places()
     model = estimator(3, n_init=3, random_state=0).fit(X, constraints=constraints)
     assert list(model.history_) == ["round", "objective", "violations"]
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["objective"][-1] == pytest.approx(model.cost_)
     assert model.history_["violations"][-1] == model.n_violations_
+    with pytest.warns(ConvergenceWarning, match=r"no convergence in 1 rounds: raise max_iter, or tol \(now 0.0\)"):
+        model = estimator(3, max_iter=1, random_state=0).fit(X, constraints=constraints)
+    assert not model.converged_
+    assert model.history_.n_rows == model.n_iter_ == 1
 
 
-@every_estimator
-def test_verbose(estimator, capfd):
+def test_verbose(capfd):
     X, _, constraints = places()
-    estimator(3, random_state=0).fit(X, constraints=constraints)
+    cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
     assert capfd.readouterr() == ("", "")
-    estimator(3, n_init=2, random_state=0, verbose=True).fit(X, constraints=constraints)
+    cs.PCKMeans(3, n_init=2, random_state=0, verbose=True).fit(X, constraints=constraints)
     told = capfd.readouterr().err
-    assert f"{estimator.__name__}: start 1 of 2, round 1: objective" in told
+    assert "PCKMeans: start 1 of 2, round 1: objective" in told
     assert "start 2 of 2" in told
 
 
@@ -604,25 +472,18 @@ def interrupt_after(n_rounds, monkeypatch):
     return seen
 
 
-@every_estimator
-def test_interrupt_keeps_last_round(estimator, monkeypatch):
+def test_interrupt_keeps_best_round_and_start(monkeypatch):
     X, _, constraints = places()
+    first = cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
     seen = interrupt_after(2, monkeypatch)
-    model = estimator(3, n_init=4, random_state=0)
+    model = cs.PCKMeans(3, n_init=4, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(X, constraints=constraints)
     assert seen == [(0, 1), (0, 2)]
     assert model.n_iter_ == 2
     assert not model.converged_
     assert model.predict(X).shape == (90,)
-
-
-@every_estimator
-def test_interrupt_keeps_best_start(estimator, monkeypatch):
-    X, _, constraints = places()
-    first = estimator(3, n_init=1, random_state=0).fit(X, constraints=constraints)
     seen = interrupt_after(first.n_iter_ + 1, monkeypatch)
-    model = estimator(3, n_init=4, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(X, constraints=constraints)
     assert seen[-1] == (1, 1)
@@ -632,30 +493,23 @@ def test_interrupt_keeps_best_start(estimator, monkeypatch):
 # --- degenerate data
 
 
-@every_soft_model
-def test_one_cluster(model):
+@pytest.mark.parametrize(("k", "n"), [(1, 90), (6, 6)])
+@every_main_model
+def test_one_cluster_for_all_entities_or_each(model, k, n):
     X, _, constraints = places()
-    model = with_options(model, n_clusters=1).fit(X, constraints=constraints)
-    assert set(model.labels_) == {0}
-    np.testing.assert_allclose(model.cluster_centers_, X.mean(axis=0, keepdims=True))
-    assert model.n_violations_ == len(constraints.cannot_link)
-    assert np.isfinite(model.cost_)
-
-
-@every_model
-def test_as_many_clusters_as_entities(model):
-    X = np.random.default_rng(0).standard_normal((6, 3))
-    model = with_options(model, n_clusters=6).fit(X)
-    assert sorted(model.labels_) == list(range(6))
+    given_links = Constraints(constraints.must_link) if k == 1 else Constraints()
+    model = with_options(model, n_clusters=k).fit(X[:n], constraints=given_links)
+    assert set(model.labels_) == set(range(k))
+    if k == 1:
+        np.testing.assert_allclose(model.cluster_centers_, X.mean(axis=0, keepdims=True))
     assert np.isfinite(model.cost_)
     assert np.isfinite(model.transform(X)).all()
 
 
-@every_model
-@pytest.mark.parametrize("value", [0.0, 7.0])
-def test_constant_column(model, value):
+@every_main_model
+def test_constant_column(model):
     X, y, constraints = places(seed=2)
-    wide = np.column_stack([X, np.full(90, value)])
+    wide = np.column_stack([X, np.full(90, 7.0)])
     fitted_model = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
     assert np.isfinite(fitted_model.cost_)
     assert np.isfinite(fitted_model.transform(wide)).all()
@@ -663,7 +517,7 @@ def test_constant_column(model, value):
     assert adjusted_rand_score(fitted_model.labels_, y) > 0.5
 
 
-@every_model
+@every_main_model
 def test_cluster_of_one_entity(model):
     """Its scatter is zero, so it keeps its metric."""
     X, y, constraints = places(seed=2)
@@ -677,14 +531,19 @@ def test_cluster_of_one_entity(model):
     assert (metrics[0] != 0).any()
 
 
-@every_model
+@every_main_model
 def test_fewer_distinct_entities_than_clusters(model):
     X = np.repeat([[1.5, 2.0], [3.5, 1.0]], 10, axis=0)
     with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters, or check the must-links"):
-        model = with_options(model).fit(X, constraints=Constraints([(0, 1)], [(0, 10)]))
-    assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
-    assert np.isfinite(model.cluster_centers_).all()
-    assert np.isfinite(model.transform(X)).all()
+        fitted_model = with_options(model).fit(X, constraints=Constraints([(0, 1)], [(0, 10)]))
+    assert adjusted_rand_score(np.repeat([0, 1], 10), fitted_model.labels_) == 1
+    equal = np.full((8, 2), 0.1)
+    with pytest.warns(ConvergenceWarning, match="of 3 clusters are empty|no convergence"):
+        flat = with_options(model).fit(equal, constraints=Constraints([(0, 1)]))
+    for fitted, rows in ((fitted_model, X), (flat, equal)):
+        assert np.isfinite(fitted.cost_)
+        assert np.isfinite(fitted.cluster_centers_).all()
+        assert np.isfinite(fitted.transform(rows)).all()
 
 
 def test_empty_cluster_moves_to_distant_row():
@@ -704,16 +563,7 @@ def test_must_links_may_empty_cluster():
     assert model.n_violations_ == 0
 
 
-@every_model
-def test_equal_entities(model):
-    X = np.full((8, 2), 0.1)
-    with pytest.warns(ConvergenceWarning, match="of 3 clusters are empty|no convergence"):
-        model = with_options(model).fit(X, constraints=Constraints([(0, 1)]))
-    assert np.isfinite(model.cost_)
-    assert np.isfinite(model.transform(X)).all()
-
-
-@pytest.mark.parametrize("metric", ["diagonal", "full", "identity"])
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
 def test_warns_of_truncated_search(metric, tune):
     tune("methods.constrained.farthest", max_work=0)
     X, _, constraints = places()
@@ -740,8 +590,10 @@ def test_warnings_point_to_caller(odd):
     assert {warning.filename for warning in told} == {__file__}
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e100])
-@every_estimator
+@pytest.mark.parametrize(
+    ("estimator", "scale"),
+    [(cs.PCKMeans, 1e-100), (cs.MPCKMeans, 1e-100), (cs.MPCKMeans, 1e100), (cs.COPKMeans, 1e100)],
+)
 def test_units_do_not_matter(estimator, scale):
     X, y, constraints = places()
     plain = estimator(3, init=y, order="index").fit(X, constraints=constraints)
@@ -751,8 +603,10 @@ def test_units_do_not_matter(estimator, scale):
     assert np.array_equal(scaled.labels_, plain.labels_)
 
 
-@pytest.mark.parametrize("scale", [2.0**-40, 1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12, 2.0**40])
-@pytest.mark.parametrize("name", ["mpck", "shared", "full", "full, shared", "identity", "unit"])
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [("mpck", 1e-12), ("shared", 1e9), ("full", 2.0**-40), ("full, shared", 1e12), ("identity", 1e-9), ("unit", 1e3)],
+)
 def test_metrics_and_starts_scale_with_units(name, scale):
     X, _, constraints = places()
     plain, scaled = (with_options(MODELS[name]).fit(s * X, constraints=constraints) for s in (1.0, scale))
@@ -773,12 +627,9 @@ def test_metric_of_single_entity_scales_with_units(metric):
     assert np.array_equal(scaled.labels_, plain.labels_)
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_tol_is_relative_to_standardized_objective(scale):
+def test_tol_is_relative_to_standardized_objective():
     X, _, constraints = places(n=600, seed=5)
-    plain, scaled = (
-        cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, scale)
-    )
+    plain, scaled = (cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, 1e-9))
     assert scaled.n_iter_ == plain.n_iter_
     assert plain.n_iter_ < cs.MPCKMeans(8, random_state=0).fit(X, constraints=constraints).n_iter_
 
@@ -794,7 +645,7 @@ def test_large_offset_does_not_matter(estimator):
 def test_penalties_are_nonnegative_after_truncated_search(tune):
     """A cannot-link joins the two farthest rows: if the search missed them, violating it would have a negative cost."""
     tune("methods.constrained.farthest", max_work=0)
-    for seed in range(20):
+    for seed in range(5):
         X = np.random.default_rng(seed).standard_normal((30, 4))
         squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
         pair = np.unravel_index(squares.argmax(), squares.shape)
@@ -828,15 +679,7 @@ def test_cross_validation_with_constraints_by_id():
     assert (len(partial.input_constraints_.must_link), len(partial.input_constraints_.cannot_link)) == inside
 
 
-def test_integer_ids():
-    X = pd.DataFrame(np.eye(4), index=[10, 20, 30, 40])
-    with pytest.raises(ValueError, match=r"\(10, 20\) names entity 20, but there are 4: .* 0 to 3, or say by='id'"):
-        cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
-    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=Constraints([(10, 20)], by="id"))
-    assert model.input_constraints_.must_link.tolist() == [[0, 1]]
-
-
-@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("far", [1e3, 1e9])
 def test_distant_start_keeps_objective_accurate(far):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, 2))

@@ -86,7 +86,7 @@ def shapes_of(centers, sigmas):
     return ClusterShapes(centers, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     d=st.integers(1, 5),
@@ -111,8 +111,7 @@ def test_weights_match_literal_gaussian(seed, d, k, n, threshold, metric):
     assert_same(propagated, literal.propagate(X, labels, centers, sigmas, must, cannot, targets, threshold), tolerance)
 
 
-@pytest.mark.parametrize("kind", METRICS)
-@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize(("kind", "d"), [("identity", 2), ("diagonal", 5), ("full", 1), ("full", 5)])
 def test_shapes_match_literal_covariances(kind, d):
     rng = np.random.default_rng(d)
     X, labels = rng.standard_normal((30, d)), np.arange(30) % 3
@@ -144,12 +143,12 @@ def test_single_row_cluster_has_variance_gamma(kind):
     assert (0, 9) not in reached
 
 
-@pytest.mark.parametrize("far", [15.0, 30.0, 60.0, 1e3, 1e6])
-@pytest.mark.parametrize("clusters", [1, 2])
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize(
+    ("d", "clusters", "far"), [(1, 1, 15.0), (2, 2, 30.0), (3, 1, 60.0), (4, 2, 1e3), (5, 1, 1e6), (8, 2, 60.0)]
+)
 def test_distant_endpoint_reaches_only_itself(d, clusters, far):
     """exp(-far**2 / 2) underflows from 39 on. Copies of the endpoint are at its position, too."""
-    for seed in range(5):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((12, d))
         X[3] = X[7] = rng.standard_normal(d) + far
@@ -167,8 +166,7 @@ def test_distant_endpoint_reaches_only_itself(d, clusters, far):
         assert_same(propagated, wanted)
 
 
-@pytest.mark.parametrize("clusters", [1, 2])
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize(("d", "clusters"), [(1, 1), (2, 2), (3, 1), (8, 2)])
 def test_constraint_reaches_its_ends_at_threshold(d, clusters):
     lost = []
     for seed in range(20):
@@ -247,8 +245,7 @@ def larger_problem():
     return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
 
 
-@pytest.mark.parametrize("rows", [1, 7, 1000])
-@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(("rows", "n_jobs"), [(7, 1), (1, 3), (1000, 3)])
 def test_result_does_not_depend_on_blocks_and_threads(rows, n_jobs, tune):
     problem = larger_problem()
     wanted = propagate_links(*problem)
@@ -288,10 +285,6 @@ def make_clustered_view(n=14, threshold=0.4, seed=0):
     return ClusteredView(X, state, constraints, np.flatnonzero(rng.random(n) < 0.6), threshold)
 
 
-def test_transfers_by_name():
-    assert list(TRANSFERS) == ["propagate", "direct", "membership", "none"]
-
-
 def test_transfer_by_propagation():
     turn = make_clustered_view()
     propagated = TRANSFERS["propagate"].infer(turn)
@@ -321,10 +314,8 @@ def test_transfer_of_membership():
     assert as_dict(propagated.must) == {pair: 1.0 for pair in pairs if same[pair]}
     assert as_dict(propagated.cannot) == {pair: 1.0 for pair in pairs if not same[pair]}
     assert TRANSFERS["membership"].infer(turn._replace(targets=turn.targets[:1])) == Constraints()
-
-
-def test_transfer_of_nothing():
-    assert TRANSFERS["none"].infer(make_clustered_view()) == Constraints()
+    assert TRANSFERS["none"].infer(turn) == Constraints()
+    assert list(TRANSFERS) == ["propagate", "direct", "membership", "none"]
 
 
 def test_membership_refuses_more_pairs_than_memory(monkeypatch):
@@ -398,7 +389,7 @@ def literal_closure(rows, names, view_links, common):
     return views
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(mapped_views())
 def test_closure_over_mapping_matches_literal(problem):
     mapped, rows, view_links, common = problem
@@ -461,7 +452,7 @@ def with_gaps(rng, labels, share=0.3):
     return np.where(rng.random(len(labels)) < share, -1, labels)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n=st.integers(1, 20))
 def test_matching_maximizes_agreement(seed, k, n):
     rng = np.random.default_rng(seed)
@@ -478,7 +469,7 @@ def test_matching_maximizes_agreement(seed, k, n):
     assert agreeing(numbers["a"]) == max(map(agreeing, permutations(range(k))))
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("k", [2, 5])
 def test_matching_restores_permuted_labels(k):
     rng = np.random.default_rng(k)
     labels = rng.integers(k, size=40 * k)
@@ -503,11 +494,7 @@ def test_matching_through_intermediate_view():
     assert restored[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
 
 
-def test_renumbering_keeps_missing_labels():
-    assert renumber_labels(np.array([0, -1, 2, 1, -1]), np.array([2, 0, 1])).tolist() == [2, -1, 1, 0, -1]
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n_views=st.integers(1, 4))
 def test_vote_breaks_ties_by_cost(seed, k, n_views):
     rng = np.random.default_rng(seed)
@@ -572,7 +559,7 @@ def choose_for_quality(quality, constraints):
 def test_chooses_threshold_of_best_score():
     constraints = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
     everywhere = dict.fromkeys(co_constrained.CANDIDATES, 4)
-    for best in co_constrained.CANDIDATES:
+    for best in (co_constrained.CANDIDATES[0], co_constrained.CANDIDATES[-1]):
         assert choose_for_quality(everywhere | {best: 8}, constraints) == best
     assert choose_for_quality(everywhere, constraints) == 0.5, "of equals that nearest to the usual one"
     assert choose_for_quality(everywhere | {0.35: 8, 0.95: 8}, constraints) == 0.35
@@ -617,8 +604,7 @@ def algorithm_1(blocks, constraints, mapping, centers, threshold, max_rounds=30,
     return labels, propagated, J
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.6])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("seed", "threshold"), [(0, 0.3), (1, 0.6), (2, 0.3), (3, 0.6)])
 def test_rounds_match_literal_algorithm_1(seed, threshold):
     rng = np.random.default_rng(seed)
     y = {"b": np.arange(16) % 2, "a": np.arange(14) % 2}
@@ -636,16 +622,7 @@ def test_rounds_match_literal_algorithm_1(seed, threshold):
     views = cs.align(blocks, {("b", "a"): mapping})
     options = {"order": "index", "view_order": "given", "threshold": threshold, "max_iter": max(2, rounds)}
     model = cs.MultiViewConstrainedKMeans(2, init=centers, **options)
-    by_row = {
-        name: Constraints(
-            links.must_link,
-            links.cannot_link,
-            must_weights=links.must_weights,
-            cannot_weights=links.cannot_weights,
-            by="row",
-        )
-        for name, links in constraints.items()
-    }
+    by_row = {name: Constraints.from_table(links.table(), by="row") for name, links in constraints.items()}
     model.fit(views, constraints=by_row)
     assert model.n_iter_ == rounds
     for v, name in enumerate(views.names):

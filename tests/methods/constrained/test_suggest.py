@@ -32,7 +32,7 @@ def random_pairs(n_entities, seed):
 @pytest.mark.parametrize(("name", "rounds"), [("iris", 8), ("quadrants", 3)])
 def test_beats_random_pairs(name, rounds):
     gains = []
-    for seed in range(10):
+    for seed in range(5):
         if name == "iris":
             X, y = load_iris(return_X_y=True)
         else:
@@ -49,7 +49,7 @@ def test_beats_random_pairs(name, rounds):
 def test_does_not_repeat_questions():
     views, y = cs.datasets.make_four_quadrants(random_state=0)
     X, constraints, seen = views["a"], Constraints(), set()
-    for _ in range(10):
+    for _ in range(5):
         model = cs.PCKMeans(2, random_state=0).fit(X, constraints=constraints)
         pairs = suggest_constraints(model, X, 5)
         assert pairs.shape == (5, 2)
@@ -117,9 +117,5 @@ def test_refuses():
         TypeError, match=r"MultiViewAgglomerative does not say how near entities are to clusters: use a mod"
     ):
         suggest_constraints(agglomerative, X, 2)
-
-
-def test_refuses_foreign_estimators():
-    X = np.arange(12.0).reshape(6, 2)
     with pytest.raises(TypeError, match=r"KMeans is not an estimator of consilience: use one, such as PCKMeans"):
         suggest_constraints(KMeans(2, n_init=1).fit(X), X, 2)
