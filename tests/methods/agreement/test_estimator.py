@@ -16,7 +16,6 @@ from consilience.methods.agreement.starts import agree_on_labels, propose_constr
 from consilience.methods.common.margins import measure_vote_margins
 
 ALL_PREDICTORS = ("components", "graph", "neighbors")
-every_predictor = pytest.mark.parametrize("predictors", [*[(name,) for name in ALL_PREDICTORS], ALL_PREDICTORS])
 
 
 def make_clear_views(n=180, missing=0.0, seed=0):
@@ -50,7 +49,7 @@ def make_crossed_views(n=200, seed=0):
 
 
 def fit(X, k=3, constraints=None, **options):
-    return cs.Consilience(k, **{"random_state": 0, **options}).fit(X, constraints=constraints)
+    return cs.Consilience(k, **{"n_init": 1, "random_state": 0, **options}).fit(X, constraints=constraints)
 
 
 def same_clusters(first, second):
@@ -60,8 +59,16 @@ def same_clusters(first, second):
 # results
 
 
-@every_predictor
-@pytest.mark.parametrize("data", [make_clear_views, make_clear_text])
+@pytest.mark.parametrize(
+    ("data", "predictors"),
+    [
+        (make_clear_views, ("components",)),
+        (make_clear_text, ("components",)),
+        (make_clear_text, ("graph",)),
+        (make_clear_views, ("neighbors",)),
+        (make_clear_views, ALL_PREDICTORS),
+    ],
+)
 def test_finds_clear_clusters_and_predicts_new_entities(data, predictors):
     views, y = data()
     views = cs.Views(views)
@@ -69,24 +76,18 @@ def test_finds_clear_clusters_and_predicts_new_entities(data, predictors):
     assert same_clusters(model.labels_, y[:120])
     assert same_clusters(model.predict(views[120:]), y[120:])
     assert model.score(views[120:]) == pytest.approx(mutual_information(y[120:], y[120:], 3), rel=0.1)
+    assert model.runner_up_ is None
+    assert model.predict(views[:0]).shape == (0,)
+    assert model.predict_proba(views[:0]).shape == (0, 3)
 
 
-@pytest.mark.parametrize("missing", [0.2, 0.4])
-def test_missing_views(missing):
-    views, y = make_clear_views(missing=missing)
+def test_missing_views():
+    views, y = make_clear_views(missing=0.4)
     model = fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.97
     for v, labels in enumerate(model.view_labels_.values()):
         assert np.array_equal(labels >= 0, views.present[:, v])
     assert adjusted_rand_score(y, model.predict(views)) > 0.97
-
-
-def test_any_subset_of_views_predicts():
-    views, y = make_clear_views()
-    model = fit(views[:120])
-    for names in (["view0"], ["view1"], ["view1", "view0"]):
-        assert same_clusters(model.predict(views[names][120:]), y[120:])
-        assert model.predict_proba(views[names][120:]).shape == (60, 3)
 
 
 def test_noise_view_costs_little_and_has_no_share():
@@ -107,10 +108,6 @@ def test_runner_up_is_the_other_grouping():
     others = [adjusted_rand_score(y, model.runner_up_) for y in (second, first)]
     assert max(agreement) > 0.95
     assert others[int(np.argmax(agreement))] > 0.95
-
-
-def test_no_runner_up_for_one_grouping():
-    assert fit(make_clear_views()[0]).runner_up_ is None
 
 
 def test_one_view_is_plain_clustering():
@@ -136,61 +133,44 @@ def test_similarities():
 # invariants
 
 
-@pytest.mark.parametrize("data", [make_clear_views, make_clear_text])
-def test_order_of_views_and_entities(data):
-    views, _ = data()
-    views = cs.Views(views)
+def test_order_of_views_and_entities():
+    views = cs.Views(make_clear_text()[0])
     labels = fit(views).labels_
     assert same_clusters(labels, fit(views[list(views.names)[::-1]]).labels_)
     order = np.random.default_rng(1).permutation(len(views))
     assert same_clusters(labels[order], fit(views[order]).labels_)
 
 
-def test_order_of_entities_with_given_labels():
-    views, y = make_vague_views()
-    order = np.random.default_rng(1).permutation(len(views))
-    straight, permuted = fit(views, 4, init=y), fit(views[order], 4, init=y[order])
-    assert np.array_equal(straight.labels_[order], permuted.labels_)
-    assert straight.cost_ == pytest.approx(permuted.cost_, rel=1e-6)
-
-
-def test_units_of_columns_of_dense_views():
-    views, y = make_vague_views()
+def test_units_of_dense_columns_and_lengths_of_sparse_rows():
     rng = np.random.default_rng(2)
-    changed = cs.Views(
-        {name: X * 2.0 ** rng.integers(-30, 30, X.shape[1]) + 0 for name, X in views.items()}, present=views.present
-    )
-    assert np.array_equal(fit(views, 4, init=y).labels_, fit(changed, 4, init=y).labels_)
-
-
-def test_lengths_of_sparse_rows():
+    views, y = make_vague_views()
+    scaled = views.map(lambda X: X * 2.0 ** rng.integers(-30, 30, X.shape[1]))
+    assert np.array_equal(fit(views, 4, init=y).labels_, fit(scaled, 4, init=y).labels_)
     views, _ = make_clear_text()
-    rng = np.random.default_rng(2)
     scaled = {name: sp.csr_array(X * 2.0 ** rng.integers(-30, 30, 180)[:, None]) for name, X in views.items()}
     assert np.array_equal(fit(views).labels_, fit(scaled).labels_)
 
 
-@pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
-def test_labels_do_not_depend_on_threads(predictors):
+def test_labels_do_not_depend_on_threads():
     views, _ = make_vague_views()
-    models = [fit(views, 4, n_jobs=n, predictors=predictors) for n in (1, 2, 4, 1)]
+    models = [fit(views, 4, n_jobs=n, n_init=2, predictors=ALL_PREDICTORS) for n in (1, 2, 4, 1)]
     for other in models[1:]:
         assert np.array_equal(models[0].labels_, other.labels_)
         assert models[0].cost_ == other.cost_
         assert models[0].scores_["bits"].tolist() == other.scores_["bits"].tolist()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_cluster_is_lost(seed):
-    views, _ = make_vague_views(seed=seed)
-    model = fit(views, 30, random_state=seed)
+def test_no_cluster_is_lost():
+    views, _ = make_vague_views()
+    model = fit(views, 30)
     assert set(model.labels_) == set(range(30))
     labels = np.minimum(np.arange(150), 11)  # eleven clusters of one
     assert set(fit(views, 12, init=labels).labels_) == set(range(12))
 
 
-def test_chosen_start_has_the_largest_score():
-    model = fit(make_vague_views()[0], 4, n_init=3)
+def test_scores_of_starts_and_information_of_views():
+    views, _ = make_vague_views()
+    model = fit(views, 4, n_init=3)
     bits, similarity = model.scores_["bits"], model.scores_["similarity"]
     assert model.cost_ == -bits.max()
     assert similarity[np.argmax(bits)] == pytest.approx(1)
@@ -198,15 +178,10 @@ def test_chosen_start_has_the_largest_score():
     assert model.history_["bits"][-1] == bits.max()
     assert model.scores_["rounds"][np.argmax(bits)] == model.n_iter_ == len(model.history_["bits"])
     assert model.converged_ == (model.history_["changed"][-1] <= model.tol)
-
-
-def test_information_of_views_is_what_their_labels_tell():
-    views, _ = make_vague_views()
-    model = fit(views, 4)
-    table = model.view_information_
-    assert table["view"].tolist() == list(views.names)
-    for name, bits, baseline, share in zip(*(table[column] for column in ("view", "bits", "baseline", "share")),
-                                           strict=True):  # fmt: skip
+    # the information of each view is what its labels tell
+    columns = (model.view_information_[column] for column in ("view", "bits", "baseline", "share"))
+    assert model.view_information_["view"].tolist() == list(views.names)
+    for name, bits, baseline, share in zip(*columns, strict=True):
         has_view = model.view_labels_[name] >= 0
         labels = model.labels_[has_view]
         assert bits == pytest.approx(mutual_information(labels, model.view_labels_[name][has_view], 4))
@@ -231,38 +206,6 @@ def test_margins():
     assert measure_vote_margins(votes[:, :1], np.zeros(5, int)).tolist() == [1] * 5
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_probabilities_agree_with_predictions(missing):
-    views, _ = make_vague_views(missing=missing)
-    model = fit(views[:100], 4)
-    shares = model.predict_proba(views)
-    assert shares.min() >= 0
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.array_equal(shares.argmax(axis=1), model.predict(views))
-
-
-def test_probabilities_of_outliers_and_of_rows_of_zeros_agree_with_predictions():
-    views, _ = make_clear_views()
-    model = fit(views)
-    far = {name: np.vstack([1e6 * X[:20], -1e3 * X[20:40]]) for name, X in views.items()}
-    assert np.array_equal(model.predict_proba(far).argmax(axis=1), model.predict(far))
-    text, _ = make_clear_text()
-    model = fit(text)
-    empty = {name: sp.csr_array((2, X.shape[1])) for name, X in text.items()}
-    with pytest.warns(UserWarning, match="entity 0 is all zeros in every view it has .* gets the largest cluster"):
-        labels = model.predict(empty)
-    assert labels.tolist() == [np.argmax(np.bincount(model.labels_))] * 2
-    with pytest.warns(UserWarning, match="all zeros"):
-        assert np.array_equal(model.predict_proba(empty).argmax(axis=1), labels)
-
-
-def test_no_entities_to_predict():
-    views, _ = make_clear_views()
-    model = fit(views)
-    assert model.predict(views[:0]).shape == (0,)
-    assert model.predict_proba(views[:0]).shape == (0, 3)
-
-
 def test_float32():
     views, y = make_vague_views()
     single = views.map(lambda X: X.astype(np.float32))
@@ -272,9 +215,8 @@ def test_float32():
     assert adjusted_rand_score(narrow.predict(views), narrow.labels_) > 0.97
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_array_libraries(to_kind, missing):
-    views, y = make_clear_views(missing=missing)
+def test_array_libraries(to_kind):
+    views, y = make_clear_views(missing=0.3)
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()})
     reference = fit(views, init=y)
     model = fit(kind, init=y, predictors=("components", "graph"))
@@ -286,10 +228,9 @@ def test_array_libraries(to_kind, missing):
     assert adjusted_rand_score(y, fit(kind, predictors=ALL_PREDICTORS).labels_) > 0.97
 
 
-@pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
-def test_saved_and_loaded(tmp_path, predictors):
+def test_saved_and_loaded(tmp_path):
     views, _ = make_vague_views()
-    model = fit(views, 4, predictors=predictors)
+    model = fit(views, 4, predictors=ALL_PREDICTORS)
     cs.save(model, tmp_path / "model.zip")
     back = cs.load(tmp_path / "model.zip")
     assert np.array_equal(back.predict_proba(views), model.predict_proba(views))
@@ -310,7 +251,7 @@ def test_samples_predict_the_others():
 
 def test_bad_row_outside_the_sample_is_refused():
     views, _ = make_clear_views(n=100)
-    for row in range(0, 100, 9):
+    for row in (0, 45, 99):
         block = np.array(views["view1"])
         block[row, 2] = np.nan
         model = cs.Consilience(3, sample_size=20, random_state=0)
@@ -336,9 +277,9 @@ def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
 
 def test_only_verbose_fit_prints(capfd):
     views, _ = make_vague_views()
-    fit(views, 4, n_init=1)
+    fit(views, 4)
     assert capfd.readouterr() == ("", "")
-    fit(views, 4, n_init=1, verbose=True)
+    fit(views, 4, verbose=True)
     assert re.search(r"Consilience: start 1 of 7, round 1: bits -?\d", capfd.readouterr().err)
 
 
@@ -351,10 +292,9 @@ def satisfies(labels, constraints):
     return np.append(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_constraints_are_not_broken(seed, monkeypatch):
-    views, y = make_vague_views(seed=seed)
-    constraints = cs.Constraints.sample(y, 60, random_state=seed)
+def test_constraints_are_not_broken(monkeypatch):
+    views, y = make_vague_views()
+    constraints = cs.Constraints.sample(y, 60, random_state=0)
     assert satisfies(cs.refine(views, y, constraints=constraints).labels_, constraints).all()
     assert not satisfies(cs.refine(views, y).labels_, constraints).all()
     starts = []
@@ -369,13 +309,6 @@ def test_constraints_are_not_broken(seed, monkeypatch):
     assert "constrained k-means" in model.scores_["start"].tolist()
     before, after = satisfies(starts[0], constraints), satisfies(model.labels_, constraints)
     assert after.sum() >= before.sum()
-
-
-def test_must_links_are_satisfied_between_clear_clusters():
-    views, y = make_clear_views()
-    pairs = [(np.flatnonzero(y == 0)[i], np.flatnonzero(y == 1)[i]) for i in range(3)]
-    labels = fit(views, constraints=cs.Constraints(pairs)).labels_
-    assert all(labels[first] == labels[second] for first, second in pairs)
 
 
 def test_constraints_with_rows_of_zeros_and_small_views():
@@ -416,21 +349,21 @@ def test_constraints_by_id_and_contradictions():
 # odd and bad input
 
 
-def test_few_entities_per_cluster_warn():
+def test_few_entities_per_cluster_warn_at_the_line_of_the_caller():
     views, _ = make_clear_views(n=30)
     with pytest.warns(UserWarning, match=r"30 entities are fewer than 4 per cluster.*Lower n_clusters=8") as caught:
         fit(views, 8)
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("constraints", [None, cs.Constraints([(0, 1)], [(2, 3)])])
-def test_one_cluster(constraints):
+def test_one_cluster():
     views, _ = make_clear_views()
-    model = fit(views, 1, constraints=constraints)
-    assert not model.labels_.any()
-    assert model.cost_ == 0
-    assert model.predict_proba(views).tolist() == [[1.0]] * 180
-    assert np.array_equal(model.confidence_, np.ones(180))
+    for constraints in (None, cs.Constraints([(0, 1)], [(2, 3)])):
+        model = fit(views, 1, constraints=constraints)
+        assert not model.labels_.any()
+        assert model.cost_ == 0
+        assert model.predict_proba(views).tolist() == [[1.0]] * 180
+        assert np.array_equal(model.confidence_, np.ones(180))
 
 
 def test_as_many_clusters_as_entities():
@@ -438,25 +371,21 @@ def test_as_many_clusters_as_entities():
     with pytest.warns(UserWarning, match="fewer than 4 per cluster"):
         model = fit(views, 12)
     assert sorted(model.labels_) == list(range(12))
-    with pytest.raises(ValueError, match=r"n_clusters=13 is more than the 12 entities .*fewer clusters"):
-        fit(views, 13)
+    with pytest.warns(UserWarning, match="12 entities are fewer than 4 per cluster"):
+        assert sorted(cs.refine(views, np.arange(12)).labels_) == list(range(12))
 
 
-def test_one_column_and_identical_views():
+def test_one_column_identical_views_and_duplicate_rows():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 30)
     column = (10 * y + rng.standard_normal(90))[:, None]
     assert same_clusters(fit(column).labels_, y)
     assert same_clusters(fit({"a": column, "b": column, "c": column}).labels_, y)
-
-
-def test_duplicate_rows():
-    block = np.repeat([[1.5, 2.0], [3.5, 1.0], [0.0, 0.0]], 20, axis=0)
-    assert same_clusters(fit({"a": block, "b": block[:, ::-1]}).labels_, np.repeat([0, 1, 2], 20))
+    block = np.repeat([[1.5, 2.0], [3.5, 1.0], [0.0, 0.0]], 30, axis=0)
+    assert same_clusters(fit({"a": block, "b": block[:, ::-1]}).labels_, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # there are fewer distinct entities than clusters
-        labels = fit(block, 5).labels_
-    assert labels.max() < 5
+        assert fit(block, 5).labels_.max() < 5
 
 
 @pytest.mark.parametrize(
@@ -467,13 +396,8 @@ def test_duplicate_rows():
          r"view 'odd' is the same for every entity up to rounding: subtract its mean .*, or leave the view out"),
         (sp.csr_array((60, 4)), "view 'odd' is all zeros, which have no direction: leave the view out"),
         (sp.csr_array(np.ones((60, 4))), "view 'odd' is the same for every entity: leave the view out"),
-        (np.full((60, 3), np.nan), "no entity has view 'odd': leave the view out"),
         (np.where(np.arange(60)[:, None] == 3, 1.0, np.nan) * np.ones(3),
          "only one entity has view 'odd', which tells no clusters apart: leave the view out"),
-        (np.where(np.arange(180).reshape(60, 3) == 5, np.nan, 1.0), "view 'odd' has NaN or infinity in row 1: impute"),
-        (np.where(np.arange(180).reshape(60, 3) == 5, np.inf, 1.0), "view 'odd' has NaN or infinity in row 1: impute"),
-        (np.arange(180.0).reshape(60, 3) * 1e200, "view 'odd' has numbers up to .*: rescale the view"),
-        (np.array([["a"]] * 60), "view 'odd' must hold real numbers"),
     ],
 )  # fmt: skip
 def test_views_that_are_refused(block, message):
@@ -588,6 +512,8 @@ def test_refine_repairs_labels():
     model = cs.refine(views, noisy)
     assert np.array_equal(model.labels_, y)
     assert model.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="refine takes n_clusters and init from the labels"):
+        cs.refine(views, noisy, n_clusters=3)
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, "", "pandas"])
@@ -610,30 +536,6 @@ def test_refine_takes_numbers(values):
     assert np.mean(model.classes_[model.labels_] == labels) > 0.95
 
 
-def test_refine_does_not_break_constraints():
-    views, y = make_clear_views()
-    apart = np.flatnonzero(y == 0)[:2]
-    labels = y.copy()
-    labels[apart[1]] = 1
-    constraints = cs.Constraints([], [apart])
-    assert cs.refine(views, labels).labels_[apart].tolist() == [0, 0]
-    refined = cs.refine(views, labels, constraints=constraints).labels_
-    assert refined[apart[0]] != refined[apart[1]]
-
-
-def test_refine_with_open_labels_and_constraints_ends():
-    views, y = make_vague_views()
-    labels = np.where(np.arange(150) % 2, y, -1)
-    constraints = cs.Constraints([], [(i, i + 1) for i in range(0, 148, 2)])
-    assert cs.refine(views, labels, constraints=constraints).labels_.shape == (150,)
-
-
-def test_refine_as_many_clusters_as_entities():
-    views, _ = make_clear_views(n=12)
-    with pytest.warns(UserWarning, match="12 entities are fewer than 4 per cluster"):
-        assert sorted(cs.refine(views, np.arange(12)).labels_) == list(range(12))
-
-
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
@@ -641,7 +543,6 @@ def test_refine_as_many_clusters_as_entities():
         ([None] * 60, ValueError, "labels name no cluster, but refinement needs at least 2"),
         (np.full(60, -1), ValueError, "labels name no cluster"),
         (np.arange(59) % 3, ValueError, r"must be one per entity, shape \(60,\), got shape \(59,\)"),
-        (np.arange(61) % 3, ValueError, r"must be one per entity, shape \(60,\), got shape \(61,\)"),
         (np.arange(70), ValueError, r"must be one per entity, shape \(60,\), got shape \(70,\)"),
         (np.zeros((60, 2), int), ValueError, r"labels must have one dimension, .*got shape \(60, 2\)"),
         ("plum", ValueError, "labels must have one dimension"),
@@ -655,15 +556,14 @@ def test_labels_that_refine_refuses(labels, error, message):
         cs.refine(make_clear_views(n=60)[0], labels)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_sample_holds_entities_of_rare_views_and_labels(seed):
     views, _ = make_clear_views()
     rare = np.full((180, 3), np.nan)
     rare[[3, 50, 90, 110, 140, 170]] = np.random.default_rng(0).standard_normal((6, 3))
     model = fit({"common": views["view0"], "rare": rare}, sample_size=40, random_state=seed)
     assert len(model.labels_) == 180
-    labels = np.where(np.arange(180) < 2, 1, 0)
-    refined = cs.refine(views, labels, sample_size=40, random_state=seed)
+    refined = cs.refine(views, np.where(np.arange(180) < 2, 1, 0), sample_size=40, random_state=seed)
     assert set(refined.labels_) == {0, 1}
 
 
@@ -678,11 +578,6 @@ def test_interrupted_prediction_leaves_no_fitted_model(monkeypatch):
     assert not hasattr(model, "labels_")
 
 
-def test_refine_refuses_a_number_of_clusters():
-    with pytest.raises(TypeError, match="refine takes n_clusters and init from the labels"):
-        cs.refine(make_clear_views()[0], np.arange(180) % 3, n_clusters=3)
-
-
 def test_agreement_on_labels_leaves_disputed_entities_open():
     first = np.array([0, 0, 1, 1, 2, 2])
     renamed = np.array([2, 2, 0, 0, 1, 1])
@@ -691,8 +586,7 @@ def test_agreement_on_labels_leaves_disputed_entities_open():
     assert agree_on_labels([first, other], 3).tolist() == [0, 0, 1, 1, 2, -1]
 
 
-@pytest.mark.parametrize("n_jobs", [2, 4])
-def test_ties_among_neighbors_do_not_depend_on_threads(n_jobs):
+def test_ties_among_neighbors_do_not_depend_on_threads():
     rng = np.random.default_rng(0)
     y = np.arange(600) % 4
     views = {
@@ -700,15 +594,14 @@ def test_ties_among_neighbors_do_not_depend_on_threads(n_jobs):
         for name in "ab"
     }
     views = {name: sp.csr_array(sp.hstack([X, np.full((600, 1), 0.1)])) for name, X in views.items()}  # no empty rows
-    single = cs.Consilience(4, n_jobs=1, random_state=0).fit(views)
-    several = cs.Consilience(4, n_jobs=n_jobs, random_state=0).fit(views)
+    single, several = fit(views, 4, n_jobs=1), fit(views, 4, n_jobs=4)
     assert np.array_equal(single.labels_, several.labels_)
     assert single.scores_["bits"].tolist() == several.scores_["bits"].tolist()
 
 
 def test_confidence_of_new_entities_is_that_of_entities_outside_a_sample():
     views, _ = make_vague_views(300, missing=0.1)
-    model = cs.Consilience(4, sample_size=120, random_state=0).fit(views)
+    model = fit(views, 4, sample_size=120)
     margins = model.predict_confidence(views)
     is_same = np.isclose(margins, model.confidence_)
     assert 150 <= is_same.sum() < 300  # entities of the sample are left out of what predicts them
@@ -718,7 +611,7 @@ def test_confidence_of_new_entities_is_that_of_entities_outside_a_sample():
 
 def test_entity_between_two_clusters_is_doubtful():
     views, y = make_clear_views()
-    model = cs.Consilience(3, random_state=0).fit(views[:150])
+    model = fit(views[:150])
     centers = {name: [np.asarray(views[name])[y == k].mean(axis=0) for k in (0, 1)] for name in views.names}
     between = {name: np.mean(pair, axis=0)[None] for name, pair in centers.items()}
     assert model.predict_confidence(between)[0] < model.predict_confidence(views[150:]).min()

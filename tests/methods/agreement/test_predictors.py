@@ -34,8 +34,7 @@ def predict_by_refitting(features, members, penalty):
     return scores
 
 
-@pytest.mark.parametrize("penalty", [0.05, 1.0, 30.0])
-@pytest.mark.parametrize(("n", "p"), [(40, 6), (15, 30), (3, 1)])
+@pytest.mark.parametrize(("n", "p", "penalty"), [(40, 6, 0.05), (15, 30, 0.05), (15, 30, 30.0), (3, 1, 1.0)])
 def test_ridge_equals_refitting_without_each_entity(n, p, penalty):
     features, _, members = random_problem(n, p)
     scores = LeaveOneOutRidge.fit(features, penalty).predict_left_out(members)

@@ -106,35 +106,6 @@ def choose_literally(total, labels, k, balance):
     return np.array(chosen)
 
 
-@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("open_labels", [0, 8])
-def test_rounds_equal_a_literal_transcription(open_labels, balance):
-    blocks, entities, labels = make_problem()
-    labels[:open_labels] = -1
-    ensemble = build(blocks, entities, 45, 3, balance)
-    assert len(set(range(45)) - set(np.concatenate(entities))) > 0  # entities without any view
-    rounds = refine_labels(ensemble, labels, 0.0)
-    total, _ = vote_literally(blocks, entities, labels, 3)
-    np.testing.assert_allclose(ensemble.vote(labels).total, total, atol=1e-4)
-    if open_labels:
-        labels = np.where(labels < 0, choose_literally(total, labels, 3, balance), labels)
-    for _ in range(4):
-        total, _ = vote_literally(blocks, entities, labels, 3)
-        chosen = choose_literally(total, labels, 3, balance)
-        while missing := {0, 1, 2} - set(chosen):  # clusters that would die keep their members
-            chosen = np.array([labels[i] if labels[i] in missing else chosen[i] for i in range(45)])
-        changed = np.mean(chosen != labels)
-        labels = chosen
-        _, bits = vote_literally(blocks, entities, labels, 3)
-        score = np.average([np.mean(view_bits) for view_bits in bits], weights=[len(rows) for rows in entities])
-        state = next(rounds)
-        assert np.array_equal(state.labels, labels)
-        assert state.changed == changed
-        assert state.score == pytest.approx(score, abs=1e-9)
-        assert state.settled == (changed == 0)
-        assert state.record == {"bits": state.score, "changed": state.changed}
-
-
 def put_back_literally(chosen, labels):
     """Return the chosen clusters, with members put back into clusters that would die."""
     while missing := {label for label in labels if label >= 0} - set(chosen):
@@ -142,30 +113,35 @@ def put_back_literally(chosen, labels):
     return chosen
 
 
-@pytest.mark.parametrize("open_labels", [0, 8])
-def test_rounds_with_further_knowledge_equal_a_literal_transcription(open_labels):
-    """Outliers, ignored views, drift and further votes, all at once."""
+@pytest.mark.parametrize(
+    ("balance", "open_labels", "is_informed"), [(0.0, 0, False), (1.0, 8, False), (0.5, 0, True), (0.5, 8, True)]
+)
+def test_rounds_equal_a_literal_transcription(balance, open_labels, is_informed):
+    """What is known are outliers, ignored views, drift and further votes, all at once."""
     blocks, entities, labels = make_problem()
+    assert len(set(range(45)) - set(np.concatenate(entities))) > 0  # entities without any view
     rng = np.random.default_rng(1)
-    ignored = [rng.random(len(rows)) < 0.3 for rows in entities]
-    is_outlier = rng.random(45) < 0.15
-    drift = np.where(rng.random(45) < 0.5, rng.integers(3, size=45), -1)
-    weights = rng.normal(scale=0.5, size=(45, 3))
+    share = 0.3 * is_informed
+    ignored = [rng.random(len(rows)) < share for rows in entities]
+    is_outlier = rng.random(45) < share / 2
+    drift = np.where(rng.random(45) < 0.5 * is_informed, rng.integers(3, size=45), -1)
+    weights = is_informed * rng.normal(scale=0.5, size=(45, 3))
     labels[:open_labels] = -1
 
     def count_further_votes(labels):
-        return weights * (labels >= 0).sum() / 45 + 0.2 * (labels[:, None] == np.arange(3))
+        return weights * (labels >= 0).sum() / 45 + 0.2 * is_informed * (labels[:, None] == np.arange(3))
 
-    ensemble = build(blocks, entities, 45, 3, 0.5, ignored)
+    ensemble = build(blocks, entities, 45, 3, balance, ignored)
     rounds = refine_labels(ensemble, labels, 0.0, is_outlier=is_outlier, drift=drift, further_votes=count_further_votes)
     labels = np.where(is_outlier, -1, labels)
+    total, _ = vote_literally(blocks, entities, labels, 3, ignored)
+    np.testing.assert_allclose(ensemble.vote(labels).total, total, atol=1e-4)
     if open_labels:
-        total, _ = vote_literally(blocks, entities, labels, 3, ignored)
-        labels = np.where((labels < 0) & ~is_outlier, choose_literally(total, labels, 3, 0.5), labels)
+        labels = np.where((labels < 0) & ~is_outlier, choose_literally(total, labels, 3, balance), labels)
     first_labels, n_kept = labels, 0
     for _ in range(4):
         total, _ = vote_literally(blocks, entities, labels, 3, ignored)
-        chosen = choose_literally(total + count_further_votes(labels), labels, 3, 0.5)
+        chosen = choose_literally(total + count_further_votes(labels), labels, 3, balance)
         for i in range(45):
             if is_outlier[i]:
                 chosen[i] = -1
@@ -180,7 +156,9 @@ def test_rounds_with_further_knowledge_equal_a_literal_transcription(open_labels
         assert state.changed == changed
         n_used = [(~mask).sum() for mask in ignored]
         assert state.score == pytest.approx(np.average([np.mean(b) for b in bits], weights=n_used), abs=1e-9)
-    assert n_kept > 0
+        assert state.settled == (changed == 0)
+        assert state.record == {"bits": state.score, "changed": state.changed}
+    assert (n_kept > 0) == is_informed
 
 
 @pytest.mark.parametrize("open_labels", [0, 12])
@@ -197,27 +175,6 @@ def test_labels_given_to_outliers_do_not_matter(open_labels):
     assert np.array_equal(results[0], results[2])
     assert (np.array(results)[..., is_outlier] == -1).all()
     assert (np.array(results)[..., ~is_outlier] >= 0).all()
-
-
-def test_further_votes_of_zeros_change_nothing():
-    blocks, entities, labels = make_problem()
-    ensemble = build(blocks, entities, 45, 3, 0.5)
-    constraints = cs.Constraints([(0, 1)], [(2, 3)])
-    plain = refine_labels(ensemble, labels, 0.0, constraints)
-    further = refine_labels(ensemble, labels, 0.0, constraints, further_votes=lambda _: np.zeros((45, 3)))
-    for _ in range(3):
-        first, second = next(plain), next(further)
-        assert np.array_equal(first.labels, second.labels)
-        assert np.array_equal(first.vote.total, second.vote.total)
-
-
-def test_large_further_votes_decide():
-    blocks, entities, labels = make_problem()
-    wanted = np.random.default_rng(0).integers(3, size=45)
-    rounds = refine_labels(
-        build(blocks, entities, 45, 3, 0.5), labels, 0.0, further_votes=lambda _: 100.0 * np.eye(3)[wanted]
-    )
-    assert np.array_equal(next(rounds).labels, wanted)
 
 
 def test_linked_entities_stay_together_if_only_one_would_have_moved_anyway():
@@ -266,7 +223,7 @@ def draw_state(seed):
     return ensemble, constraints, is_outlier, state
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_drift_is_what_the_next_round_would_change(seed):
     ensemble, constraints, is_outlier, state = draw_state(seed)
@@ -274,7 +231,7 @@ def test_drift_is_what_the_next_round_would_change(seed):
     assert np.array_equal(find_drift(ensemble, state, constraints), np.where(further == state.labels, -1, further))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_refinement_from_a_state_and_its_drift_changes_nothing(seed):
     """Without new knowledge, all that entities would do is drift; of cannot-links this is nearly always true."""
@@ -321,7 +278,7 @@ def test_chain_of_moves_loses_no_cluster():
     assert keep_clusters(np.array([0, 0, 2, 3, 3, 1]), labels, 4).tolist() == [0, 0, 2, 3, 3, 1]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_random_moves_lose_no_cluster_and_break_no_constraint(seed):
     rng = np.random.default_rng(seed)
     labels, chosen = rng.integers(8, size=20), rng.integers(8, size=20) * rng.integers(2, size=20)

@@ -1,5 +1,7 @@
 """The fitted estimator of clusters that warm refinement found, next to one that `fit` has fitted."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -73,8 +75,8 @@ def test_model_equals_that_of_a_fit_from_the_same_labels(data):
 
 
 def test_parameters_fit_again(data):
-    views, _ = data
-    _, model = refine_warmly(views, data[1])
+    views, y = data
+    _, model = refine_warmly(views, y)
     again = clone(model).fit(views)
     assert again.labels_.shape == (N,)
     assert model.get_params()["sample_size"] >= N
@@ -91,21 +93,32 @@ def test_few_entities_and_one_cluster():
 # with knowledge
 
 
-def test_labels_of_outliers_are_minus_1(data, knowledge, refined):
+def test_outliers_have_no_cluster_until_they_are_assigned(data, knowledge, refined):
+    _, y = data
     state, model = refined
     assert np.array_equal(model.labels_, state.labels)
     assert np.array_equal(model.labels_ == -1, knowledge.is_outlier)
     assert set(model.labels_.tolist()) == {-1, *range(K)}
+    assigned = deepcopy(model).assign_outliers().labels_
+    placed = ~knowledge.is_outlier
+    assert np.array_equal(assigned[placed], state.labels[placed])
+    assert np.array_equal(assigned[~placed], y[~placed])  # clear clusters, and not the largest
 
 
-def test_prediction_of_training_rows_is_their_label(data, knowledge, refined):
+def test_predictions_and_scores_of_training_rows(data, knowledge, refined):
     views, _ = data
     _, model = refined
-    predicted = model.predict(views)
-    assert predicted.min() >= 0
+    predicted, shares = model.predict(views), model.predict_proba(views)
     placed = ~knowledge.is_outlier
+    assert predicted.min() >= 0
     assert np.mean(predicted[placed] == model.labels_[placed]) > 0.95
-    np.testing.assert_array_equal(predicted, model.predict_proba(views).argmax(axis=1))
+    np.testing.assert_array_equal(predicted, shares.argmax(axis=1))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert ((model.confidence_ >= 0) & (model.confidence_ <= 1)).all()
+    assert np.isfinite(model.outlier_scores_).all()
+    assert np.isfinite(model.score_outliers(views)).all()
+    assert np.isfinite(model.score(views))
+    assert ((model.view_information_["share"] >= 0) & (model.view_information_["share"] <= 1 + 1e-9)).all()
 
 
 def test_view_labels_are_minus_1_where_the_view_is_missing_or_ignored(data, knowledge, refined):
@@ -115,16 +128,6 @@ def test_view_labels_are_minus_1_where_the_view_is_missing_or_ignored(data, know
         assert np.array_equal(model.view_labels_[name] >= 0, is_used)
     assert (model.view_labels_["view0"][knowledge.is_outlier] >= 0).any()  # views vote on outliers
     assert np.isfinite(np.asarray(model.agreement_)).all()
-
-
-def test_outliers_can_be_assigned(data, knowledge):
-    views, y = data
-    state, model = refine_warmly(views, y, knowledge)
-    model.assign_outliers()
-    assert model.labels_.min() == 0
-    placed = ~knowledge.is_outlier
-    assert np.array_equal(model.labels_[placed], state.labels[placed])
-    assert np.array_equal(model.labels_[~placed], y[~placed])  # clear clusters, and not the largest
 
 
 def test_views_learn_from_labelled_entities_for_which_they_are_not_ignored(data, knowledge, refined):
@@ -140,17 +143,6 @@ def test_views_learn_from_labelled_entities_for_which_they_are_not_ignored(data,
             assert np.array_equal(rule.coefficients, predictor.learn(members))
 
 
-def test_confidence_and_scores_are_numbers(data, refined):
-    views, _ = data
-    _, model = refined
-    assert ((model.confidence_ >= 0) & (model.confidence_ <= 1)).all()
-    assert np.isfinite(model.outlier_scores_).all()
-    assert np.isfinite(model.score_outliers(views)).all()
-    np.testing.assert_allclose(model.predict_proba(views).sum(axis=1), 1)
-    assert np.isfinite(model.score(views))
-    assert ((model.view_information_["share"] >= 0) & (model.view_information_["share"] <= 1 + 1e-9)).all()
-
-
 def test_information_of_a_view_is_that_of_the_entities_it_is_used_for(data, knowledge, refined):
     """The share cannot reach 1 for labels that the view says nothing of: these do not count."""
     views, _ = data
@@ -162,14 +154,6 @@ def test_information_of_a_view_is_that_of_the_entities_it_is_used_for(data, know
         joint = np.histogram2d(first, second, bins=np.arange(K + 1) - 0.5)[0] / labelled.sum()
         product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         assert bits == pytest.approx(np.sum(joint[joint > 0] * np.log2(joint[joint > 0] / product[joint > 0])))
-
-
-def test_labels_are_written_into_out_by_refined_model(data, refined):
-    views, _ = data
-    _, model = refined
-    out = np.full(N, -7, np.int16)
-    assert model.predict(views, out=out) is out
-    assert np.array_equal(out, model.predict(views))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -17,6 +17,8 @@ from consilience.families import Gaussian, Multinomial
 from consilience.methods.coem.algorithm import ViewPosterior, blend_posteriors, compute_posteriors
 from consilience.methods.coem.estimator import SCHEDULES
 from consilience.rows import ViewRows
+from equality import is_identical
+from pairs import cover_pairs
 
 pytestmark = pytest.mark.quick
 
@@ -26,10 +28,10 @@ def rounds(n, **options):
     return cs.CoEM(**{"n_clusters": 3, "eta": 1.0, "tol": 0, "patience": 10_000, "max_iter": n, **options})
 
 
-def fit_quietly(model, views):
+def fit_quietly(model, views, y=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(views)
+        return model.fit(views, y)
 
 
 def text(n_views, missing, seed=0, n=40):
@@ -62,32 +64,37 @@ def start_of(views, k=3, seed=1):
 MAKERS = {"multinomial": text, "gaussian": measurements}
 
 
-@pytest.mark.parametrize("priors", ["global", "view", "uniform"])
-@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (2, 0.4), (3, 0.0), (3, 0.4)])
-@pytest.mark.parametrize("family", MAKERS)
-def test_equals_the_paper_row_by_row(family, n_views, missing, eta, priors):
-    views = MAKERS[family](n_views, missing)
+@cover_pairs(
+    family=MAKERS,
+    shape=[(1, 0.0), (2, 0.0), (2, 0.4), (3, 0.0), (3, 0.4)],
+    eta=[0.0, 0.3, 1.0],
+    priors=["global", "view", "uniform"],
+    has_classes=[False, True],
+)
+def test_equals_the_paper_row_by_row(family, shape, eta, priors, has_classes):
+    """Entities of a known class have its posterior from the start on."""
+    views = MAKERS[family](*shape)
+    classes = np.where(np.arange(40) % 4, -1, np.arange(40) % 3) if has_classes else np.full(40, -1)
     start = start_of(views)
     families = {"multinomial": Multinomial(smoothing=0.3), "gaussian": Gaussian()}[family]
-    model = fit_quietly(rounds(4, families=families, eta=eta, priors=priors, init=start), views)
-    theta, alpha, posteriors, history = literal.co_em(
-        dense(views), views.present, [family] * n_views, list(start.values()), 3, [eta] * 4, priors, smoothing=0.3
+    model = fit_quietly(rounds(4, families=families, eta=eta, priors=priors, init=start), views, classes)
+    clamped = [np.where(classes[:, None] >= 0, np.eye(3)[classes], values) for values in start.values()]
+    names = [family] * len(clamped)
+    expected = literal.co_em(
+        dense(views), views.present, names, clamped, 3, [eta] * 4, priors, smoothing=0.3, fixed=classes
     )
-    assert_same(model, views, theta, alpha, posteriors, history)
+    assert_same(model, views, *expected)
 
 
-@pytest.mark.parametrize("eta", [0.5, 1.0])
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_random_responsibilities_equal_the_paper(missing, eta):
+def test_random_responsibilities_equal_the_paper():
     """All views start from one draw, from the flat Dirichlet distribution, in the order of the entities."""
-    views = text(3, missing)
+    views = text(3, 0.4)
     draws = np.random.default_rng(5).spawn(1)[0].standard_exponential((40, 3))
     start = draws / draws.sum(axis=1, keepdims=True)
-    options = {"families": Multinomial(smoothing=0.3), "eta": eta, "n_init": 1, "random_state": 5}
+    options = {"families": Multinomial(smoothing=0.3), "eta": 0.5, "n_init": 1, "random_state": 5}
     model = fit_quietly(rounds(4, init="random-responsibilities", **options), views)
     expected = literal.co_em(
-        dense(views), views.present, ["multinomial"] * 3, [start] * 3, 3, [eta] * 4, "global", smoothing=0.3
+        dense(views), views.present, ["multinomial"] * 3, [start] * 3, 3, [0.5] * 4, "global", smoothing=0.3
     )
     assert_same(model, views, *expected)
 
@@ -123,9 +130,8 @@ def assert_same(model, views, theta, alpha, posteriors, history):
             assert model.history_[f"log_likelihood_{name}"][t] == pytest.approx(value, rel=1e-10)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_equals_the_paper_with_one_family_per_view_and_annealing(missing):
-    views = make_mixed(3, missing)
+def test_equals_the_paper_with_one_family_per_view_and_annealing():
+    views = make_mixed(3, 0.4)
     start = start_of(views)
     etas = [1.0, 0.6, 0.2, 0.0]
     families = {"view0": Multinomial(smoothing=0.3), "view1": "gaussian", "view2": Multinomial(smoothing=0.3)}
@@ -158,18 +164,6 @@ def test_unsmoothed_multinomials_equal_the_paper_with_infinities():
     assert_same(model, views, theta, alpha, posteriors, history)
 
 
-def test_views_are_updated_sequentially():
-    """An E-step in all views followed by all M-steps is a different, worse algorithm."""
-    views = text(2, 0.0)
-    start = start_of(views)
-    arguments = (dense(views), views.present, ["multinomial"] * 2, list(start.values()), 3, [1.0] * 4, "uniform", 0.3)
-    sequential, parallel = (literal.co_em(*arguments, parallel=flag)[0] for flag in (False, True))
-    model = fit_quietly(rounds(4, families=Multinomial(smoothing=0.3), priors="uniform", init=start), views)
-    result = model.params_["view1"]["probabilities"]
-    np.testing.assert_allclose(result, sequential[1], rtol=1e-7)
-    assert np.abs(result - parallel[1]).max() > 1e-3
-
-
 @pytest.mark.parametrize(
     ("kind", "family"),
     [("full", "gaussian-full"), ("tied", "gaussian-tied"), ("diag", "gaussian"), ("spherical", "gaussian-spherical")],
@@ -195,21 +189,6 @@ def test_one_view_equals_scikit_learn(kind, family):
     assert np.array_equal(model.labels_, reference.predict(X))
 
 
-def test_likelihood_rises_on_one_view():
-    X = measurements(1, 0.0, n=120)["view0"]
-    model = fit_quietly(rounds(30, families="gaussian", init=start_of(cs.Views([X]))), X)
-    assert np.all(np.diff(model.history_["log_likelihood_view0"]) > -1e-9)
-
-
-def test_eta_zero_is_plain_em_in_each_view():
-    views = measurements(2, 0.0)
-    start = start_of(views)
-    together = fit_quietly(rounds(5, families="gaussian", eta=0.0, priors="view", init=start), views)
-    for name in views.names:
-        alone = fit_quietly(rounds(5, families="gaussian", init=start[name]), views[name])
-        np.testing.assert_allclose(together.params_[name]["means"], alone.params_["view0"]["means"], rtol=1e-9)
-
-
 def test_multinomial_2004_equals_the_paper():
     """Table 1 of 2004: M-step in a view on the posteriors of the other, then E-step in it, from view 2 alone."""
     views = text(2, 0.0)
@@ -232,7 +211,7 @@ def test_multinomial_2004_equals_the_paper():
     assert np.array_equal(model.labels_, (posterior(0) + posterior(1)).argmax(axis=1))  # Eq 7
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), eta=st.floats(0, 1), family=st.sampled_from(sorted(MAKERS)))
 def test_m_step_never_lowers_the_criterion(seed, eta, family):
     """Theorem 1: at fixed blended posteriors a view's M-step maximizes its share of Q^MV (Eq 12)."""
@@ -259,6 +238,7 @@ def test_m_step_never_lowers_the_criterion(seed, eta, family):
 def test_joint_assignment_is_equation_19():
     views = text(3, 0.4)
     model = fit_quietly(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
+    probabilities, scores = model.predict_proba(views), model.score_samples(views)
     for i in range(len(views)):
         log_joint = np.log(model.cluster_weights_)
         for v, name in enumerate(views.names):
@@ -268,10 +248,9 @@ def test_joint_assignment_is_equation_19():
                     literal.multinomial_log_prob(row, t) for t in model.params_[name]["probabilities"]
                 ]
         assert model.labels_[i] == np.argmax(log_joint)
-        np.testing.assert_allclose(
-            model.predict_proba(views)[i], np.exp(log_joint - np.logaddexp.reduce(log_joint)), atol=1e-10
-        )
-        assert model.score_samples(views)[i] == pytest.approx(np.logaddexp.reduce(log_joint))
+        evidence = np.logaddexp.reduce(log_joint)
+        np.testing.assert_allclose(probabilities[i], np.exp(log_joint - evidence), atol=1e-10)
+        assert scores[i] == pytest.approx(evidence)
 
 
 def test_average_assignment_is_the_mean_posterior():
@@ -296,34 +275,23 @@ def test_parameters_as_init_continue_a_run(priors):
     views = make_mixed(3, 0.3)
     straight = fit_quietly(rounds(9, priors=priors, init=start_of(views)), views)
     half = fit_quietly(rounds(4, priors=priors, init=start_of(views)), views)
-    rest = fit_quietly(rounds(5, priors=priors, init=half.params_), views)
+    rest = fit_quietly(rounds(5, priors=priors, init=half.params_, random_state=1), views)
     assert np.array_equal(straight.labels_, rest.labels_)
     for name in views.names:
         np.testing.assert_allclose(rest.responsibilities_[name], straight.responsibilities_[name], atol=1e-12)
 
 
-@pytest.mark.parametrize("form", ["labels", "responsibilities for all", "responsibilities by view", "parameters"])
-def test_init_is_repeatable_to_the_bit(form):
+def test_labels_as_init_equal_hard_responsibilities_whatever_the_seed():
     views = make_mixed(3, 0.3)
     labels = np.random.default_rng(0).integers(3, size=40)
-    init = {
-        "labels": labels,
-        "responsibilities for all": np.eye(3)[labels],
-        "responsibilities by view": start_of(views),
-        "parameters": fit_quietly(rounds(1, init=labels), views).params_,
-    }[form]
-    reference, two = (fit_quietly(rounds(5, init=init, random_state=seed), views) for seed in (0, 1))
-    for name in views.names:
-        assert np.array_equal(reference.responsibilities_[name], two.responsibilities_[name])
-    assert reference.cost_ == two.cost_
-
-
-def test_labels_as_init_equal_hard_responsibilities():
-    views = make_mixed(2, 0.0)
-    labels = np.random.default_rng(0).integers(3, size=40)
-    by_labels = fit_quietly(rounds(3, init=labels), views)
-    by_matrix = fit_quietly(rounds(3, init={name: np.eye(3)[labels] for name in views.names}), views)
-    assert by_labels.cost_ == by_matrix.cost_
+    matrix = np.eye(3)[labels]
+    models = [
+        fit_quietly(rounds(5, init=init, random_state=seed), views)
+        for seed, init in enumerate([labels, matrix, dict.fromkeys(views.names, matrix)])
+    ]
+    for other in models[1:]:
+        assert is_identical(other.responsibilities_, models[0].responsibilities_)
+        assert other.cost_ == models[0].cost_
 
 
 def test_multinomial_centers_as_init_are_its_parameters():
@@ -361,15 +329,6 @@ def test_steps_of_the_schedules():
     falling = np.array(cs.CoEM(eta=0.8, anneal="geometric")._make_etas())
     assert np.allclose(falling[1:-1] / falling[:-2], falling[1] / falling[0])
     assert falling[-1] == 0
-
-
-def test_likelihoods_rise_after_annealing():
-    views = measurements(2, 0.0, n=150)
-    model = fit_quietly(rounds(60, anneal="linear", priors="view", init=start_of(views)), views)
-    plain = model.history_["eta"] == 0
-    assert plain.sum() > 20
-    for name in views.names:
-        assert np.all(np.diff(model.history_[f"log_likelihood_{name}"][plain]) > -1e-9)
 
 
 def test_blending_leaves_out_missing_views():

@@ -1,11 +1,11 @@
-"""Halves of the entities: groups of identical entities, and starts that a half may have."""
+"""Halves of the entities: groups of identical entities."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import consilience as cs
-from consilience.methods.common.halves import group_identical, reset_start, split_entities
+from consilience.methods.common.halves import group_identical, split_entities
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.coo_array])
@@ -34,11 +34,3 @@ def test_groups_are_not_divided():
     assert len(first) == len(second) == 30
     assert sorted([*first, *second]) == rows.tolist()
     assert not set(groups[first - 100]) & set(groups[second - 100])
-
-
-@pytest.mark.parametrize("init", [np.arange(6) % 2, {"a": np.ones((6, 2)) / 2}, {"a": np.zeros((2, 3))}])
-def test_only_names_of_starts_are_kept(init):
-    model = cs.MultiViewKMeans(2, init=init)
-    assert reset_start(model).init == cs.MultiViewKMeans().init
-    assert model.init is init
-    assert reset_start(cs.MultiViewKMeans(2, init="random")).init == "random"

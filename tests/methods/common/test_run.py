@@ -27,44 +27,34 @@ def ignore_report(*_):
     return None
 
 
-def test_stops_when_no_view_improves_within_patience():
-    rounds = [(10, 10), (9, 11), (9, 9), (9.5, 9.5), (9, 9), (9, 9), (1, 1)]
-    done = run(script(*rounds), max_iter=99, tol=0, patience=3, report=ignore_report)
-    assert (done.n_iter, done.converged) == (6, True)  # b's last minimum is in round 3
+@pytest.mark.parametrize(
+    ("rounds", "options", "n_iter"),
+    [
+        # no view improves within patience: the last minimum of the second is in round 3
+        ([(10, 10), (9, 11), (9, 9), (9.5, 9.5), (9, 9), (9, 9), (1, 1)], {"patience": 3}, 6),
+        # one view improves
+        ([(10, 10), *((10, 10 - i) for i in range(1, 9)), (10, 2), (10, 2)], {"patience": 2}, 11),
+        # round 2 is no new minimum by 1%, round 3 is, rounds 4 and 5 are not
+        ([(100, 100), (99.5, 99.5), (98.9, 98.9), (98.5, 98.5), (98.4, 98.4)], {"tol": 0.01, "patience": 2}, 5),
+        # negative and infinite costs
+        ([(-1, -1), (-2, -2), (-2, -2)], {"tol": 1e-3, "patience": 1}, 3),
+        ([(np.inf, np.inf), (5, 5), (5, 5)], {"tol": 0.1, "patience": 1}, 3),
+    ],
+)
+def test_run_ends_when_no_view_improves_by_tol_within_patience(rounds, options, n_iter):
+    done = run(script(*rounds), report=ignore_report, **{"max_iter": 99, "tol": 0, **options})
+    assert (done.n_iter, done.converged) == (n_iter, True)
 
 
-def test_run_continues_while_one_view_improves():
-    rounds = [(10, 10), *((10, 10 - i) for i in range(1, 9)), (10, 2), (10, 2)]
-    done = run(script(*rounds), max_iter=99, tol=0, patience=2, report=ignore_report)
-    assert done.n_iter == 11
-
-
-def test_tol_is_relative_to_the_best():
-    rounds = [(100, 100), (99.5, 99.5), (98.9, 98.9), (98.5, 98.5), (98.4, 98.4)]
-    done = run(script(*rounds), max_iter=99, tol=0.01, patience=2, report=ignore_report)
-    assert done.n_iter == 5  # round 2 is no new minimum by 1%, round 3 is, rounds 4 and 5 are not
-
-
-def test_negative_costs():
-    done = run(script((-1, -1), (-2, -2), (-2, -2)), max_iter=99, tol=1e-3, patience=1, report=ignore_report)
-    assert done.n_iter == 3
-
-
-def test_infinite_cost_can_be_improved():
-    infinite = float("inf")
-    done = run(script((infinite, infinite), (5, 5), (5, 5)), max_iter=99, tol=0.1, patience=1, report=ignore_report)
-    assert done.n_iter == 3
+def test_max_iter_is_not_convergence():
+    done = run(script((3, 3), (2, 2), (1, 1)), max_iter=2, tol=0, patience=9, report=ignore_report)
+    assert (done.n_iter, done.converged) == (2, False)
 
 
 def test_settled_ends_at_once():
     states = iter([Scripted({"a": 3}), Scripted({"a": 2}, settled=True), Scripted({"a": 1})])
     done = run(states, max_iter=99, tol=0, patience=99, report=ignore_report)
     assert (done.n_iter, done.converged, done.state.costs) == (2, True, {"a": 2})
-
-
-def test_max_iter_is_not_convergence():
-    done = run(script((3, 3), (2, 2), (1, 1)), max_iter=2, tol=0, patience=9, report=ignore_report)
-    assert (done.n_iter, done.converged) == (2, False)
 
 
 def test_history_and_report_have_one_record_per_round():

@@ -1,7 +1,6 @@
 """Stepwise EM: a step without memory is a round, and streams equal literal averages."""
 
 import warnings
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,18 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 import consilience as cs
 import literal
 from consilience.datasets import make_gaussian_views, make_text_views
-from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.families import Gaussian, Multinomial
 from consilience.methods.coem.algorithm import Model, co_em, run_e_step
 from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.stream import co_em_step, remember_sums
-from consilience.methods.common.shards import prepare_kmeans
-from consilience.methods.common.statistics import NO_LABEL
 from consilience.methods.common.stream import average_memory, count_present, map_leaves
-from consilience.methods.kmeans.algorithm import multi_view_kmeans
-from consilience.methods.kmeans.combine import collect_consensus
-from consilience.methods.kmeans.stream import kmeans_step, remember_clusters
+from pairs import cover_pairs
 
 K = 3
 FAMILIES = {"gaussian": Gaussian(), "multinomial": Multinomial(smoothing=0.3)}
@@ -52,9 +46,7 @@ def forget(memories):
     return map_leaves(lambda value: value * 0, memories)
 
 
-@pytest.mark.parametrize("priors", PRIORS)
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("family", FAMILIES)
+@cover_pairs(family=FAMILIES, missing=[0.0, 0.3], priors=PRIORS)
 def test_co_em_step_without_memory_is_a_round(family, missing, priors):
     views = MAKERS[family](missing)
     before = fit_quietly(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
@@ -71,21 +63,6 @@ def test_co_em_step_without_memory_is_a_round(family, missing, priors):
         for key, expected in whole.model.params[name].items():
             np.testing.assert_allclose(state.model.params[name][key], expected, rtol=1e-9)
     assert {name: memory["n_entities"] for name, memory in after.items()} == count_present(shards)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
-def test_kmeans_step_without_memory_is_a_round(divergence, missing):
-    views = numbers(missing)
-    shards = prepare_kmeans(views, divergence)
-    y = np.random.default_rng(0).integers(0, K, len(views))
-    first, second = islice(multi_view_kmeans(shards.with_labels(y), divergence, K), 2)
-    agreed = shards.total(collect_consensus, first.centers, views.names).by_view
-    memories = forget(remember_clusters(shards, agreed, agreed))
-    state, _ = kmeans_step(shards.with_labels(np.full(len(views), NO_LABEL)), first.centers, memories)
-    assert state.record == pytest.approx(second.record, rel=1e-9)
-    for name in views.names:
-        np.testing.assert_allclose(state.centers.values[name], second.centers.values[name], rtol=1e-9, atol=1e-12)
 
 
 def test_weights_of_batches_follow_the_literature():
@@ -142,9 +119,8 @@ def literal_stream(batches, thetas, alpha, eta, smoothing):
     return thetas, alpha, S
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_co_em_stream_equals_literal_averages(missing):
-    views = text(missing)
+def test_co_em_stream_equals_literal_averages():
+    views = text(0.3)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
     model = fit_quietly(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
     thetas = [values["probabilities"] for values in model.params_.values()]
@@ -209,10 +185,9 @@ def literal_kmeans_stream(batches, centres, geometry):
     return centres, consensus
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("estimator", [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans])
-def test_kmeans_stream_equals_literal_averages(estimator, missing):
-    views = numbers(missing)
+def test_kmeans_stream_equals_literal_averages(estimator):
+    views = numbers(0.3)
     cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
     model = fit_quietly(estimator(K), views[cuts[0]])
     centres = [list(values) for values in model.view_centers_.values()]

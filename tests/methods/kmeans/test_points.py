@@ -16,9 +16,10 @@ def draw_points(n=400, n_columns=5, seed=0):
     return rng.standard_normal((6, n_columns))[rng.integers(6, size=n)] + 0.4 * rng.standard_normal((n, n_columns))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("init", ["k-means++", "random"])
-@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize(
+    ("dtype", "init", "offset"),
+    [(np.float64, "k-means++", 0.0), (np.float64, "random", 1000.0), (np.float32, "k-means++", 1000.0)],
+)
 def test_cost_is_that_of_scikit_learn(dtype, init, offset):
     X = (draw_points() + offset).astype(dtype)
     clusters = cluster_points(X, 6, **OPTIONS | {"init": init})

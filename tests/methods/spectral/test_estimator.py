@@ -1,6 +1,5 @@
 """Co-trained spectral clustering as an estimator."""
 
-import pickle
 import re
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, pairwise
-from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
 from consilience.affinities import (
@@ -17,7 +15,6 @@ from consilience.affinities import (
     Cosine,
     Gaussian,
     HistogramIntersection,
-    KernelAffinity,
     Landmarks,
     Linear,
     NearestNeighbors,
@@ -26,6 +23,7 @@ from consilience.affinities import (
 )
 from consilience.arrays import normalize_rows
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
+from stores import store_in_files
 
 
 def some_views(missing=0.0, separation=6, n=200, seed=0):
@@ -42,8 +40,9 @@ def same_clusters(first, second):
     return adjusted_rand_score(first, second) == 1.0
 
 
-@pytest.mark.parametrize("n_iter", [0, 2])
-@pytest.mark.parametrize("affinity", ["auto", "gaussian", "nystroem", "landmarks", "nearest-neighbors"])
+@pytest.mark.parametrize(
+    ("affinity", "n_iter"), [("auto", 0), ("gaussian", 2), ("nystroem", 0), ("landmarks", 2), ("nearest-neighbors", 2)]
+)
 def test_finds_clear_clusters(affinity, n_iter):
     views, y = some_views(separation=15)
     model = fit_model(views, affinity=affinity, n_iter=n_iter)
@@ -57,26 +56,22 @@ def test_finds_clear_clusters(affinity, n_iter):
     assert same_clusters(y, model.predict(views))
 
 
-def make_round(model, i):
-    """Return the embedding that is clustered after round i, and that of each view, with rows of unit length."""
-    views = [normalize_rows(view.U[:, : model.n_clusters]) for view in model._joint_embedding.rounds[i]]
-    return np.hstack(views), views
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
-def test_compactness_stops_after_the_most_compact_round(affinity, seed):
+@pytest.mark.parametrize(
+    ("affinity", "seed", "embedding"), [("gaussian", 0, "concat"), ("gaussian", 1, "view1"), ("auto", 2, "concat")]
+)
+def test_compactness_stops_after_the_most_compact_round(affinity, seed, embedding):
     views, _ = some_views(separation=2, seed=seed)
-    model = fit_model(views, affinity=affinity, n_iter="compactness")
+    model = fit_model(views, affinity=affinity, embedding=embedding, n_iter="compactness")
     compactness = model.history_["compactness"]
     assert model.n_iter_ == np.argmax(compactness)
     assert np.all(np.diff(compactness[: model.n_iter_ + 1]) > 0)
     assert len(compactness) == min(model.n_iter_ + 2, 11)
-    fixed = fit_model(views, affinity=affinity, n_iter=model.n_iter_)
+    fixed = fit_model(views, affinity=affinity, embedding=embedding, n_iter=model.n_iter_)
     assert np.array_equal(model.labels_, fixed.labels_)
     assert np.array_equal(model.predict(views), fixed.predict(views))
     np.testing.assert_allclose(model.history_["alignment"][: model.n_iter_ + 1], fixed.history_["alignment"])
-    E, _ = make_round(model, model.n_iter_)
+    clustered = fixed.embeddings_ if embedding == "concat" else {embedding: fixed.embeddings_[embedding]}
+    E = np.hstack([normalize_rows(U) for U in clustered.values()])
     spread = np.sum((E - E.mean(axis=0)) ** 2)
     assert compactness[model.n_iter_] == pytest.approx(1 - model.cost_ / spread)
 
@@ -87,58 +82,31 @@ def test_compactness_has_a_largest_number_of_rounds(monkeypatch):
     model = fit_model(some_views()[0], n_iter="compactness")
     assert model.n_iter_ == 10
     assert model.history_.n_rows == 11
+    assert fit_model(some_views()[0][["view0"]], n_iter="compactness").n_iter_ == 0
 
 
-def test_compactness_of_the_clustered_view():
-    views, _ = some_views(separation=2)
-    model = fit_model(views, n_iter="compactness", embedding="view1")
-    _, parts = make_round(model, model.n_iter_)
-    spread = np.sum((parts[1] - parts[1].mean(axis=0)) ** 2)
-    assert model.history_["compactness"][model.n_iter_] == pytest.approx(1 - model.cost_ / spread)
-
-
-def test_compactness_of_one_view_needs_no_round():
-    model = fit_model(some_views()[0][["view0"]], n_iter="compactness")
-    assert model.n_iter_ == 0
-    assert model.labels_per_round_.shape == (1, 200)
-
-
-@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster-qr"])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_clusters_per_round(missing, assign_labels):
+@pytest.mark.parametrize(("missing", "assign_labels"), [(0.3, "kmeans"), (0.0, "cluster-qr")])
+def test_clusters_per_round(missing, assign_labels, tmp_path):
+    """They are those of the last fit, and computed when they are first read, also of a saved model."""
     views, _ = some_views(missing, separation=2)
-    model = fit_model(views, affinity="gaussian", n_iter=3, assign_labels=assign_labels)
-    assert model.labels_per_round_.shape == (4, 200)
+    model = cs.CoTrainedSpectral(4, affinity="gaussian", n_iter=1, assign_labels=assign_labels, random_state=0)
+    with pytest.raises(AttributeError, match="instance is not fitted yet"):
+        _ = model.labels_per_round_
+    assert len(model.fit(views[:150]).labels_per_round_) == len(model.view_labels_per_round_["view0"]) == 2
+    model.set_params(n_iter=2).fit(views)
+    cs.save(model, tmp_path / "unread")
+    assert model.labels_per_round_.shape == model.view_labels_per_round_["view1"].shape == (3, 200)
+    cs.save(model, tmp_path / "read")
+    for name in ("unread", "read"):
+        loaded = cs.load(tmp_path / name)
+        assert np.array_equal(loaded.labels_per_round_, model.labels_per_round_)
+        assert np.array_equal(loaded.view_labels_per_round_["view1"], model.view_labels_per_round_["view1"])
     for i, labels in enumerate(model.labels_per_round_):
         earlier = fit_model(views, affinity="gaussian", n_iter=i, assign_labels=assign_labels)
         assert np.array_equal(labels, earlier.labels_)
         for v, (name, view_labels) in enumerate(model.view_labels_per_round_.items()):
             alone = fit_model(views, affinity="gaussian", n_iter=i, embedding=name, assign_labels=assign_labels)
             assert np.array_equal(view_labels[i], np.where(views.present[:, v], alone.labels_, -1))
-
-
-def test_clusters_per_round_are_those_of_the_last_fit():
-    views, _ = some_views(separation=2)
-    model = fit_model(views, n_iter=1)
-    with pytest.raises(AttributeError, match="instance is not fitted yet"):
-        _ = cs.CoTrainedSpectral(4).labels_per_round_
-    assert len(model.labels_per_round_) == len(model.view_labels_per_round_["view0"]) == 2
-    model.set_params(n_iter=2).fit(views[:150])
-    assert model.labels_per_round_.shape == model.view_labels_per_round_["view0"].shape == (3, 150)
-    assert np.array_equal(model.labels_per_round_[-1], model.labels_)
-
-
-@pytest.mark.parametrize("is_computed", [False, True])
-def test_saved_model_has_the_clusters_per_round(is_computed, tmp_path):
-    model = fit_model(some_views(separation=2)[0], n_iter=2)
-    expected = fit_model(some_views(separation=2)[0], n_iter=2)
-    if is_computed:
-        assert model.labels_per_round_.shape == (3, 200)
-        assert list(model.view_labels_per_round_) == ["view0", "view1", "view2"]
-    cs.save(model, tmp_path / "model.consilience")
-    loaded = cs.load(tmp_path / "model.consilience")
-    assert np.array_equal(loaded.labels_per_round_, expected.labels_per_round_)
-    assert np.array_equal(loaded.view_labels_per_round_["view1"], expected.view_labels_per_round_["view1"])
 
 
 def test_outliers_have_a_cluster_in_every_round():
@@ -149,14 +117,15 @@ def test_outliers_have_a_cluster_in_every_round():
     assert np.array_equal(model.labels_per_round_[-1][~is_outlier], model.labels_[~is_outlier])
 
 
-@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors", "landmarks", "nystroem"])
-@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("affinity", "missing"), [("gaussian", 0.4), ("nearest-neighbors", 0.4), ("landmarks", 0.0), ("nystroem", 0.4)]
+)
 def test_predict_repeats_the_labels(affinity, missing):
     views, _ = some_views(missing, separation=3)
     model = fit_model(views, affinity=affinity, n_iter=2)
     assert np.array_equal(model.predict(views), model.labels_)
     assert np.array_equal(model.predict(views[60:90]), model.labels_[60:90])
-    assert np.array_equal(model.fit_predict(views), model.labels_)
+    assert model.predict(views[:0]).shape == (0,)
 
 
 def test_one_view_is_ordinary_spectral_clustering():
@@ -239,37 +208,16 @@ def test_result_does_not_depend_on_threads(tune):
     tune("methods.spectral.algorithm", search_block=500)
     views, _ = some_views(0.2, separation=2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):
-        first, *others = (fit_model(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
-        for other in others:
-            assert np.array_equal(first.labels_, other.labels_)
-            assert all(np.array_equal(first.embeddings_[v], other.embeddings_[v]) for v in views.names)
-
-
-def test_permuted_rows_and_reordered_views():
-    views, _ = some_views(0.2, separation=3)
-    order = np.random.default_rng(0).permutation(len(views))
-    straight = fit_model(views, n_iter=1)
-    assert adjusted_rand_score(straight.labels_[order], fit_model(views[order], n_iter=1).labels_) > 0.98
-    turned = fit_model(views[["view2", "view0", "view1"]], n_iter=1)
-    assert adjusted_rand_score(straight.labels_, turned.labels_) > 0.98
+        first, other = (fit_model(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 3))
+        assert np.array_equal(first.labels_, other.labels_)
+        assert all(np.array_equal(first.embeddings_[v], other.embeddings_[v]) for v in views.names)
 
 
 @pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
 def test_float32_gives_similar_clusters(affinity):
     views, _ = some_views(separation=4)
-    single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
-    assert (
-        adjusted_rand_score(fit_model(views, affinity=affinity).labels_, fit_model(single, affinity=affinity).labels_)
-        > 0.98
-    )
-
-
-def test_array_libraries_give_equal_labels(to_kind):
-    views, _ = some_views(separation=4)
-    kind = [to_kind(np.array(X)) for _, X in views.items()]
-    plain, other = fit_model(views, affinity="gaussian", n_iter=1), fit_model(kind, affinity="gaussian", n_iter=1)
-    assert np.array_equal(plain.labels_, other.labels_)
-    assert np.array_equal(other.predict(kind), other.labels_)
+    double, single = (fit_model(data, affinity=affinity) for data in (views, views.map(np.float32)))
+    assert adjusted_rand_score(double.labels_, single.labels_) > 0.98
 
 
 def test_sparse_text():
@@ -280,26 +228,20 @@ def test_sparse_text():
     assert np.array_equal(model.predict(views[:50]), model.labels_[:50])
 
 
-@pytest.mark.parametrize("missing", [0.1, 0.3, 0.5])
-def test_missing_views(missing):
-    views, y = some_views(missing, separation=8)
+def test_missing_views():
+    """The values of their rows do not matter."""
+    views, y = some_views(0.5, separation=8)
     model = fit_model(views, n_iter=1)
     assert normalized_mutual_info_score(y, model.labels_) > 0.9
     for v, labels in enumerate(model.view_labels_.values()):
         assert np.array_equal(labels >= 0, views.present[:, v])
-
-
-def test_values_of_missing_rows_are_ignored():
-    views, _ = some_views(0.3, separation=3)
     other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
-    assert np.array_equal(fit_model(views).labels_, fit_model(other).labels_)
+    assert np.array_equal(fit_model(other, n_iter=1).labels_, model.labels_)
 
 
 def test_new_entities_with_any_of_the_views():
     views, y = some_views(separation=12)
     model = fit_model(views[:150])
-    for subset in (["view0"], ["view1", "view2"], ["view2", "view0"]):
-        assert same_clusters(y[150:], model.predict(views[150:][subset]))
     mixed = cs.Views(
         dict(views[150:].items()),
         present=np.random.default_rng(0).permuted(np.tile([True, False, True], (50, 1)), axis=1),
@@ -346,19 +288,16 @@ def test_affinities_per_view():
     assert model.affinities_["view2"] == NearestNeighbors(14, "euclidean")
 
 
-def test_auto_uses_approximate_neighbors_of_many_entities(tune):
+def test_auto_depends_on_the_number_of_entities_and_clusters(tune):
     views, _ = some_views()
+    assert fit_model(views, 20).affinities_["view0"].n_neighbors == 5
     tune("affinities.choose", exact_up_to=100)
-    model = fit_model(views)
-    assert all(affinity == NearestNeighbors(14, "euclidean", True) for affinity in model.affinities_.values())
+    assert set(fit_model(views).affinities_.values()) == {NearestNeighbors(14, "euclidean", True)}
 
 
 def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch, tune):
     views, _ = some_views()
-    stored = {}
-    for name, X in views.items():
-        np.save(tmp_path / f"{name}.npy", X)
-        stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    stored = store_in_files(tmp_path, dict(views.items()))
     assert fit_model(stored).affinities_ == fit_model(views).affinities_
     tune("affinities.choose", read_up_to=100)
     monkeypatch.setattr("consilience.methods.common.input_checks.read_whole", None)
@@ -373,18 +312,18 @@ def test_auto_leaves_many_rows_on_disk_with_a_warning(tmp_path, monkeypatch, tun
 KERNELS = Gaussian(), Gaussian("local"), Linear(), Polynomial(), Cosine(), ChiSquared(0.01), HistogramIntersection()
 
 
-@pytest.mark.parametrize("affinity", ["landmarks", *(Nystroem(kernel, 50) for kernel in KERNELS)])
-@pytest.mark.parametrize("parts", [("data", "indices", "indptr"), ("dense",)])
-def test_approximations_read_rows_on_disk(tmp_path, affinity, parts):
+@pytest.mark.parametrize(
+    ("affinity", "make"),
+    [
+        ("landmarks", sp.csr_array.toarray),
+        ("landmarks", sp.csr_array),
+        (Nystroem(Gaussian(), 50), sp.csr_array.toarray),
+        *((Nystroem(kernel, 50), sp.csr_array) for kernel in KERNELS),
+    ],
+)
+def test_approximations_read_rows_on_disk(tmp_path, affinity, make):
     views, _ = make_text_views(n_samples=200, n_clusters=4, random_state=0)
-    stored = {}
-    for name, X in views.items():
-        arrays = []
-        for part in parts:
-            path = tmp_path / f"{name}-{part}.npy"
-            np.save(path, X.toarray() if part == "dense" else getattr(X, part))
-            arrays.append(np.load(path, mmap_mode="r"))
-        stored[name] = arrays[0] if parts == ("dense",) else sp.csr_array(tuple(arrays), shape=X.shape)
+    stored = store_in_files(tmp_path, {name: make(sp.csr_array(X)) for name, X in views.items()})
     model, expected = (fit_model(rows, affinity=affinity) for rows in (stored, views))
     assert same_clusters(model.labels_, expected.labels_)
 
@@ -406,20 +345,6 @@ def test_affinity_of_users_may_be_resolved_by_rows_alone():
     views, _ = some_views()
     model = fit_model(views, affinity=NeighborsByRows())
     assert set(model.affinities_.values()) == {NearestNeighbors(10, "euclidean")}
-
-
-def test_small_clusters_have_few_neighbors():
-    views, _ = some_views()
-    assert fit_model(views, 20).affinities_["view0"].n_neighbors == 5
-
-
-def test_survives_pickling(tmp_path):
-    views, _ = some_views(0.2)
-    for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem", "chi2"):
-        data = views.map(lambda X: np.abs(X)) if affinity == "chi2" else views
-        model = fit_model(data, affinity=affinity)
-        again = pickle.loads(pickle.dumps(model))
-        assert np.array_equal(again.predict(data[:40]), model.predict(data[:40]))
 
 
 def test_verbose_output(capfd):
@@ -451,17 +376,11 @@ def test_interrupt_leaves_the_model_unchanged(monkeypatch):
     [
         ({"embedding": "view7"}, "embedding='view7' is not a view: give 'concat' or one of 'view0', 'view1', 'view2'"),
         ({"affinity": "sausage"}, "The 'affinity' parameter of CoTrainedSpectral must be"),
-        (
-            {"affinity": {"view0": "sausage", "view1": "auto", "view2": "auto"}},
-            "view 'view0': no affinity 'sausage'; choose",
-        ),
+        ({"affinity": ["sausage", "auto", "auto"]}, "view 'view0': no affinity 'sausage'; choose"),
         ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
         ({"affinity": "gaussian", "bandwidth": "mean"}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),
         ({"bandwidth": "median"}, "view 'view0': affinity='auto' does not use bandwidth; the options"),
-        (
-            {"affinity": "gaussian", "bandwidth": {"view0": 1.0, "view1": 0, "view2": 1.0}},
-            "view 'view1': bandwidth=0 must be a number",
-        ),
+        ({"affinity": "gaussian", "bandwidth": [1.0, 0, 1.0]}, "view 'view1': bandwidth=0 must be a number"),
         ({"affinity": Gaussian(1.0), "bandwidth": 2.0}, r"view 'view0': affinity=Gaussian\(.*\) has its own"),
         ({"affinity": {"view0": "auto", "view1": None, "view2": "auto"}}, "view 'view1': affinity=None is neither"),
         ({"affinity": Gaussian}, "view 'view0': affinity=<class .* is neither a name nor an affinity: give an object"),
@@ -470,14 +389,8 @@ def test_interrupt_leaves_the_model_unchanged(monkeypatch):
         ({"n_iter": "some"}, "The 'n_iter' parameter of CoTrainedSpectral must be"),
         ({"n_projections": 0}, "The 'n_projections' parameter of CoTrainedSpectral must be"),
         ({"assign_labels": "magic"}, "The 'assign_labels' parameter of CoTrainedSpectral must be"),
-        (
-            {"affinity": "precomputed"},
-            r"view 'view0': affinity='precomputed' needs a square matrix .* got shape \(200, 4\)",
-        ),
-        (
-            {"affinity": "chi2"},
-            "view 'view0': ChiSquared compares counts or histograms, and there are negative numbers",
-        ),
+        ({"affinity": "precomputed"}, r"'view0': affinity='precomputed' needs a square matrix .* got shape \(200, 4\)"),
+        ({"affinity": "chi2"}, "view 'view0': ChiSquared compares counts or histograms, and there are negative"),
     ],
 )
 def test_invalid_options_are_refused(options, message):
@@ -505,16 +418,6 @@ def test_constant_view_is_refused():
                 fit_model({"a": views["view0"], "b": constant}, affinity=affinity)
 
 
-def test_more_components_than_clusters_warn():
-    views, _ = some_views()
-    with pytest.warns(
-        UserWarning, match=r"view 'view0' has a similarity graph of more connected components than n_clusters=2"
-    ):
-        model = fit_model(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
-    assert np.isfinite(model.embeddings_["view0"]).all()
-    assert set(model.labels_) == {0, 1}
-
-
 def test_fewer_dimensions_than_clusters_warn():
     views, _ = some_views()
     with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than n_clusters=6"):
@@ -537,8 +440,9 @@ def test_isolated_entity_warns(n_iter):
         model.predict([np.zeros((1, 20)), np.zeros((1, 20))])
 
 
-@pytest.mark.parametrize("n_iter", [0, 1])
-@pytest.mark.parametrize("affinity", [Gaussian(1e-3), Gaussian(1.0), Landmarks(60, 3), NearestNeighbors(5)])
+@pytest.mark.parametrize(
+    ("affinity", "n_iter"), [(Gaussian(1e-3), 0), (Gaussian(1.0), 1), (Landmarks(60, 3), 1), (NearestNeighbors(5), 0)]
+)
 @pytest.mark.filterwarnings("ignore:view 'view1' has a similarity graph of more")
 def test_components_warn_for_every_affinity(affinity, n_iter):
     X = np.random.default_rng(0).random((60, 2)) + np.repeat([[0, 0], [1000, 0], [0, 1000]], 20, axis=0)
@@ -577,38 +481,21 @@ def test_row_of_zeros_in_all_views_warns():
     with pytest.warns(UserWarning, match=r"entity 5 is all zeros in every view it has \(1 such\): it is similar to no"):
         model = fit_model(blocks, 3, affinity="cosine")
     assert model.labels_[5] in {0, 1, 2}
-
-
-def test_select_n_clusters():
-    views, _ = some_views(separation=7)
-    selection = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7), random_state=0)
-    assert selection.n_clusters == 4
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\)"):
+        labels = model.predict({name: np.zeros((2, X.shape[1])) for name, X in views.items()})
+    assert set(labels) <= {0, 1, 2}
 
 
 def test_rings_and_curves_with_many_entities():
     """Eigenvalues close to 1 and to each other need many steps of the solver."""
     rng = np.random.default_rng(0)
-    angle, ring = rng.random(6000) * 2 * np.pi, np.arange(6000) % 2
-    radius = np.where(ring, 1.0, 0.7) + 0.02 * rng.standard_normal(6000)
+    angle, ring = rng.random(3000) * 2 * np.pi, np.arange(3000) % 2
+    radius = np.where(ring, 1.0, 0.7) + 0.02 * rng.standard_normal(3000)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     assert same_clusters(fit_model(X, 2).labels_, ring)
-    t = np.sort(rng.random(6000))
-    line = np.column_stack([t, 0.01 * rng.standard_normal(6000)])
-    assert adjusted_rand_score(fit_model(line, 4).labels_, np.arange(6000) // 1500) > 0.75
-
-
-def test_predict_rows_of_zeros_warns():
-    views, _ = make_text_views(60, n_clusters=3, random_state=0)
-    model = fit_model(views, 3, affinity="cosine")
-    nothing = {name: np.zeros((2, X.shape[1])) for name, X in views.items()}
-    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\)"):
-        labels = model.predict(nothing)
-    assert set(labels) <= {0, 1, 2}
-
-
-def test_predict_without_entities():
-    views, _ = some_views()
-    assert fit_model(views).predict(views[:0]).shape == (0,)
+    t = np.sort(rng.random(3000))
+    line = np.column_stack([t, 0.01 * rng.standard_normal(3000)])
+    assert adjusted_rand_score(fit_model(line, 4).labels_, np.arange(3000) // 750) > 0.75
 
 
 def test_predict_distant_row_in_float32():
@@ -617,19 +504,6 @@ def test_predict_distant_row_in_float32():
     model = fit_model(single, affinity=Gaussian(2.0))
     far = cs.Views({name: X[:1] * 4 for name, X in single.items()})
     assert model.predict(far)[0] in range(4)
-
-
-def test_precomputed_in_grid_search():
-    views, y = some_views(separation=8)
-    kernels = cs.Views({name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()})
-    search = GridSearchCV(
-        cs.CoTrainedSpectral(4, affinity="precomputed", random_state=0),
-        {"n_iter": [0, 1]},
-        scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
-        cv=3,
-        error_score="raise",
-    ).fit(kernels, y)
-    assert search.best_score_ > 0.95
 
 
 def test_precomputed_is_square_or_rows_of_views():
@@ -647,27 +521,26 @@ def test_too_large_similarities_are_refused(monkeypatch):
         fit_model(some_views()[0], affinity="gaussian")
 
 
-@pytest.mark.parametrize("exponent", [330, 400, 500])
-def test_linear_affinity_with_huge_numbers_and_missing_views(exponent):
+def test_linear_affinity_with_huge_numbers_and_missing_views():
     views, _ = some_views(missing=0.2, separation=8)
-    scaled = cs.Views({name: np.ldexp(block, exponent) for name, block in views.items()}, present=views.present)
     expected = fit_model(views, affinity="linear").labels_
-    assert np.array_equal(fit_model(scaled, affinity="linear").labels_, expected)
+    for exponent in (330, 400, 500):
+        scaled = views.map(lambda X, exponent=exponent: np.ldexp(X, exponent))
+        assert np.array_equal(fit_model(scaled, affinity="linear").labels_, expected)
 
 
-def test_linear_affinity_refuses_overflowing_products():
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([1, 1e152, 1], r"view 'view1': rows up to length .* do not fit float64: rescale the view"),
+        ([1e120, 1e-120, 1], "of view 'view0' are too large compared with those of view 'view1'"),
+    ],
+)
+def test_linear_affinity_refuses_numbers_that_are_too_large(sizes, message):
     views, _ = some_views(missing=0.2)
-    huge = {**dict(views.items()), "view1": views["view1"] * 1e152}
-    with pytest.raises(ValueError, match=r"view 'view1': rows up to length .* do not fit float64: rescale the view"):
-        fit_model(cs.Views(huge, present=views.present), affinity="linear")
-
-
-def test_similarities_of_very_different_sizes_are_refused():
-    views, _ = some_views(missing=0.2)
-    sizes = {"view0": 1e120, "view1": 1e-120, "view2": 1.0}
-    scaled = cs.Views({name: block * sizes[name] for name, block in views.items()}, present=views.present)
-    with pytest.raises(ValueError, match="of view 'view0' are too large compared with those of view 'view1'"):
-        fit_model(scaled, affinity="linear")
+    blocks = {name: size * X for (name, X), size in zip(views.items(), sizes, strict=True)}
+    with pytest.raises(ValueError, match=message):
+        fit_model(cs.Views(blocks, present=views.present), affinity="linear")
 
 
 @pytest.mark.parametrize("assign_labels", ["kmeans", "cluster-qr"])
@@ -675,17 +548,3 @@ def test_score_is_minus_the_cost(assign_labels):
     views, _ = some_views(separation=4)
     model = fit_model(views, assign_labels=assign_labels)
     assert 0 < model.cost_ == pytest.approx(-model.score(views), rel=1e-6)
-
-
-def test_sparse_views_need_declared_support():
-    class DenseOnly(KernelAffinity):
-        def learn(self, X):
-            return Gaussian(1.0).learn(X)
-
-    views, _ = some_views()
-    sparse = {name: sp.csr_array(X) for name, X in views.items()}
-    with pytest.raises(
-        ValueError, match=r"view 'view0': .*DenseOnly.* does not support sparse views: give a dense array"
-    ):
-        fit_model(sparse, affinity=DenseOnly())
-    assert len(fit_model(views, affinity=DenseOnly()).labels_) == 200
