@@ -40,9 +40,6 @@ def make_blocks(case, n=240):
     return {"numbers": X, "counts": sp.csr_array(T) if case == "sparse" else T}, y
 
 
-CASES = ("complete", "missing", "float32", "sparse")
-
-
 def store_in_files(folder, blocks):
     """Map blocks from files; a sparse one becomes a CSR matrix of mapped arrays."""
     stored = {}
