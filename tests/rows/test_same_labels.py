@@ -8,9 +8,18 @@ import pytest
 
 import consilience as cs
 from consilience.methods.common import starts
-from stores import ESTIMATORS, STORES, K, convert_to_dask, cut_finely, fit_quietly, make_blocks, make_dask_array
+from stores import (
+    ESTIMATORS,
+    ON_PROCESSES,
+    STORES,
+    K,
+    convert_to_dask,
+    cut_finely,
+    fit_quietly,
+    make_blocks,
+    make_dask_array,
+)
 
-ON_PROCESSES = pytest.mark.xdist_group("processes of dask")  # which only one process of the tests then starts
 ESTIMATOR_OF = {  # each storage with each kind of data that has code of its own there
     "memory": {"float32": "k-means", "missing": "spherical", "sparse": "co-em"},
     "memmap": {"float32": "spherical", "missing": "co-em", "sparse": "k-means"},

@@ -24,6 +24,7 @@ ESTIMATORS = {
     "k-means": lambda **more: cs.MultiViewKMeans(K, **{**FEW, **more}),
     "spherical": lambda **more: cs.MultiViewSphericalKMeans(K, **{**FEW, **more}),
 }
+ON_PROCESSES = pytest.mark.xdist_group("processes of dask")  # which only one process of the tests then starts
 every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
