@@ -175,7 +175,7 @@ def make_hdf5_out(folder, shape, dtype):
 
 
 def make_zarr_out(folder, shape, dtype):
-    return pytest.importorskip("zarr").create_array(folder / "out", shape=shape, dtype=dtype, overwrite=True)
+    return pytest.importorskip("zarr").create_array(folder / "out", shape=shape, dtype=dtype)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,11 @@ def test_predictions_are_written_to_out(make_out, name, store, store_blocks, tmp
     model = fit_in_memory(name, "complete")
     with cut_finely():
         stored = store_blocks(store, blocks)
-        out = make_out(tmp_path, (240,), np.int64)
-        assert model.predict(stored, out=out) is out
-        assert np.array_equal(out[:], model.labels_)
-        if hasattr(model, "predict_proba"):
-            out = make_out(tmp_path, (240, K), np.float64)
-            assert model.predict_proba(stored, out=out) is out
-            assert np.allclose(out[:], model.predict_proba(blocks))
+        for method, shape, dtype in (("predict", (240,), np.int64), ("predict_proba", (240, K), np.float64)):
+            (tmp_path / method).mkdir()
+            out = make_out(tmp_path / method, shape, dtype)
+            assert getattr(model, method)(stored, out=out) is out
+            assert np.allclose(out[:], getattr(model, method)(blocks))
 
 
 @pytest.mark.parametrize(

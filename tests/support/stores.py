@@ -25,7 +25,6 @@ ESTIMATORS = {
     "spherical": lambda **more: cs.MultiViewSphericalKMeans(K, **{**FEW, **more}),
 }
 ON_PROCESSES = pytest.mark.xdist_group("processes of dask")  # which only one process of the tests then starts
-every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
 def make_blocks(case, n=240):
