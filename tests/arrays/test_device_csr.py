@@ -32,7 +32,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")
 
 N, D, K = 60, 30, 4
-SLICES = [slice(0, N), slice(0, 8), slice(7, 15), slice(8, 14), slice(14, 22), slice(5, 5)]
+SLICES = [slice(0, N), slice(0, 8), slice(7, 15), slice(8, 14), slice(14, 22)]
 
 
 @pytest.fixture(params=[(np.float64, np.int64), (np.float32, np.int32)], ids=["float64", "float32"])
@@ -49,8 +49,12 @@ def on_torch(X):
     return as_rows(torch.sparse_csr_tensor(*map(torch.asarray, (X.indptr, X.indices, X.data)), X.shape))
 
 
-@pytest.mark.parametrize("rows", SLICES)
-def test_verbs_that_return_numbers_equal_the_host(matrix, rows):
+def test_verbs_that_return_numbers_equal_the_host(matrix):
+    for rows in (*SLICES, slice(5, 5)):
+        compare_numbers(matrix, rows)
+
+
+def compare_numbers(matrix, rows):
     host, device = as_rows(matrix)[rows, ...], on_torch(matrix)[rows, ...]
     assert isinstance(device, DeviceCSR)
     assert (device.shape, device.size) == (host.shape, host.size)
@@ -75,8 +79,12 @@ def test_verbs_that_return_numbers_equal_the_host(matrix, rows):
     assert max_abs(device) == max_abs(host)
 
 
-@pytest.mark.parametrize("rows", SLICES[:-1])
-def test_verbs_that_return_rows_equal_numpy(matrix, rows):
+def test_verbs_that_return_rows_equal_numpy(matrix):
+    for rows in SLICES:
+        compare_rows(matrix, rows)
+
+
+def compare_rows(matrix, rows):
     dense, device = matrix.toarray()[rows], on_torch(matrix)[rows, ...]
     rng, n = np.random.default_rng(0), len(dense)
     chosen, factors, kept = rng.integers(n, size=9), rng.random(n).astype(matrix.dtype), rng.random(n) < 0.5

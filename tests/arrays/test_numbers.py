@@ -29,7 +29,7 @@ def test_indefinite_matrix_is_not_positive_definite(to_kind):
     C = covariances()
     C[1] -= 1.01 * np.linalg.eigvalsh(C[1])[0] * np.eye(4)
     assert not is_positive_definite(to_kind(C))
-    assert is_positive_definite(covariances())
+    assert is_positive_definite(to_kind(covariances()))
 
 
 def test_inverse_cholesky_of_indefinite_matrix_is_nan_on_torch():
@@ -38,7 +38,6 @@ def test_inverse_cholesky_of_indefinite_matrix_is_nan_on_torch():
     C[1] = -C[1]
     result = to_numpy(inverse_cholesky(torch.asarray(C)))
     assert np.isnan(result).any(axis=(1, 2)).tolist() == [False, True, False]
-    assert is_positive_definite(torch.asarray(covariances()))
 
 
 def test_log_factorial(to_kind):
@@ -49,7 +48,7 @@ def test_log_factorial(to_kind):
     np.testing.assert_allclose(to_numpy(single), gammaln(x + 1), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("d", [2, 3, 30, 99, 100, 200])
+@pytest.mark.parametrize("d", [2, 3, 99, 100, 200])
 def test_log_bessel_equals_numpy(to_kind, d):
     c = np.array([1e-9, 1e-3, 0.5, 10.0, 300.0, 599.9, 600.1, 1e4, 1e6])
     for order in (d / 2 - 1, d / 2):
@@ -67,19 +66,6 @@ def test_asarray_like_does_not_copy_arrays_of_the_same_device():
     assert (fetched.arrays, fetched.numbers) == ([], 0)
     assert moved.device == DEVICE
     np.testing.assert_array_equal(asarray_like(values, np.eye(3)), np.ones(3))
-
-
-def test_transfers_are_counted_and_the_library_is_restored():
-    X = put_on_device(np.eye(3))
-    before = {name: getattr(type(X), name) for name in ("__bool__", "__float__", "__dlpack__", "to_device")}
-    with count_transfers() as fetched:
-        to_numpy(X)
-        float(X[0, 0])
-        bool(X[0, 0] > 0)
-        to_numpy(X[0, :1])
-    assert fetched.arrays == [(3, 3)]
-    assert fetched.numbers == 3
-    assert {name: getattr(type(X), name) for name in before} == before
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

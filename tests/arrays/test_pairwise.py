@@ -38,8 +38,7 @@ def _blocks(request, tune):
 
 
 @pytest.mark.usefixtures("_blocks")
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("shift", [0.0, 0.25])
+@pytest.mark.parametrize(("cached", "shift"), [(True, 0.25), (False, 0.0)])
 def test_products_equal_numpy_and_keep_the_kind_of_the_rows(to_kind, cached, shift):
     X, U = rows(), np.random.default_rng(1).standard_normal((70, 2))
     K = np.exp(-0.5 * cdist(X, X[:40], "sqeuclidean")) - shift
@@ -83,10 +82,16 @@ def test_device_memory_limits_cached_tables(monkeypatch):
     assert not fits_in_memory(81 << 30, X)
 
 
-@pytest.mark.parametrize("tile", [1 << 17, 600])
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize("n_vectors", [1, 4, 7])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("tile", "cached", "n_vectors", "dtype"),
+    [
+        (1 << 17, True, 1, np.float64),
+        (1 << 17, False, 4, np.float32),
+        (600, False, 1, np.float32),
+        (600, False, 7, np.float64),
+        (600, True, 4, np.float32),
+    ],
+)
 def test_symmetric_products_equal_numpy(tile, cached, n_vectors, dtype, tune):
     tune("arrays.pairwise", symmetric_tile=tile)
     X, U = rows(), np.random.default_rng(1).standard_normal((70, n_vectors))

@@ -81,6 +81,14 @@ def test_clean_views_are_stable_and_confirmed(clean_assessment):
     assert clean_assessment.leading is None
     assert clean_assessment.disagreement < 0.05
     assert (clean_assessment.certainty == "sure").mean() > 0.9
+    assert "results of the default method on reference sets" in clean_assessment.worth
+    text, page = repr(clean_assessment), clean_assessment._repr_html_()
+    for sentence in (clean_assessment.headline, clean_assessment.worth, clean_assessment.estimate):
+        assert sentence in text
+        assert sentence in page
+    counts = clean_assessment.to_dict()["certainty"]
+    assert list(counts) == [word for word, _ in WORDS]
+    assert sum(counts.values()) == 120
 
 
 def test_noise_is_unreliable():
@@ -200,10 +208,6 @@ def test_fit_with_empty_cluster_is_not_stable(clean):
     assert assessment.notes[0].startswith("Only 3 of the 4 requested clusters have entities")
 
 
-def test_records_are_those_of_the_default_method(clean_assessment):
-    assert "results of the default method on reference sets" in clean_assessment.worth
-
-
 def test_views_with_another_grouping_prevent_stable_verdict():
     rng = np.random.default_rng(0)
     first, second = rng.integers(3, size=(2, 150))
@@ -261,40 +265,39 @@ def test_margins_equal_those_of_the_default_method(clean):
     np.testing.assert_allclose(measure_left_out_margins(prepared, model.labels_, 3), model.confidence_, atol=1e-6)
 
 
-def test_ambiguity_is_one_minus_the_mean_margin(clean_assessment):
-    assert clean_assessment.ambiguity == pytest.approx(1 - clean_assessment.margin.mean())
-    assert clean_assessment.doubt == pytest.approx((clean_assessment.disagreement + clean_assessment.ambiguity) / 2)
-    low, high = clean_assessment.impurity_range
-    assert low <= clean_assessment.impurity <= high
+@pytest.fixture(scope="module")
+def vague_assessment():
+    return fit_and_assess(cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)[0])
 
 
-def test_words_follow_from_the_confidence_of_each_entity(clean):
-    views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
-    assessment = fit_and_assess(views)
-    confidence = estimate_right(rank_margins(assessment.margin, assessment.margin), assessment.ambiguity)
-    np.testing.assert_allclose(assessment.confidence, confidence, rtol=0, atol=0.011)
-    expected = [next(word for word, least in WORDS if p >= least) for p in assessment.confidence]
-    assert assessment.certainty.tolist() == expected
+def test_words_follow_from_the_confidence_of_each_entity(vague_assessment):
+    margin = vague_assessment.margin
+    confidence = estimate_right(rank_margins(margin, margin), vague_assessment.ambiguity)
+    np.testing.assert_allclose(vague_assessment.confidence, confidence, rtol=0, atol=0.011)
+    expected = [next(word for word, least in WORDS if p >= least) for p in vague_assessment.confidence]
+    assert vague_assessment.certainty.tolist() == expected
     assert len(set(expected)) > 1
     order = [word for word, _ in WORDS]
-    sorted_words = [order.index(word) for word in assessment.certainty[np.argsort(-assessment.margin)]]
+    sorted_words = [order.index(word) for word in vague_assessment.certainty[np.argsort(-margin)]]
     assert sorted_words == sorted(sorted_words)
 
 
 @pytest.mark.quick
-def test_confidence_of_new_entities_is_that_of_equal_margins():
-    views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
-    assessment = fit_and_assess(views)
-    margin, confidence = assessment.margin, assessment.confidence
+def test_confidence_of_new_entities_is_that_of_equal_margins(vague_assessment):
+    margin, confidence = vague_assessment.margin, vague_assessment.confidence
     for new, nearest in ((-1.0, margin.argmin()), (2.0, margin.argmax())):
-        assert assessment.estimate_confidence([new]) == pytest.approx(confidence[nearest], abs=0.011)
+        assert vague_assessment.estimate_confidence([new]) == pytest.approx(confidence[nearest], abs=0.011)
     rows = np.random.default_rng(0).permutation(150)[:20]
-    np.testing.assert_array_equal(assessment.estimate_confidence(margin[rows]), confidence[rows])
-    np.testing.assert_array_equal(assessment.estimate_confidence(margin[rows] + 1e-9), confidence[rows])
-    assert np.isnan(assessment.estimate_confidence([np.nan])).tolist() == [True]
+    np.testing.assert_array_equal(vague_assessment.estimate_confidence(margin[rows]), confidence[rows])
+    np.testing.assert_array_equal(vague_assessment.estimate_confidence(margin[rows] + 1e-9), confidence[rows])
+    assert np.isnan(vague_assessment.estimate_confidence([np.nan])).tolist() == [True]
 
 
-def test_clusters_table_averages_entities(clean, clean_assessment):
+def test_figures_and_clusters_average_entities(clean, clean_assessment):
+    assert clean_assessment.ambiguity == pytest.approx(1 - clean_assessment.margin.mean())
+    assert clean_assessment.doubt == pytest.approx((clean_assessment.disagreement + clean_assessment.ambiguity) / 2)
+    low, high = clean_assessment.impurity_range
+    assert low <= clean_assessment.impurity <= high
     _, _, model = clean
     for cluster, size, stability, margin in zip(
         *(clean_assessment.clusters[name] for name in ("cluster", "size", "stability", "margin")), strict=True
@@ -318,19 +321,12 @@ def test_trust_orders_views_by_quality():
 
 def test_same_seed_gives_same_assessment_with_any_number_of_threads(clean, clean_assessment):
     views, _, model = clean
-    for n_jobs in (1, 3):
-        again = cs.Consilience(3, random_state=0, n_jobs=n_jobs).fit(views)
-        assert_same(cs.assess(again, views), clean_assessment)
-    assert (
-        cs.assess(model, views, random_state=1).views["support"].tolist() != clean_assessment.views["support"].tolist()
-    )
-
-
-def test_model_is_not_changed(clean):
-    views, _, model = clean
+    again = cs.Consilience(3, random_state=0, n_jobs=3).fit(views)
+    assert_same(cs.assess(again, views), clean_assessment)
     before, parameters = model.labels_.copy(), model.get_params()
-    cs.assess(model, views)
-    np.testing.assert_array_equal(model.labels_, before)
+    other = cs.assess(model, views, random_state=1)
+    assert other.views["support"].tolist() != clean_assessment.views["support"].tolist()
+    np.testing.assert_array_equal(model.labels_, before)  # the model is not changed
     assert model.get_params() == parameters
 
 
@@ -365,19 +361,16 @@ def test_checkpoint_of_other_data_or_seed_is_refused(clean, blocks, tmp_path):
         cs.assess(model, views, checkpoint=path, random_state=1)
     changed = {name: block.copy() for name, block in blocks.items()}
     changed["view2"][110, 3] += 0.1
-    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
-        cs.assess(model, changed, checkpoint=path)
     sparse = {name: sp.csr_array(block) for name, block in changed.items()}
     other = cs.Consilience(3, random_state=0, n_jobs=2).fit(views)
     other.penalty = 0.04
-    for different, data in ((model, sparse), (other, views)):
+    given = [{"constraints": cs.Constraints([(0, 1)], [])}, {"y": np.full(len(views), -1)}]
+    runs = [(model, changed, {}), (model, sparse, {}), (other, views, {}), *((model, views, more) for more in given)]
+    for different, data, options in runs:
         with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
-            cs.assess(different, data, checkpoint=path)
-    links = cs.Constraints([(0, 1)], [])
-    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
-        cs.assess(model, views, constraints=links, checkpoint=path)
-    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
-        cs.assess(model, views, y=np.full(len(views), -1), checkpoint=path)
+            cs.assess(different, data, checkpoint=path, **options)
+    with pytest.raises(ValueError, match="the checkpoint cannot be written: there is no folder"):
+        cs.assess(model, views, checkpoint=tmp_path / "none" / "steps.npz")
 
 
 def test_parameters_are_described_alike_in_every_process():
@@ -406,18 +399,17 @@ def test_refit_continues_from_checkpoint(blocks, tmp_path, monkeypatch):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("damage", ["truncate", "flip", "text"])
-def test_damaged_checkpoint_is_refused(clean, tmp_path, damage):
+def test_damaged_checkpoint_is_refused(clean, tmp_path):
     views, _, model = clean
     path = tmp_path / "steps.npz"
     cs.assess(model, views, checkpoint=path)
-    content = bytearray(path.read_bytes())
-    if damage == "flip":
-        middle = content.index(b"predicted") + 200
-        content[middle : middle + 8] = bytes(255 - byte for byte in content[middle : middle + 8])
-    path.write_bytes({"truncate": content[: len(content) // 2], "flip": content, "text": b"no zip"}[damage])
-    with pytest.raises(ValueError, match="is not a checkpoint of an assessment, or is damaged: delete it"):
-        cs.assess(model, views, checkpoint=path)
+    content = path.read_bytes()
+    middle = content.index(b"predicted") + 200
+    flipped = bytes(255 - byte for byte in content[middle : middle + 8])
+    for damaged in (content[: len(content) // 2], content[:middle] + flipped + content[middle + 8 :], b"no zip"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="is not a checkpoint of an assessment, or is damaged: delete it"):
+            cs.assess(model, views, checkpoint=path)
 
 
 # every estimator, and every kind of data
@@ -491,19 +483,16 @@ def test_columns_of_one_array_are_assessed_as_views(clean, blocks):
     assert assessment.verdict == "stable"
 
 
-def test_sparse_views():
-    views, _ = cs.datasets.make_text_views(150, n_clusters=3, random_state=0)
-    assert all(sp.issparse(block) for _, block in views.items())
-    assert fit_and_assess(views).views["confirmed"].all()
-
-
-def test_missing_views():
-    views, _ = cs.datasets.make_gaussian_views(
+def test_sparse_and_missing_views():
+    text, _ = cs.datasets.make_text_views(150, n_clusters=3, random_state=0)
+    assert all(sp.issparse(block) for _, block in text.items())
+    gaussian, _ = cs.datasets.make_gaussian_views(
         200, n_clusters=3, n_features=(5, 5, 5), separation=8, missing=0.3, random_state=0
     )
-    assessment = fit_and_assess(views)
-    assert assessment.views["confirmed"].all()
-    assert np.isfinite(assessment.stability).all()
+    for views in (text, gaussian):
+        assessment = fit_and_assess(views)
+        assert assessment.views["confirmed"].all()
+        assert np.isfinite(assessment.stability).all()
 
 
 def test_precomputed_similarities(blocks):
@@ -623,11 +612,14 @@ def test_one_view_cannot_be_confirmed(blocks):
 
 def test_copies_do_not_confirm_each_other(blocks):
     X = blocks["view1"]
-    assessment = fit_and_assess({"a": X, "b": X.copy()})
-    assert assessment.copies == [("a", "b")]
+    assessment = fit_and_assess({"<b>": X, "b": X.copy()})
+    assert assessment.copies == [("<b>", "b")]
     assert assessment.verdict == "mixed"
     assert assessment.unconfirmed == []
-    assert assessment.advice == ["Views 'a' and 'b' are nearly copies of each other: that they agree proves nothing."]
+    assert assessment.advice == ["Views '<b>' and 'b' are nearly copies of each other: that they agree proves nothing."]
+    page = assessment._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
     assert "there are no two views that could confirm each other" in assessment.reason
     assert assessment.impurity is None
     assert assessment.estimate == "There is no estimate of the impurity, because no two views confirm each other."
@@ -743,14 +735,6 @@ def test_identical_entities_come_into_the_same_half(blocks, monkeypatch):
     assert all((twin in half) == (twin + 120 in half) for half in halves for twin in range(20))
 
 
-def test_too_few_different_entities(blocks):
-    rows = np.arange(120) % 10
-    X = {name: block[rows] for name, block in blocks.items()}
-    model = cs.MultiViewKMeans(3, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="only 10 of the entities differ from each other, too few to fit 3 clusters"):
-        cs.assess(model, X)
-
-
 def test_views_of_disjoint_entities_are_not_compared(blocks):
     present = np.zeros((120, 2), bool)
     present[:60, 0] = present[60:, 1] = True
@@ -782,9 +766,11 @@ def test_small_data_is_assessed_with_a_note(clean):
     assert assessment.unconfirmed == []  # too few entities to judge a view
 
 
-def test_too_few_entities(clean):
-    views, _, _ = clean
+def test_refuses_too_few_entities_or_clusters_and_other_data(clean):
+    views, _, fitted = clean
     model = cs.MultiViewKMeans(3, random_state=0)
+    with pytest.raises(ValueError, match="only 10 of the entities differ from each other, too few to fit 3 clusters"):
+        fit_and_assess(views[np.arange(120) % 10], model)
     with pytest.raises(
         ValueError, match=r"10 entities are too few to fit 3 clusters to each half .* at least 4 .*, 12"
     ):
@@ -793,6 +779,14 @@ def test_too_few_entities(clean):
         ValueError, match=r"max_entities=11 is too few for 3 clusters: .* at least 4 entities per cluster"
     ):
         fit_and_assess(views, model, max_entities=11)
+    with pytest.raises(ValueError, match=r"the model has a single cluster, .* fit at least 2 clusters"):
+        fit_and_assess(views, cs.MultiViewKMeans(1, random_state=0))
+    with pytest.raises(NotFittedError, match="Consilience instance is not fitted yet"):
+        cs.assess(cs.Consilience(3), views)
+    with pytest.raises(
+        ValueError, match="X has 50 entities, but the model was fitted to 120: give the data of the fit"
+    ):
+        cs.assess(fitted, views[:50])
 
 
 def test_no_half_can_be_clustered(clean, monkeypatch):
@@ -806,24 +800,6 @@ def test_no_half_can_be_clustered(clean, monkeypatch):
         cs.assess(model, views)
 
 
-def test_one_cluster(clean):
-    with pytest.raises(ValueError, match=r"the model has a single cluster, .* fit at least 2 clusters"):
-        fit_and_assess(clean[0], cs.MultiViewKMeans(1, random_state=0))
-
-
-def test_unfitted_model(clean):
-    with pytest.raises(NotFittedError, match="Consilience instance is not fitted yet"):
-        cs.assess(cs.Consilience(3), clean[0])
-
-
-def test_data_of_another_length(clean):
-    views, _, model = clean
-    with pytest.raises(
-        ValueError, match="X has 50 entities, but the model was fitted to 120: give the data of the fit"
-    ):
-        cs.assess(model, views[:50])
-
-
 def test_method_without_predict(clean):
     views, _, _ = clean
     model = cs.MultiViewAgglomerative(3).fit(views)
@@ -832,88 +808,42 @@ def test_method_without_predict(clean):
     assert cs.assess(cs.refine(views, model.labels_), views).verdict == "stable"
 
 
-# words
-
-
-def test_printed_assessment_has_all_sentences(clean_assessment):
-    text, page = repr(clean_assessment), clean_assessment._repr_html_()
-    for sentence in (clean_assessment.headline, clean_assessment.worth, clean_assessment.estimate):
-        assert sentence in text
-        assert sentence in page
-
-
-def test_names_of_views_are_escaped_in_html(blocks):
-    X = blocks["view1"]
-    page = fit_and_assess({"<b>": X, "b": X.copy()})._repr_html_()
-    assert "<b>" not in page
-    assert "&lt;b&gt;" in page
-
-
-def test_dictionary_counts_the_words(clean_assessment):
-    counts = clean_assessment.to_dict()["certainty"]
-    assert list(counts) == [word for word, _ in WORDS]
-    assert sum(counts.values()) == 120
-
-
-def test_reordered_rows_are_noticed():
-    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
-    model = cs.Consilience(3, random_state=0).fit(views)
-    order = np.random.default_rng(0).permutation(120)
-    notes = " ".join(cs.assess(model, views[order]).notes)
+def test_reordered_rows_are_noticed(clean, clean_assessment):
+    views, _, model = clean
+    notes = " ".join(cs.assess(model, views[np.random.default_rng(0).permutation(120)]).notes)
     assert "the model predicts other clusters than it has in labels_: check that this is the data of the fit" in notes
-    assert "check that this is the data" not in " ".join(cs.assess(model, views).notes)
+    assert "check that this is the data" not in " ".join(clean_assessment.notes)
 
 
-def test_grid_search_is_assessed_by_best_estimator():
-    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+def test_grid_search_is_assessed_by_best_estimator(clean):
+    views, _, _ = clean
     search = GridSearchCV(cs.MultiViewKMeans(3, random_state=0), {"n_init": [1, 2]}, cv=2).fit(views)
-    assert cs.assess(search, views).verdict == cs.assess(search.best_estimator_, views).verdict
+    assert_same(cs.assess(search, views), cs.assess(search.best_estimator_, views))
 
 
-def test_checkpoint_in_a_folder_that_does_not_exist_is_refused(tmp_path):
-    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
-    model = cs.MultiViewKMeans(3, random_state=0).fit(views)
-    with pytest.raises(ValueError, match="the checkpoint cannot be written: there is no folder"):
-        cs.assess(model, views, checkpoint=tmp_path / "none" / "steps.npz")
-
-
-def test_assessment_can_be_saved_and_written_as_json(tmp_path):
-    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+def test_assessment_can_be_saved_and_written_as_json(blocks, tmp_path):
     noise = np.random.default_rng(0).normal(size=(120, 10))
-    views = cs.Views({**dict(views.items()), "noise": noise})
-    assessment = cs.assess(cs.Consilience(3, random_state=0).fit(views), views, refit=True)
+    X = {"a": blocks["view1"], "b": blocks["view2"], "noise": noise}
+    assessment = fit_and_assess(X, cs.Consilience(3, outliers=0.1, random_state=0, n_jobs=1), refit=True)
+    assert assessment.alternative.similarity > 0.99  # outliers do not count
     cs.save(assessment, tmp_path / "assessment.zip")
     again = cs.load(tmp_path / "assessment.zip")
     assert repr(again) == repr(assessment)
     assert json.loads(json.dumps(assessment.to_dict()))["verdict"] == assessment.verdict
 
 
-def test_outliers_do_not_count_in_the_similarity_of_the_alternative():
-    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=10, random_state=0)
-    noise = np.random.default_rng(0).normal(size=(200, 10))
-    views = cs.Views({**dict(views.items()), "noise": noise})
-    model = cs.Consilience(3, outliers=0.1, random_state=0).fit(views)
-    assert cs.assess(model, views, refit=True).alternative.similarity > 0.99
-
-
-def test_views_of_the_same_data_do_not_confirm_each_other():
-    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+def test_related_views_do_not_confirm_each_other_and_averaged_rows_leave_no_estimate(blocks):
+    views = cs.Views({"a": blocks["view0"], "b": blocks["view1"]})
     model = cs.Consilience(3, random_state=0).fit(views)
-    first, second = views.names
-    plain, related = cs.assess(model, views), cs.assess(model, views, related=[(first, second)])
+    plain, related = cs.assess(model, views), cs.assess(model, views, related=[("a", "b")])
     assert plain.verdict == "stable"
     assert plain.impurity is not None
     assert related.compared == []
     assert related.verdict == "mixed"
     assert related.impurity is None
     assert "there are no two views that could confirm each other" in related.headline
-
-
-def test_averaged_rows_leave_no_estimate():
-    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
-    model = cs.Consilience(3, random_state=0).fit(views)
-    averaged = cs.assess(model, views, averaged=[views.names[1]])
+    averaged = cs.assess(model, views, averaged=["b"])
     assert averaged.verdict == "mixed"
     assert averaged.impurity is None
-    assert f"rows of view {views.names[1]!r} are averages" in averaged.headline
+    assert "rows of view 'b' are averages" in averaged.headline
     assert "averages over several entities, so that these figures are too good" in averaged.estimate

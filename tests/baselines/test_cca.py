@@ -43,14 +43,18 @@ def test_correlations_match_scikit_learn():
     np.testing.assert_allclose(model.correlations_, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("n_views", [2, 3])
-@pytest.mark.parametrize("regularization", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize(("n_views", "regularization"), [(2, 0.0), (2, 2.0), (3, 0.1)])
 def test_linear_kind_solves_the_generalized_eigenproblem(n_views, regularization):
     blocks = some_blocks(n_views)
     correlations, features = dense.compute_canonical_correlations(blocks, 3, regularization)
     model = CCASpectral(3, regularization=regularization, random_state=0).fit(blocks)
     np.testing.assert_allclose(model.correlations_, correlations, atol=1e-10)
     same_up_to_sign(model.features_, features)
+    if n_views == 2:
+        for n_components, n_kept in ((2, 2), (50, 6)):
+            options = {"n_components": n_components, "regularization": regularization, "random_state": 0}
+            model = CCASpectral(3, **options).fit(blocks)
+            assert model.features_.shape == (80, n_kept)
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
@@ -68,20 +72,15 @@ def test_kernel_kind_solves_the_generalized_eigenproblem(n_views):
     same_up_to_sign(model.features_, features, atol=1e-6)
 
 
-def test_linear_kernel_equals_linear_kind():
-    blocks = some_blocks()
-    linear, kernel = (
-        CCASpectral(3, kind=kind, kernel="linear", random_state=0).fit(blocks) for kind in ("linear", "kernel")
-    )
+def test_linear_kernel_and_other_units_change_nothing():
+    X, Y = some_blocks()
+    linear = CCASpectral(3, random_state=0).fit([X, Y])
+    kernel = CCASpectral(3, kind="kernel", kernel="linear", random_state=0).fit([X, Y])
     np.testing.assert_allclose(kernel.correlations_, linear.correlations_, atol=1e-8)
     same_up_to_sign(kernel.features_, linear.features_, atol=1e-6)
-
-
-def test_units_do_not_matter():
-    X, Y = some_blocks()
-    original, rescaled = (CCASpectral(3, random_state=0).fit(blocks) for blocks in ([X, Y], [X * 1000 + 5, Y / 7 - 3]))
-    np.testing.assert_allclose(original.correlations_, rescaled.correlations_, atol=1e-9)
-    assert np.array_equal(original.labels_, rescaled.labels_)
+    rescaled = CCASpectral(3, random_state=0).fit([X * 1000 + 5, Y / 7 - 3])
+    np.testing.assert_allclose(linear.correlations_, rescaled.correlations_, atol=1e-9)
+    assert np.array_equal(linear.labels_, rescaled.labels_)
 
 
 def test_covariances_use_entities_with_both_views():
@@ -144,8 +143,7 @@ def test_view_labels_equal_predictions_from_one_view():
         assert np.array_equal(model.view_labels_[name][has_view], model.predict(views[has_view][[name]]))
 
 
-@pytest.mark.parametrize("kind", ["linear", "kernel"])
-@pytest.mark.parametrize("v", [0, 1])
+@pytest.mark.parametrize(("kind", "v"), [("linear", 0), ("linear", 1), ("kernel", 1)])
 def test_kmeans_clusters_projections_of_one_view(kind, v):
     blocks = some_blocks()
     options, start = {"kind": kind, "n_components": 2, "random_state": 0}, np.arange(80) % 3
@@ -154,6 +152,8 @@ def test_kmeans_clusters_projections_of_one_view(kind, v):
     np.testing.assert_allclose(model.correlations_, spectral.correlations_, atol=1e-10)
     other = CCAKMeans(3, view=f"view{1 - v}", **options).fit(blocks)
     same_up_to_sign((model.features_ + other.features_) / 2, spectral.features_, atol=1e-6)
+    average = CCAKMeans(3, **options).fit(blocks)  # of all views
+    np.testing.assert_allclose(average.features_, spectral.features_, atol=1e-12)
     between = [np.corrcoef(model.features_[:, j], other.features_[:, j])[0, 1] for j in range(2)]
     assert min(between) > 0.1  # directions of the two views belong together
     centers = np.stack([model.features_[start == j].mean(axis=0) for j in range(3)])
@@ -161,12 +161,6 @@ def test_kmeans_clusters_projections_of_one_view(kind, v):
     assert adjusted_rand_score(model.labels_, reference.labels_) == 1
     np.testing.assert_allclose(model.cost_, reference.inertia_, rtol=1e-6)
     np.testing.assert_allclose(model.score(blocks), -model.cost_, rtol=1e-9)
-
-
-def test_kmeans_without_a_view_clusters_the_average():
-    blocks = some_blocks()
-    model = CCAKMeans(3, random_state=0).fit(blocks)
-    np.testing.assert_allclose(model.features_, CCASpectral(3, random_state=0).fit(blocks).features_, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["linear", "kernel"])
@@ -186,16 +180,8 @@ def test_entities_without_the_chosen_view_take_the_average_of_the_others(kind):
     assert np.array_equal(chosen.predict(views[~has_view]), chosen.labels_[~has_view])
 
 
-def test_unknown_view_is_refused():
-    with pytest.raises(ValueError, match="view='text' is not a view: give one of 'view0', 'view1', or None"):
-        CCAKMeans(3, view="text").fit(some_blocks())
-
-
-def test_n_components_and_rank():
-    blocks = some_blocks()
-    assert CCASpectral(3, n_components=2, random_state=0).fit(blocks).features_.shape == (80, 2)
-    assert CCASpectral(3, n_components=50, random_state=0).fit(blocks).features_.shape == (80, 6)
-    narrow, wide = (CCASpectral(2, rank=rank, random_state=0).fit(blocks).correlations_ for rank in (2, None))
+def test_rank_limits_the_leading_components():
+    narrow, wide = (CCASpectral(2, rank=rank, random_state=0).fit(some_blocks()).correlations_ for rank in (2, None))
     assert np.all(narrow < wide + 1e-12)
 
 
@@ -215,20 +201,12 @@ def test_precomputed_kernels():
     computed = CCASpectral(3, kind="kernel", random_state=0).fit([X, Y])
     np.testing.assert_allclose(model.correlations_, computed.correlations_, atol=1e-8)
     assert np.array_equal(model.predict({name: K[:9] for name, K in kernels.items()}), model.labels_[:9])
-
-
-def test_precomputed_kernels_with_missing_entities():
-    X, Y = some_blocks()
+    assert not any("_table" in operator.__dict__ for operator in computed._analysis.operators.values())  # is dropped
     present = np.ones((80, 2), bool)
     present[[3, 40], 0] = False
-    views = cs.Views({"a": dense.compute_gaussian_kernel(X), "b": dense.compute_gaussian_kernel(Y)}, present=present)
-    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(views)
+    views = cs.Views(kernels, present=present)
+    model.fit(views)
     assert np.array_equal(model.predict(views[30:50]), model.labels_[30:50])
-
-
-def test_cached_kernel_tables_are_dropped():
-    model = CCASpectral(3, kind="kernel", random_state=0).fit(some_blocks())
-    assert not any("_table" in operator.__dict__ for operator in model._analysis.operators.values())
 
 
 def test_rows_of_zeros_are_missing_by_cosine():
@@ -260,16 +238,15 @@ def test_cca_refuses_invalid_options(options, message):
         CCASpectral(3, **options).fit(some_blocks())
 
 
-@pytest.mark.parametrize("kind", ["linear", "kernel"])
-def test_constant_view_is_refused_by_cca(kind):
+def test_cca_refuses_views_without_information():
     X, _ = some_blocks()
-    with pytest.raises(ValueError, match="view 'same' is the same for every entity: leave the view out"):
-        CCASpectral(3, kind=kind).fit({"a": X, "same": np.full((80, 2), 3.0)})
-
-
-def test_single_entity_is_refused():
+    for kind in ("linear", "kernel"):
+        with pytest.raises(ValueError, match="view 'same' is the same for every entity: leave the view out"):
+            CCASpectral(3, kind=kind).fit({"a": X, "same": np.full((80, 2), 3.0)})
     with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) cannot be compared with another"):
         CCASpectral(1).fit(np.ones((1, 2)))
+    with pytest.raises(ValueError, match="view='text' is not a view: give one of 'view0', 'view1', or None"):
+        CCAKMeans(3, view="text").fit(some_blocks())
 
 
 def test_precomputed_kernels_are_square_or_rows_of_views():

@@ -45,6 +45,11 @@ def two_views(missing=0.0, n=60):
     return make_gaussian_views(n, n_features=(3, 2), separation=6, missing=missing, random_state=0)
 
 
+def list_rows(views):
+    """Return each view's rows, and which of them are there."""
+    return [(views[name], has_view) for name, has_view in zip(views.names, views.present.T, strict=True)]
+
+
 # views side by side
 
 
@@ -57,25 +62,21 @@ def test_concatenation_fits_the_estimator_to_all_columns():
     assert np.array_equal(model.predict(views[:9]), reference.predict(whole[:9]))
 
 
-def test_missing_rows_are_filled_with_column_means():
-    views, _ = two_views(missing=0.4)
-    seen = ConcatenatedViews(Watched()).fit(views).estimator_.seen_
-    for block, has_view, columns in zip(
-        dict(views.items()).values(), views.present.T, ([0, 1, 2], [3, 4]), strict=True
-    ):
-        assert np.array_equal(seen[np.ix_(has_view, columns)], block[has_view])
-        np.testing.assert_allclose(
-            seen[np.ix_(~has_view, columns)], np.tile(block[has_view].mean(axis=0), ((~has_view).sum(), 1))
-        )
-
-
-def test_missing_views_of_new_entities_are_filled_with_fitted_means():
+def test_missing_rows_are_filled_with_column_means_of_the_fit():
     views, _ = two_views(missing=0.4)
     model = ConcatenatedViews(Watched()).fit(views)
+    seen, means = model.estimator_.seen_, [block[has_view].mean(axis=0) for block, has_view in list_rows(views)]
+    for (block, has_view), mean, columns in zip(list_rows(views), means, ([0, 1, 2], [3, 4]), strict=True):
+        assert np.array_equal(seen[np.ix_(has_view, columns)], block[has_view])
+        np.testing.assert_allclose(seen[np.ix_(~has_view, columns)], np.tile(mean, ((~has_view).sum(), 1)))
     model.predict({"view1": np.zeros((2, 2))})
-    has_view = views.present[:, 0]
-    expected = np.hstack([np.tile(views["view0"][has_view].mean(axis=0), (2, 1)), np.zeros((2, 2))])
-    np.testing.assert_allclose(model.estimator_.asked_, expected)
+    np.testing.assert_allclose(model.estimator_.asked_, np.tile([*means[0], 0, 0], (2, 1)))
+    rows = views[views.present.all(axis=1)][:2]
+    sparse = cs.Views({name: sp.csr_array(block) for name, block in rows.items()}, present=[[True, False]] * 2)
+    model.predict(sparse)  # sparse rows are filled too, as those of the fit were
+    np.testing.assert_allclose(model.estimator_.asked_, np.hstack([rows["view0"], np.tile(means[1], (2, 1))]))
+    narrow = views.map(lambda block: block.astype(np.float32))
+    assert ConcatenatedViews(Watched()).fit(narrow).estimator_.seen_.dtype == np.float32
 
 
 def test_sparse_views_stay_sparse_and_missing_rows_empty():
@@ -91,20 +92,6 @@ def test_sparse_views_stay_sparse_and_missing_rows_empty():
     assert model.estimator_.asked_.shape == (3, 50)
 
 
-def test_filled_rows_are_decided_by_the_fit():
-    views, _ = two_views()
-    model = ConcatenatedViews(Watched()).fit(views)
-    sparse = cs.Views({name: sp.csr_array(block[:2]) for name, block in views.items()}, present=[[True, False]] * 2)
-    model.predict(sparse)
-    expected = np.hstack([views["view0"][:2], np.tile(views["view1"].mean(axis=0), (2, 1))])
-    np.testing.assert_allclose(model.estimator_.asked_, expected)
-
-
-def test_concatenation_keeps_float32():
-    views = two_views(missing=0.2)[0].map(lambda block: block.astype(np.float32))
-    assert ConcatenatedViews(Watched()).fit(views).estimator_.seen_.dtype == np.float32
-
-
 def test_too_large_dense_table_is_refused(monkeypatch):
     monkeypatch.setattr("consilience.baselines.wrappers.available_memory", lambda: 10_000)
     views = {"text": sp.csr_array((50, 400)), "size": np.random.default_rng(0).random((50, 2))}
@@ -114,14 +101,18 @@ def test_too_large_dense_table_is_refused(monkeypatch):
     assert sp.issparse(ConcatenatedViews(Watched()).fit(views).estimator_.seen_)
 
 
+def find_nearest_means(block, has_view, labels):
+    """Return the cluster with the nearest mean of each row, -1 for missing rows."""
+    means = np.array([block[has_view & (labels == j)].mean(axis=0) for j in range(3)])
+    distances = np.linalg.norm(np.nan_to_num(block)[:, None] - means, axis=2)
+    return np.where(has_view, distances.argmin(axis=1), -1)
+
+
 def test_view_labels_are_the_nearest_means():
     views, _ = two_views(missing=0.2)
     model = ConcatenatedViews(k_means()).fit(views)
-    for (name, block), has_view in zip(views.items(), views.present.T, strict=True):
-        means = np.array([block[has_view & (model.labels_ == j)].mean(axis=0) for j in range(3)])
-        distances = np.linalg.norm(block[:, None, :] - means, axis=2)
-        expected = np.where(has_view, np.argmin(np.nan_to_num(distances), axis=1), -1)
-        assert np.array_equal(model.view_labels_[name], expected)
+    for view_labels, (block, has_view) in zip(model.view_labels_.values(), list_rows(views), strict=True):
+        assert np.array_equal(view_labels, find_nearest_means(block, has_view, model.labels_))
 
 
 def test_noise_has_no_cluster_in_any_view():
@@ -133,13 +124,6 @@ def test_noise_has_no_cluster_in_any_view():
     nothing = ConcatenatedViews(DBSCAN(eps=1e-6)).fit(far)
     assert set(nothing.labels_) == {-1}
     assert np.isnan(nothing.agreement_[0, 1])
-
-
-def test_estimators_without_labels_are_accepted():
-    views, y = two_views()
-    model = ConcatenatedViews(GaussianMixture(3, random_state=0)).fit(views)
-    assert adjusted_rand_score(y, model.labels_) > 0.9
-    assert np.array_equal(model.predict(views), model.labels_)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +154,15 @@ def test_cost_is_that_of_the_estimator():
     assert not hasattr(ConcatenatedViews(DBSCAN()).fit(views), "cost_")
 
 
-def test_our_estimators_see_one_view():
+def test_mixtures_cluster_one_view():
     views, y = make_text_views(60, topic_share=0.7, missing=0.2, random_state=0)
     model = ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)).fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.9
     assert list(model.estimator_.view_n_features_) == ["view0"]
+    views, y = two_views()
+    model = ConcatenatedViews(GaussianMixture(3, random_state=0)).fit(views)  # which has no labels_
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert np.array_equal(model.predict(views), model.labels_)
 
 
 # one view
@@ -188,6 +176,9 @@ def test_single_view_fits_the_estimator_to_its_rows():
     assert np.all(model.labels_[~has_view] == -1)
     assert model.view_ == "view1"
     assert np.isnan(model.view_scores_["agreement"]).all()
+    assert np.array_equal(model.view_labels_["view1"], model.labels_)
+    other = find_nearest_means(views["view0"], views.present[:, 0], model.labels_)
+    assert np.array_equal(model.view_labels_["view0"], other)
 
 
 def test_entities_without_the_view_get_minus_one():
@@ -198,16 +189,6 @@ def test_entities_without_the_view_get_minus_one():
     labels = model.predict(incomplete)
     assert np.array_equal(labels, np.where(np.arange(60) % 2 == 0, model.labels_, -1))
     assert model.predict(cs.Views(views, present=np.tile([True, False], (60, 1)))).tolist() == [-1] * 60
-
-
-def test_other_views_are_labeled_by_the_nearest_mean():
-    views, _ = two_views(missing=0.3)
-    model = SingleView(k_means(), "view1").fit(views)
-    has_view = views.present[:, 0]
-    assert np.array_equal(model.view_labels_["view1"], model.labels_)
-    means = np.array([views["view0"][has_view & (model.labels_ == j)].mean(axis=0) for j in range(3)])
-    nearest = np.argmin(np.linalg.norm(np.nan_to_num(views["view0"])[:, None] - means, axis=2), axis=1)
-    assert np.array_equal(model.view_labels_["view0"], np.where(has_view, nearest, -1))
 
 
 def test_chosen_view_agrees_most_with_the_others():
@@ -258,11 +239,8 @@ def test_failing_view_is_named():
     ):
         SingleView(k_means()).fit(few)
     assert SingleView(k_means(), "view1").fit(few).view_ == "view1"
-
-
-def test_unknown_view_is_refused():
     with pytest.raises(ValueError, match="no view 'text': choose from 'view0', 'view1', or give none"):
-        SingleView(k_means(), "text").fit(two_views()[0])
+        SingleView(k_means(), "text").fit(views)
 
 
 # views merged
@@ -274,10 +252,15 @@ def three_views(missing=0.0):
 
 def test_merged_views_are_concatenated_and_others_stay():
     views, _ = three_views()
+    views = cs.Views(views, ids=[f"paper-{i}" for i in range(60)])
     seen = MergedViews(WatchedViews(), {"both": ["view2", "view0"]}).fit(views).estimator_.seen_
     assert seen.names == ("both", "view1")
     assert np.array_equal(seen["both"], np.hstack([views["view2"], views["view0"]]))
     assert np.array_equal(seen["view1"], views["view1"])
+    assert seen.ids[7] == "paper-7"
+    seen = MergedViews(WatchedViews(), {"view0": ["view0", "view1"]}).fit(views).estimator_.seen_
+    assert seen.names == ("view0", "view2")  # a merged view may keep the name of a part
+    assert seen["view0"].shape[1] == 5
 
 
 def test_merged_view_is_present_if_a_part_is():
@@ -326,12 +309,6 @@ def test_our_estimators_cluster_merged_views(kind):
     assert np.array_equal(model.predict(views), model.labels_)
 
 
-def test_ids_are_passed_to_the_estimator():
-    views, _ = three_views()
-    named = cs.Views(views, ids=[f"paper-{i}" for i in range(60)])
-    assert MergedViews(WatchedViews(), {}).fit(named).estimator_.seen_.ids[7] == "paper-7"
-
-
 def test_merged_views_of_bickel_and_scheffer():
     views, y = make_text_views(90, n_words=(50, 50, 40, 40), topic_share=0.6, missing=0.2, random_state=0)
     groups = {"words": ["view0", "view1"], "links": ["view2", "view3"]}
@@ -362,12 +339,10 @@ def test_merged_views_of_bickel_and_scheffer():
 def test_merging_refuses_invalid_groups(groups, options, message):
     with pytest.raises(ValueError, match=message):
         MergedViews(cs.MultiViewKMeans(3), groups, **options).fit(three_views()[0])
-
-
-def test_merged_view_may_keep_the_name_of_a_part():
-    seen = MergedViews(WatchedViews(), {"view0": ["view0", "view1"]}).fit(three_views()[0]).estimator_.seen_
-    assert seen.names == ("view0", "view2")
-    assert seen["view0"].shape[1] == 5
+    with pytest.raises(
+        TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in Concatenated"
+    ):
+        MergedViews(Watched(), {}).fit(three_views()[0])
 
 
 def test_sum_of_different_columns_is_refused():
@@ -380,13 +355,6 @@ def test_sum_of_different_columns_is_refused():
     with pytest.raises(ValueError, match="view 'b' has other column names than view 'a'"):
         MergedViews(cs.MultiViewKMeans(2), {"both": ["a", "b"]}, join="sum").fit(frames)
     assert MergedViews(cs.MultiViewKMeans(2), {"both": ["a", "b"]}).fit(frames).labels_.shape == (20,)
-
-
-def test_merging_refuses_single_table_estimators():
-    with pytest.raises(
-        TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in Concatenated"
-    ):
-        MergedViews(Watched(), {}).fit(three_views()[0])
 
 
 @pytest.mark.parametrize("wrapper", [ConcatenatedViews, SingleView])

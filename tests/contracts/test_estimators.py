@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import consilience as cs
 from consilience.datasets import make_gaussian_views
@@ -40,12 +41,13 @@ def make_vague_views(missing=0.0, n=240, seed=0):
     return make_gaussian_views(n, n_clusters=4, n_features=(4, 6, 3), separation=2, missing=missing, random_state=seed)
 
 
-def set_four_clusters(estimator):
-    """The checks of sparse rows expect as many probabilities as there are classes in their data, which are four."""
-    return estimator.set_params(n_clusters=4) if hasattr(estimator, "predict_proba") else estimator
+@cache
+def fit_vague_views(estimator, missing=0.0):
+    """Fit an estimator with few starts; tests do not change the model."""
+    return estimator(n_clusters=4, n_init=3, random_state=0).fit(make_vague_views(missing)[0])
 
 
-@parametrize_with_checks([set_four_clusters(estimator()) for estimator in ESTIMATORS])
+@every_estimator
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning",
     "ignore:entity .* is all zeros:UserWarning",
@@ -53,8 +55,11 @@ def set_four_clusters(estimator):
     "ignore:.* entities are fewer than 4 per cluster:UserWarning",
     "ignore:y gives one of .* classes to every entity:UserWarning",
 )
-def test_check_estimator(estimator, check):
-    check(estimator)
+def test_scikit_learn_accepts_the_estimator(estimator):
+    model = estimator(n_init=1)
+    if hasattr(model, "predict_proba"):  # checks of sparse rows expect as many probabilities as they have classes
+        model.set_params(n_clusters=4)
+    check_estimator(model, on_skip=None)
 
 
 @every_iterated
@@ -67,9 +72,10 @@ def test_finds_clear_clusters(estimator):
 
 
 @every_iterated
-def test_common_attributes(estimator):
-    views, _ = make_vague_views(missing=0.3)
-    model = estimator(n_clusters=4, random_state=0).fit(views)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_common_attributes_and_predictions(estimator, missing):
+    views, _ = make_vague_views(missing)
+    model = fit_vague_views(estimator, missing)
     assert model.labels_.shape == (240,)
     assert set(np.unique(model.labels_)) <= set(range(4))
     assert list(model.view_labels_) == list(views.names)
@@ -83,18 +89,10 @@ def test_common_attributes(estimator):
     assert model.history_["agreement"][-1] == cs.metrics.agreement_rate(*model.view_labels_.values())
     assert model.n_features_in_ == views.shape[1]
     assert model.cost_ == pytest.approx(-compute_total_score(model, views))
-
-
-@every_iterated
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_predict_repeats_labels(estimator, missing):
-    views, _ = make_vague_views(missing)
-    model = estimator(n_clusters=4, random_state=0)
-    labels = model.fit_predict(views)
-    assert np.array_equal(labels, model.labels_)
-    assert np.array_equal(model.predict(views), labels)
-    assert np.array_equal(compute_distances(model, views).argmin(axis=1), labels)
-    assert np.array_equal(model.predict(views[50:60]), labels[50:60])
+    assert np.array_equal(model.predict(views), model.labels_)
+    assert np.array_equal(compute_distances(model, views).argmin(axis=1), model.labels_)
+    assert np.array_equal(model.predict(views[50:60]), model.labels_[50:60])
+    assert np.array_equal(clone(model).fit_predict(views), model.labels_)
 
 
 @every_iterated
@@ -105,7 +103,8 @@ def test_result_does_not_depend_on_threads(estimator, tune):
         {"a": views["view0"], "b": sp.csr_array(np.nan_to_num(views["view1"]))}, present=views.present[:, :2]
     )
     views = views[views.present.any(axis=1)]
-    first, *others = (estimator(n_clusters=4, random_state=0, n_jobs=n).fit(views) for n in (1, 2, 5, None))
+    options = {"n_clusters": 4, "n_init": 2, "random_state": 0}
+    first, *others = (estimator(**options, n_jobs=n).fit(views) for n in (1, 3, None))
     for other in others:
         assert np.array_equal(first.labels_, other.labels_)
         assert first.cost_ == other.cost_
@@ -132,27 +131,21 @@ def test_rows_permuted(estimator):
 
 
 @every_estimator
-def test_views_renamed(estimator):
-    views, _ = make_vague_views()
-    named = cs.Views({f"a view called {name}": block for name, block in views.items()})
-    assert np.array_equal(
-        estimator(n_clusters=4, random_state=0).fit_predict(views),
-        estimator(n_clusters=4, random_state=0).fit_predict(named),
-    )
-
-
-@every_estimator
-def test_views_reordered(estimator):
+def test_views_renamed_and_reordered(estimator):
     views, _ = make_clear_views(missing=0.2)
-    straight = estimator(n_clusters=4, random_state=0).fit_predict(views)
-    reordered = estimator(n_clusters=4, random_state=0).fit_predict(views[["view2", "view0", "view1"]])
+    names = ["view2", "view0", "view1"]
+    straight, named, reordered = (
+        estimator(n_clusters=4, random_state=0).fit_predict(X)
+        for X in (views, cs.Views({f"a view called {name}": views[name] for name in views.names}), views[names])
+    )
+    assert np.array_equal(straight, named)
     assert adjusted_rand_score(straight, reordered) == 1
 
 
 @every_iterated
 def test_restarts_never_cost_more(estimator):
     views, _ = make_vague_views()
-    costs = [estimator(n_clusters=6, n_init=n, random_state=3).fit(views).cost_ for n in (1, 2, 4, 8, 16)]
+    costs = [estimator(n_clusters=6, n_init=n, random_state=3).fit(views).cost_ for n in (1, 3, 9)]
     assert all(later <= earlier for earlier, later in pairwise(costs))
     assert costs[-1] < costs[0]
 
@@ -192,27 +185,26 @@ def test_fit_does_not_change_parameters_data_or_global_seed(estimator):
 
 
 @every_estimator
-@pytest.mark.parametrize("seed", [7, np.random.default_rng, np.random.RandomState])
-def test_random_states_of_all_kinds_repeat(estimator, seed):
+@pytest.mark.filterwarnings("ignore:.* clusters are empty")
+def test_random_states_of_all_kinds_repeat(estimator):
     views, _ = make_vague_views()
-
-    def fit():
-        return estimator(n_clusters=6, n_init=2, random_state=seed if isinstance(seed, int) else seed(5)).fit(views)
-
-    assert np.array_equal(fit().labels_, fit().labels_)
+    for make_seed in (int, np.random.default_rng, np.random.RandomState):
+        labels = [estimator(n_clusters=6, n_init=1, random_state=make_seed(5)).fit_predict(views) for _ in range(2)]
+        assert np.array_equal(*labels)
 
 
-def predict_in_blocks(estimator, model, views):
-    """Return the labels that `predict` must give: of Consilience they may differ from labels_, which are left out."""
+def get_predicted(estimator, views):
+    """Return what `predict` must give: of Consilience it may differ from labels_, which are left out."""
+    model = fit_vague_views(estimator)
     return model.predict(views) if estimator is cross_fitted else model.labels_
 
 
 @every_estimator
 def test_survives_pickling_and_cloning(estimator):
     views, _ = make_vague_views()
-    model = estimator(n_clusters=4, random_state=0).fit(views)
+    model = fit_vague_views(estimator)
     back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.predict(views), predict_in_blocks(estimator, model, views))
+    assert np.array_equal(back.predict(views), get_predicted(estimator, views))
     with pytest.raises(NotFittedError, match="not fitted"):
         clone(model).predict(views)
 
@@ -237,11 +229,11 @@ def test_float32_far_from_zero(estimator):
 
 
 @every_iterated
-@pytest.mark.parametrize(("dtype", "outlier"), [(np.float32, 1e6), (np.float32, 1e8), (np.float64, 1e12)])
+@pytest.mark.parametrize(("dtype", "outlier"), [(np.float32, 1e8), (np.float64, 1e12)])
 def test_far_row_does_not_change_predictions_of_others(estimator, dtype, outlier):
     views, _ = make_vague_views()
     views = views.map(lambda block: block.astype(dtype))
-    model = estimator(n_clusters=4, random_state=0).fit(views)
+    model = estimator(n_clusters=4, n_init=3, random_state=0).fit(views)
     batch = cs.Views({name: np.vstack([np.full_like(block[:1], outlier), block]) for name, block in views.items()})
     assert np.array_equal(model.predict(batch)[1:], model.predict(views))
     np.testing.assert_allclose(compute_distances(model, batch)[1:], compute_distances(model, views), rtol=1e-4)
@@ -256,29 +248,20 @@ def test_outlier_costs_as_much_as_in_scikit_learn():
 
 
 @every_estimator
-def test_fitted_in_one_array_library_predicts_in_another(estimator, to_kind):
+@pytest.mark.parametrize("kind", ["array_api_strict", "torch"])
+def test_fitted_in_one_array_library_predicts_in_another(estimator, kind):
     views, _ = make_vague_views()
-    model = estimator(n_clusters=4, random_state=0).fit(views)
-    kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
-    assert np.array_equal(model.predict(kind), predict_in_blocks(estimator, model, views))
+    library = pytest.importorskip(kind)
+    other = cs.Views({name: library.asarray(np.ascontiguousarray(block)) for name, block in views.items()})
+    assert np.array_equal(fit_vague_views(estimator).predict(other), get_predicted(estimator, views))
 
 
 @pytest.mark.parametrize(
     "estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator.estimator_class, "transform")]
 )
 def test_output_columns_have_names(estimator):
-    views, _ = make_vague_views()
-    names = estimator(n_clusters=3, random_state=0).fit(views).get_feature_names_out()
-    assert names.tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(3)]
-
-
-@every_iterated
-@pytest.mark.filterwarnings("ignore:.* clusters are empty")
-def test_view_names_of_any_characters(estimator, capfd):
-    views, _ = make_vague_views()
-    odd = {"a[/b]": views["view0"], "[red]x": views["view1"]}
-    estimator(n_clusters=3, n_init=1, random_state=0, verbose=True).fit(odd)
-    assert "_a[/b] " in capfd.readouterr().err
+    names = fit_vague_views(estimator).get_feature_names_out()
+    assert names.tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(4)]
 
 
 @pytest.mark.parametrize("estimator", [estimator for estimator in ESTIMATORS if estimator is not cross_fitted])
@@ -290,7 +273,7 @@ def test_sparse_equals_dense(estimator):
         block[:, 0] += 0.01  # no row of zeros
     y = rng.integers(5, size=150)
     full = estimator(n_clusters=5, init=y).fit(dense)
-    for make in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+    for make in (sp.csr_array, sp.coo_array):
         model = estimator(n_clusters=5, init=y).fit([make(dense[0]), dense[1]])
         assert np.array_equal(model.labels_, full.labels_)
         assert getattr(model, "cost_", 0) == pytest.approx(getattr(full, "cost_", 0), rel=1e-10)
@@ -308,21 +291,20 @@ def test_array_libraries(estimator, to_kind):
     assert np.array_equal(model.predict(kind), reference.labels_)
     assert np.allclose(compute_distances(model, kind), compute_distances(reference, views))
     assert np.array_equal(
-        estimator(n_clusters=4, random_state=0).fit_predict(kind),
-        estimator(n_clusters=4, random_state=0).fit_predict(views),
+        estimator(n_clusters=4, n_init=1, random_state=0).fit_predict(kind),
+        estimator(n_clusters=4, n_init=1, random_state=0).fit_predict(views),
     )
 
 
 @every_estimator
 def test_forms_of_input_are_equivalent(estimator):
-    views, _ = make_vague_views()
-    blocks = dict(views.items())
+    blocks = dict(make_vague_views()[0].items())
     columns = {"view0": slice(0, 4), "view1": list(range(4, 10)), "view2": slice(10, 13)}
-    expected = estimator(n_clusters=4, random_state=0).fit_predict(views)
-    for X in (blocks, list(blocks.values()), tuple(blocks.values())):
-        assert np.array_equal(estimator(n_clusters=4, random_state=0).fit_predict(X), expected)
-    wide = np.hstack(list(blocks.values()))
-    assert np.array_equal(estimator(n_clusters=4, random_state=0, views=columns).fit_predict(wide), expected)
+    forms = {"pairs": list(blocks.items()), "lists": [block.tolist() for block in blocks.values()]}
+    forms |= {"mapping": blocks, "tuple": tuple(blocks.values()), "columns": np.hstack(list(blocks.values()))}
+    for form, X in forms.items():
+        model = estimator(n_clusters=4, n_init=3, random_state=0, views=columns if form == "columns" else None)
+        assert np.array_equal(model.fit_predict(X), fit_vague_views(estimator).labels_), form
 
 
 @every_estimator
@@ -339,7 +321,7 @@ def test_columns_without_view_are_ignored(estimator):
 
 
 @every_estimator
-def test_feature_names_of_all_views(estimator):
+def test_column_names_of_all_views(estimator):
     pd = pytest.importorskip("pandas")
     views, _ = make_clear_views()
     frames = {
@@ -348,6 +330,8 @@ def test_feature_names_of_all_views(estimator):
     }
     model = estimator(n_clusters=4, random_state=0).fit(frames)
     assert model.feature_names_in_.tolist() == list("pqrsxyz")
+    with pytest.raises(ValueError, match="view 'a' has column 's' where fit had 'p': give the same columns"):
+        model.predict({"a": frames["a"][["s", "q", "r", "p"]]})
     assert not hasattr(model.fit(views), "feature_names_in_")
 
 
@@ -388,10 +372,13 @@ def test_values_of_missing_rows_do_not_matter(estimator):
 @pytest.mark.filterwarnings("ignore:.* clusters are empty")
 def test_only_verbose_fit_prints(estimator, capfd):
     views, _ = make_vague_views()
+    views = {"a[/b]": views["view0"], "[red]x": views["view1"]}  # names of any characters
     estimator(n_clusters=4, n_init=1, random_state=0).fit(views)
     assert capfd.readouterr() == ("", "")
     model = estimator(n_clusters=4, n_init=2, random_state=0, verbose=True).fit(views)
-    lines = capfd.readouterr().err.splitlines()
+    shown = capfd.readouterr().err
+    assert "_a[/b] " in shown
+    lines = shown.splitlines()
     first = next(line for line in lines if "round" in line)
     assert re.match(rf"{estimator.__name__}: start 1 of 2, round 1: \w+ -?\d", first)
     assert sum("start 2 of 2" in line for line in lines) >= 1

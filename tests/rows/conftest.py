@@ -5,13 +5,13 @@ import pytest
 from stores import start_dask_client
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def two_processes():
     with start_dask_client(processes=True) as client:
         yield client
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def one_process():
     with start_dask_client(processes=False) as client:
         yield client

@@ -7,7 +7,6 @@ import pickle
 import re
 import signal
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from itertools import count
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from waiting import wait_until
 
@@ -34,13 +34,10 @@ from consilience.families import Family, Gaussian
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
 from consilience.rows import current_client, find_workers
-from stores import ESTIMATORS, convert_to_dask, every_estimator, fit_quietly, make_blocks, make_dask_array
+from stores import ESTIMATORS, ON_PROCESSES, convert_to_dask, fit_quietly, make_blocks, make_dask_array
 
-COO_CHUNKS = pytest.param(
-    sp.coo_array,
-    marks=pytest.mark.skipif(
-        not hasattr(sp.coo_array, "__getitem__"), reason="dask takes COO chunks for dense if they cannot be sliced"
-    ),
+SLICED_COO = pytest.mark.skipif(
+    not hasattr(sp.coo_array, "__getitem__"), reason="dask takes COO chunks for dense if they cannot be sliced"
 )
 LENGTHS = (100, 40, 100)
 LONG = {"tol": 0, "patience": 1000}
@@ -53,32 +50,34 @@ def anywhere(request):
         request.getfixturevalue("in_process")
 
 
-def assert_as_in_memory(make, dask_blocks, blocks):
-    expected, actual = fit_quietly(make, blocks), fit_quietly(_copy(make), dask_blocks)
+def assert_as_in_memory(model, dask_blocks, blocks):
+    """Compare fits to the same data; return the model of dask."""
+    expected, actual = fit_quietly(clone(model), blocks), fit_quietly(clone(model), dask_blocks)
     assert np.array_equal(expected.labels_, actual.labels_)
     assert actual.cost_ == pytest.approx(expected.cost_, rel=1e-9)
-
-
-def _copy(model):
-    return type(model)(**model.get_params())
+    return actual
 
 
 @pytest.mark.usefixtures("anywhere")
-class TestInputs:
-    @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
-    @pytest.mark.parametrize("name", ["co-em", "spherical"])
-    def test_sparse_chunks(self, name, kind):
+class TestInputsAnywhere:
+    @pytest.mark.parametrize(
+        ("name", "kind", "lengths"),
+        [
+            ("co-em", sp.csr_matrix, LENGTHS),  # as the other view
+            ("spherical", sp.csc_array, (60, 120, 60)),
+            pytest.param("co-em", sp.coo_array, (60, 120, 60), marks=SLICED_COO),
+        ],
+    )
+    def test_sparse_chunks(self, name, kind, lengths):
         blocks, _ = make_blocks("sparse")
-        for lengths in (LENGTHS, (60, 120, 60)):  # as the other view, and not
-            dask_blocks = {
-                "numbers": make_dask_array(blocks["numbers"], LENGTHS),
-                "counts": make_dask_array(blocks["counts"], lengths, kind),
-            }
-            assert_as_in_memory(ESTIMATORS[name](), dask_blocks, blocks)
+        dask_blocks = {
+            "numbers": make_dask_array(blocks["numbers"], LENGTHS),
+            "counts": make_dask_array(blocks["counts"], lengths, kind),
+        }
+        assert_as_in_memory(ESTIMATORS[name](), dask_blocks, blocks)
 
-    @pytest.mark.parametrize("case", ["complete", "sparse"])
-    def test_column_chunks_are_merged(self, case):
-        blocks, _ = make_blocks(case)
+    def test_column_chunks_are_merged(self):
+        blocks, _ = make_blocks("sparse")
         counts = blocks["counts"]
         halves = [make_dask_array(counts[:, :5], LENGTHS), make_dask_array(counts[:, 5:], LENGTHS)]
         dask_blocks = {
@@ -87,8 +86,7 @@ class TestInputs:
         }
         assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, blocks)
 
-    @every_estimator
-    def test_empty_chunk(self, make):
+    def test_empty_chunk(self):
         blocks, _ = make_blocks("complete")
         keep = np.ones(240, bool)
         keep[100:140] = False  # the second chunk
@@ -97,22 +95,67 @@ class TestInputs:
         }
         dask_blocks = {name: array.compute_chunk_sizes() for name, array in filtered.items()}
         assert dask_blocks["numbers"].chunks[0] == (100, 0, 100)
-        assert_as_in_memory(make(), dask_blocks, {name: X[keep] for name, X in blocks.items()})
+        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, {name: X[keep] for name, X in blocks.items()})
 
-    @every_estimator
-    def test_integers_and_booleans(self, make):
+    def test_integers_and_booleans(self):
         blocks, _ = make_blocks("complete")
         blocks = {"numbers": blocks["numbers"] > 0, "counts": blocks["counts"].astype(np.int16)}
-        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
+        assert_as_in_memory(ESTIMATORS["k-means"](), convert_to_dask(None, blocks), blocks)
 
+    def test_rows_of_nan_are_missing(self):
+        blocks, _ = make_blocks("complete")
+        blocks["numbers"][[3, 239]] = np.nan
+        blocks["numbers"][100:140] = np.nan  # a whole chunk
+        dask_blocks = convert_to_dask(None, blocks)
+        assert cs.Views(dask_blocks).present[:, 0].sum() == 198
+        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, blocks)
+
+    def test_nan_error_names_the_global_row(self):
+        blocks, _ = make_blocks("complete")
+        blocks["counts"][217, 3] = np.nan
+        for views in (cs.Views(convert_to_dask(None, blocks)), cs.Views(convert_to_dask(None, blocks))[90:]):
+            with pytest.raises(ValueError, match=r"view 'counts' has NaN or infinity in row 217: impute"):
+                ESTIMATORS["k-means"]().fit(views)
+
+    def test_all_zero_chunk_is_accepted(self):
+        blocks, _ = make_blocks("sparse")
+        counts = blocks["counts"].toarray()
+        counts[:100] = 0
+        blocks["counts"] = sp.csr_array(counts)
+        assert_as_in_memory(ESTIMATORS["spherical"](), convert_to_dask(None, blocks), blocks)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, pytest.param(sp.coo_array, marks=SLICED_COO)])
+    def test_column_views_of_a_dask_array_stay_on_dask(self, kind):
+        blocks, _ = make_blocks("complete")
+        X = blocks["counts"]
+        whole = make_dask_array(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
+        groups = {"a": slice(0, 4), "b": [7, 4, -1]}
+        views = cs.Views.from_columns(whole, groups)
+        assert (find_workers(dict(views.items())) is None) == (current_client() is None)
+        make = ESTIMATORS["k-means"](views=groups)
+        assert_as_in_memory(make, whole, X)
+        assert_as_in_memory(ESTIMATORS["k-means"](), views[30:200], cs.Views.from_columns(X[30:200], groups))
+
+    def test_predict_new_entities(self):
+        blocks, _ = make_blocks("complete")
+        model = fit_quietly(ESTIMATORS["co-em"](), blocks)
+        new = {name: X[:90] for name, X in blocks.items()}
+        dask_blocks = {name: make_dask_array(X, (50, 40)) for name, X in new.items()}
+        assert np.array_equal(model.predict(dask_blocks), model.predict(new))
+        assert np.array_equal(
+            model.predict({"counts": dask_blocks["counts"]}), model.predict({"counts": new["counts"]})
+        )
+
+
+@pytest.mark.usefixtures("in_process")
+class TestInputsOnWorkers:
     def test_frames_keep_column_names(self):
         blocks, _ = make_blocks("complete")
         frames = {
             name: pd.DataFrame(X, columns=[f"{name}{j}" for j in range(X.shape[1])]) for name, X in blocks.items()
         }
         dask_blocks = {name: dd.from_pandas(frame, npartitions=3 + i) for i, (name, frame) in enumerate(frames.items())}
-        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, frames)
-        model = fit_quietly(ESTIMATORS["co-em"](), dask_blocks)
+        model = assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, frames)
         assert model.feature_names_in_[:4].tolist() == ["numbers0", "numbers1", "numbers2", "numbers3"]
         turned = {**dask_blocks, "numbers": dask_blocks["numbers"][["numbers1", "numbers0", "numbers2", "numbers3"]]}
         with pytest.raises(ValueError, match="view 'numbers' has column 'numbers1' where fit had 'numbers0'"):
@@ -131,31 +174,6 @@ class TestInputs:
             "counts": make_dask_array(blocks["counts"], LENGTHS),
         }
         assert_as_in_memory(ESTIMATORS["k-means"](), dask_blocks, whole)
-
-    @every_estimator
-    def test_rows_of_nan_are_missing(self, make):
-        blocks, _ = make_blocks("complete")
-        blocks["numbers"][[3, 239]] = np.nan
-        blocks["numbers"][100:140] = np.nan  # a whole chunk
-        dask_blocks = convert_to_dask(None, blocks)
-        assert cs.Views(dask_blocks).present[:, 0].sum() == 198
-        assert_as_in_memory(make(), dask_blocks, blocks)
-
-    @every_estimator
-    def test_nan_error_names_the_global_row(self, make):
-        blocks, _ = make_blocks("complete")
-        blocks["counts"][217, 3] = np.nan
-        for views in (cs.Views(convert_to_dask(None, blocks)), cs.Views(convert_to_dask(None, blocks))[90:]):
-            with pytest.raises(ValueError, match=r"view 'counts' has NaN or infinity in row 217: impute"):
-                make().fit(views)
-
-    @every_estimator
-    def test_all_zero_chunk_is_accepted(self, make):
-        blocks, _ = make_blocks("sparse")
-        counts = blocks["counts"].toarray()
-        counts[:100] = 0
-        blocks["counts"] = sp.csr_array(counts)
-        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
 
     @pytest.mark.parametrize("name", ["co-em", "spherical"])
     def test_all_zero_view_is_refused(self, name):
@@ -184,37 +202,9 @@ class TestInputs:
         answers = np.minimum(blocks["counts"][:, :3], 2.0)
         answers[239] = 6.0
         blocks["counts"] = answers
-        make = ESTIMATORS["co-em"](families={"counts": "categorical"})
-        assert_as_in_memory(make, convert_to_dask(None, blocks), blocks)
-        assert fit_quietly(_copy(make), convert_to_dask(None, blocks)).families_["counts"].n_levels == (7, 7, 7)
-
-    def test_dask_view_and_numpy_view(self):
-        blocks, _ = make_blocks("missing")
-        dask_blocks = {"numbers": make_dask_array(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
-        assert_as_in_memory(ESTIMATORS["co-em"](), dask_blocks, blocks)
-
-    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
-    def test_column_views_of_a_dask_array_stay_on_dask(self, kind):
-        blocks, _ = make_blocks("complete")
-        X = blocks["counts"]
-        whole = make_dask_array(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
-        groups = {"a": slice(0, 4), "b": [7, 4, -1]}
-        views = cs.Views.from_columns(whole, groups)
-        assert (find_workers(dict(views.items())) is None) == (current_client() is None)
-        make = ESTIMATORS["k-means"](views=groups)
-        assert_as_in_memory(make, whole, X)
-        assert_as_in_memory(ESTIMATORS["k-means"](), views[30:200], cs.Views.from_columns(X[30:200], groups))
-
-    @every_estimator
-    def test_predict_new_entities(self, make):
-        blocks, _ = make_blocks("complete")
-        model = fit_quietly(make(), blocks)
-        new = {name: X[:90] for name, X in blocks.items()}
-        dask_blocks = {name: make_dask_array(X, (50, 40)) for name, X in new.items()}
-        assert np.array_equal(model.predict(dask_blocks), model.predict(new))
-        assert np.array_equal(
-            model.predict({"counts": dask_blocks["counts"]}), model.predict({"counts": new["counts"]})
-        )
+        model = ESTIMATORS["co-em"](families={"counts": "categorical"})
+        model = assert_as_in_memory(model, convert_to_dask(None, blocks), blocks)
+        assert model.families_["counts"].n_levels == (7, 7, 7)
 
 
 class TestRefusals:
@@ -228,27 +218,22 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"view 'v' is a dask array that does not know .*: call \.compute_chunk"):
             cs.Views({"v": array[array[:, 0] > 0]})
 
-    def test_one_dimensional_array_is_refused(self):
+    def test_other_kinds_and_shapes_are_refused(self):
         column = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)["a"]
         for expected in (da.zeros(4), column):
             with pytest.raises(ValueError, match="view 'v' must have two dimensions"):
                 cs.Views({"v": expected})
-
-    def test_bag_is_refused(self):
         with pytest.raises(TypeError, match="view 'v' is a Bag of dask: give an array or a frame"):
             cs.Views({"v": db.from_sequence([1, 2])})
-
-    @pytest.mark.parametrize("dtype", [np.float64, np.int64])
-    def test_undeclared_sparse_chunks_are_refused(self, dtype):
-        chunk = dask.delayed(sp.eye_array(6, 9, dtype=dtype, format="csr"))
-        array = da.concatenate([da.from_delayed(chunk, (6, 9), dtype=dtype)] * 2)
-        for present in (None, np.ones((12, 1), bool)):
-            with pytest.raises(TypeError, match=r"view 'v' .* dense, .* meta=scipy\.sparse\.csr_array\(\(0, 9\)\)"):
-                cs.Views({"v": array}, present=present)
-
-    def test_views_of_different_lengths_are_refused(self):
         with pytest.raises(ValueError, match="'b' has 5"):
             cs.Views({"a": da.zeros((4, 2)), "b": da.zeros((5, 2))})
+
+    @pytest.mark.parametrize(("dtype", "present"), [(np.float64, None), (np.int64, np.ones((12, 1), bool))])
+    def test_undeclared_sparse_chunks_are_refused(self, dtype, present):
+        chunk = dask.delayed(sp.eye_array(6, 9, dtype=dtype, format="csr"))
+        array = da.concatenate([da.from_delayed(chunk, (6, 9), dtype=dtype)] * 2)
+        with pytest.raises(TypeError, match=r"view 'v' .* dense, .* meta=scipy\.sparse\.csr_array\(\(0, 9\)\)"):
+            cs.Views({"v": array}, present=present)
 
 
 @contextmanager
@@ -292,15 +277,15 @@ def test_task_graph_does_not_grow(in_process):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coem, "make_state", make_state)
-        fit_quietly(ESTIMATORS["co-em"](max_iter=12, init=y, **LONG), convert_to_dask(None, blocks))
-    assert len(sizes) == 12
+        fit_quietly(ESTIMATORS["co-em"](max_iter=6, init=y, **LONG), convert_to_dask(None, blocks))
+    assert len(sizes) == 6
     assert max(sizes[2:]) <= max(sizes[:2]) + 2 * len(LENGTHS)  # what is released goes a moment later
 
 
-@every_estimator
-def test_fit_releases_all_tasks(make, in_process):
+@pytest.mark.parametrize("name", ["co-em", "k-means"])
+def test_fit_releases_all_tasks(name, in_process):
     blocks, _ = make_blocks("complete")
-    model = fit_quietly(make(n_init=2), convert_to_dask(None, blocks))
+    model = fit_quietly(ESTIMATORS[name](n_init=2), convert_to_dask(None, blocks))
     model.predict(convert_to_dask(None, blocks))
     wait_until_released(in_process)
     stored = pickle.dumps(model)
@@ -317,13 +302,14 @@ def test_error_releases_all_tasks(wrong, in_process):
     wait_until_released(in_process)
 
 
-@every_estimator
-def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_process, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "module", "function"), [("co-em", coem, "compute_log_prob"), ("k-means", kmeans, "argmax_scores")]
+)
+def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(name, module, function, in_process, monkeypatch):
     """A canceled task may still be running while later ones run."""
     blocks, y = make_blocks("complete")
     options = {"init": np.random.default_rng(0).permutation(y), **LONG}
-    module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
-    original, calls = getattr(module, name), count()
+    original, calls, make = getattr(module, function), count(), ESTIMATORS[name]
 
     def interrupted(*args):
         if next(calls) == 13:
@@ -333,7 +319,7 @@ def test_ctrl_c_keeps_the_last_complete_round_and_releases_tasks(make, in_proces
 
     model = make(max_iter=50, **options)
     with monkeypatch.context() as patch:
-        patch.setattr(module, name, interrupted)
+        patch.setattr(module, function, interrupted)
         with pytest.raises(KeyboardInterrupt, match="best result so far"):
             model.fit(convert_to_dask(None, blocks))
     whole = fit_quietly(make(max_iter=model.n_iter_, **options), blocks)
@@ -348,16 +334,14 @@ def find_worker_pids(client):
     return set(client.run(os.getpid, on_error="ignore").values())
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.01])
-def test_killed_worker_does_not_change_the_result(moment, on_cluster):
+@ON_PROCESSES
+def test_killed_worker_does_not_change_the_result(on_cluster):
     blocks, y = make_blocks("missing")
     options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
     expected = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
     killed_pid = find_worker_pids(on_cluster).pop()
-    killing = threading.Timer(moment, os.kill, (killed_pid, signal.SIGKILL))
-    with act_at_round(3, killing.start):
+    with act_at_round(3, lambda: os.kill(killed_pid, signal.SIGKILL)):
         actual = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
-    killing.join()
     wait_until(lambda: len(find_worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
     assert np.array_equal(expected.labels_, actual.labels_)
     assert expected.cost_ == actual.cost_
@@ -376,20 +360,20 @@ def test_current_client_is_used(one_process):
                 assert find_workers(dict(views.items())) is None
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
-@every_estimator
-def test_configured_scheduler_overrides_the_client(make, scheduler, in_process):
+@pytest.mark.parametrize(("name", "scheduler"), [("co-em", "threads"), ("k-means", "synchronous")])
+@pytest.mark.usefixtures("in_process")
+def test_configured_scheduler_overrides_the_client(name, scheduler):
     blocks, _ = make_blocks("complete")
     with dask.config.set(scheduler=scheduler):
-        assert_as_in_memory(make(), convert_to_dask(None, blocks), blocks)
+        assert_as_in_memory(ESTIMATORS[name](), convert_to_dask(None, blocks), blocks)
 
 
-@every_estimator
-def test_persisted_chunks(make, in_process):
+def test_persisted_chunks(in_process):
     blocks, _ = make_blocks("missing")
     persisted = {name: in_process.persist(array) for name, array in convert_to_dask(None, blocks).items()}
-    assert_as_in_memory(make(), persisted, blocks)
-    assert_as_in_memory(make(), {**persisted, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
+    assert_as_in_memory(ESTIMATORS["co-em"](), persisted, blocks)
+    mixed = {**persisted, "counts": blocks["counts"]}  # read by a thread that reads ahead
+    assert_as_in_memory(ESTIMATORS["k-means"](), mixed, blocks)
 
 
 def test_verbose_shows_rounds(in_process, capsys):
@@ -417,7 +401,9 @@ class Rounded(Family):
         return Gaussian().shapes(n_clusters, n_columns)
 
 
-def test_user_defined_family(on_cluster):
+@ON_PROCESSES
+@pytest.mark.usefixtures("on_cluster")
+def test_user_defined_family():
     blocks, _ = make_blocks("complete")
     own_module = sys.modules[Rounded.__module__]
     cloudpickle.register_pickle_by_value(own_module)  # what workers cannot import travels whole

@@ -33,8 +33,8 @@ def test_loads_of_wide_rows_are_small(n, d, k):
 @pytest.mark.parametrize("family", ["gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical"])
 def test_view_that_the_sample_lacks(tune, family):
     tune("methods.common.starts", most_sampled=50)
-    views, y = make_gaussian_views(3000, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
-    present = np.ones((3000, 2), bool)
+    views, y = make_gaussian_views(1000, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
+    present = np.ones((1000, 2), bool)
     present[:, 1] = False
     present[[7, 8, 9, 10, 11, 12], 1] = True
     model = cs.CoEM(3, families=family, n_init=1, random_state=0).fit(cs.Views(views, present=present))

@@ -28,7 +28,7 @@ from consilience.methods.kmeans import algorithm as kmeans
 from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.rows import LocalShards, Source, Storage
 from consilience.rows.source import iterate_rows, plan_loads, regular_edges
-from stores import ESTIMATORS, K, cut_finely, every_estimator, fit_quietly, label_views, make_blocks, store_in_files
+from stores import ESTIMATORS, K, cut_finely, fit_quietly, label_views, make_blocks, store_in_files
 from waiting import HANG_LIMIT
 
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
@@ -70,36 +70,39 @@ def mixture(views, y):
     return shards, model, co_em(shards, model, [1.0], PRIORS["global"])
 
 
-@pytest.mark.parametrize("n_views", [1, 2, 3])
-def test_co_em_round_reads_each_view_twice(n_views):
+def start_kmeans(views, y):
+    shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
+    return shards, multi_view_kmeans(shards, SquaredEuclidean(), K)
+
+
+def start_co_em(views, y):
+    shards, _, states = mixture(views, y)
+    return shards, states
+
+
+def run_second_round(start, **options):
+    """Return the shards, and the storages with what the second round of a method reads."""
     with cut_finely():
-        views, storages, y = make_counted(n_views=n_views)
-        _, _, states = mixture(views, y)
+        views, storages, y = make_counted(**options)
+        shards, states = start(views, y)
         next(states)
         for storage in storages.values():
             storage.forget()
         next(states)
-    assert all((storage.times == min(2, n_views)).all() for storage in storages.values())
+    return shards, storages.values()
 
 
-@pytest.mark.parametrize("n_views", [1, 2, 3])
-def test_kmeans_round_reads_each_view_twice(n_views):
-    with cut_finely():
-        views, storages, y = make_counted(n_views=n_views)
-        shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
-        states = multi_view_kmeans(shards, SquaredEuclidean(), K)
-        next(states)
-        for storage in storages.values():
-            storage.forget()
-        next(states)
-    assert all((storage.times == min(2, n_views)).all() for storage in storages.values())
+@pytest.mark.parametrize("start", [start_co_em, start_kmeans])
+@pytest.mark.parametrize("n_views", [1, 3])
+def test_round_reads_each_view_twice(start, n_views):
+    _, storages = run_second_round(start, n_views=n_views)
+    assert all((storage.times == min(2, n_views)).all() for storage in storages)
 
 
 def test_predictions_read_each_row_three_times():
     """Once to validate the rows, once for the family, and once to predict."""
-    blocks, _ = make_blocks("complete")
-    models = [fit_quietly(ESTIMATORS[name](), blocks) for name in ("co-em", "k-means")]
-    for model in models:
+    for name in ("co-em", "k-means"):
+        model = fit_quietly(ESTIMATORS[name](), make_blocks("complete")[0])
         with cut_finely():
             views, storages, _ = make_counted()
             for storage in storages.values():
@@ -108,20 +111,14 @@ def test_predictions_read_each_row_three_times():
         assert [set(storage.times) for storage in storages.values()] == [{3}, {3}]
 
 
-@pytest.mark.parametrize("unit", [30, 70, 240, 1000])
+@pytest.mark.parametrize("unit", [30, 70, 1000])
 def test_shards_and_loads_end_at_storage_units(unit):
     """No unit is read for two shards."""
-    with cut_finely():
-        views, storages, y = make_counted(unit=unit)
-        shards, _, states = mixture(views, y)
-        next(states)
-        for storage in storages.values():
-            storage.forget()
-        next(states)
+    shards, storages = run_second_round(start_co_em, unit=unit)
     ends = {*range(0, 240, unit), 240}
     assert {*np.cumsum(shards.sizes)} <= ends
     if unit <= 30:  # larger ones are too large to be read at once
-        assert all(start in ends for storage in storages.values() for start, _ in storage.asked)
+        assert all(start in ends for storage in storages for start, _ in storage.asked)
 
 
 def test_units_of_a_small_view_do_not_enlarge_loads(tune):
@@ -199,13 +196,19 @@ def test_interrupted_pass_of_kmeans_leaves_no_stale_labels():
     assert all(np.array_equal(before[name], after[name]) for name in names)
 
 
-@pytest.mark.parametrize("moment", [61, 68, 75, 90])
-@every_estimator
-def test_ctrl_c_keeps_the_last_complete_round(make, moment, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "module", "function", "moment"),
+    [
+        ("co-em", coem, "compute_log_prob", 61),
+        ("co-em", coem, "compute_log_prob", 75),
+        ("k-means", kmeans, "argmax_scores", 68),
+        ("k-means", kmeans, "argmax_scores", 90),
+    ],
+)
+def test_ctrl_c_keeps_the_last_complete_round(name, module, function, moment, monkeypatch):
     blocks, y = make_blocks("complete")
     options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
-    module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
-    original, calls = getattr(module, name), count()
+    original, calls, make = getattr(module, function), count(), ESTIMATORS[name]
 
     def interrupted(*args):
         if next(calls) == moment:
@@ -214,7 +217,7 @@ def test_ctrl_c_keeps_the_last_complete_round(make, moment, monkeypatch):
 
     model = make(max_iter=50, **options)
     with cut_finely():
-        monkeypatch.setattr(module, name, interrupted)
+        monkeypatch.setattr(module, function, interrupted)
         with pytest.raises(KeyboardInterrupt, match="best result so far"):
             model.fit(blocks)
         whole = fit_quietly(make(max_iter=model.n_iter_, **options), blocks)
@@ -237,7 +240,7 @@ def test_pickled_shard_has_an_empty_cache():
     assert all(np.array_equal(a, b) for a, b in zip(expected, actual, strict=True))
 
 
-@pytest.mark.parametrize("case", ["missing", "sparse", "float32"])
+@pytest.mark.parametrize("case", ["missing", "sparse"])
 def test_spilling_changes_nothing_and_leaves_no_files(case, tmp_path, monkeypatch):
     blocks, _ = make_blocks(case)
     scratch_folder = tmp_path / "scratch"
@@ -278,8 +281,8 @@ def test_reading_thread_ends_after_an_error(error):
     assert set(threading.enumerate()) <= before
 
 
-@pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
-def test_failed_read_names_the_file_and_ends_threads(make):
+@pytest.mark.parametrize("name", ["co-em", "k-means"])
+def test_failed_read_names_the_file_and_ends_threads(name):
     before = set(threading.enumerate())
     with cut_finely():
         views, storages, _ = make_counted()
@@ -287,7 +290,7 @@ def test_failed_read_names_the_file_and_ends_threads(make):
         with pytest.raises(
             OSError, match=r"view 'counts': rows \d+ to \d+ of a test cannot be read \(the disk is gone\)"
         ):
-            make().fit(views)
+            ESTIMATORS[name]().fit(views)
     gc.collect()
     assert set(threading.enumerate()) <= before
 
@@ -297,51 +300,37 @@ import sys, warnings
 import numpy as np
 import consilience as cs
 warnings.simplefilter("ignore")
-X, Z = (np.load(path, mmap_mode="r") for path in sys.argv[2:4])
-make = {"co-em": cs.CoEM, "k-means": cs.MultiViewKMeans}[sys.argv[1]]
+X, Z = (np.load(path, mmap_mode="r") for path in sys.argv[1:])
 def used():
     return int(open("/proc/self/status").read().split("RssAnon:")[1].split()[0]) / 1024
-small = {"a": np.load(sys.argv[2], mmap_mode="r")[:2000], "b": np.load(sys.argv[3], mmap_mode="r")[:2000]}
-make(3, max_iter=2, init=np.arange(2000) % 3, n_jobs=1).fit(small)
+small = {"a": np.load(sys.argv[1], mmap_mode="r")[:2000], "b": np.load(sys.argv[2], mmap_mode="r")[:2000]}
 import threading, time
-most, done = [used()], threading.Event()
-base = most[0]
-def watch():
-    while not done.wait(0.005):
-        most.append(used())
-watching = threading.Thread(target=watch); watching.start()
-make(3, max_iter=2, init=np.arange(len(X)) % 3, n_jobs=1).fit({"a": X, "b": Z})
-done.set(); watching.join()
-print(max(most) - base)
+for make in (cs.CoEM, cs.MultiViewKMeans):
+    make(3, max_iter=2, init=np.arange(2000) % 3, n_jobs=1).fit(small)
+    most, done = [used()], threading.Event()
+    def watch():
+        while not done.wait(0.005):
+            most.append(used())
+    watching = threading.Thread(target=watch); watching.start()
+    make(3, max_iter=2, init=np.arange(len(X)) % 3, n_jobs=1).fit({"a": X, "b": Z})
+    done.set(); watching.join()
+    print(max(most) - most[0])
 """
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    """Two files with 300 MB of rows."""
-    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("large")
-    n, rows_5000 = 100_000, rng.normal(size=(5000, 400)).astype(np.float32)
-    paths = [folder / "a.npy", folder / "b.npy"]
+@linux
+def test_memory_is_much_smaller_than_the_data(tmp_path):
+    """Log-densities, labels and presence of 300 MB of rows take little memory compared with the rows."""
+    rng, n = np.random.default_rng(0), 100_000
+    rows_5000, paths = rng.normal(size=(5000, 400)).astype(np.float32), [tmp_path / "a.npy", tmp_path / "b.npy"]
     for path, width in zip(paths, (400, 350), strict=True):
         file = np.lib.format.open_memmap(path, "w+", np.float32, (n, width))
         for first in range(0, n, 5000):
             file[first : first + 5000] = rows_5000[:, :width] + first % 3
         del file
-    yield paths
+    command = [sys.executable, "-c", FIT, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT, check=False)
     for path in paths:
         path.unlink()
-
-
-@linux
-@pytest.mark.parametrize("name", ["co-em", "k-means"])
-def test_memory_is_much_smaller_than_the_data(name, large):
-    """Log-densities, labels and presence take little memory compared with the rows."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIT, name, *map(str, large)],
-        capture_output=True,
-        text=True,
-        timeout=HANG_LIMIT,
-        check=False,
-    )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 120, f"{done.stdout} MB"
+    assert max(map(float, done.stdout.split())) < 120, f"{done.stdout} MB"

@@ -82,27 +82,19 @@ def test_other_types_are_read_as_float64():
         np.testing.assert_array_equal(X[:3], DENSE[:3].astype(dtype).astype(np.float64))
 
 
-def test_empty_slice_reads_nothing(values):
-    storage = CountingStorage(values)
-    assert Source.over(storage)[:0, ...].shape == (0, values.shape[1])
-    assert storage.asked == []
-
-
-def test_steps_and_positions_are_refused_in_slices():
-    X = Source.over(CountingStorage(DENSE))
+def test_steps_positions_and_conversion_to_numpy_are_refused():
+    X = Source.over(CountingStorage(DENSE), "a")
     with pytest.raises(ValueError, match=r"read in their order, got slice\(None, None, 2\): use take"):
         X[::2]
     with pytest.raises(TypeError, match="read by slice, got 3: use take"):
         X[3]
-
-
-def test_conversion_to_numpy_is_refused():
     with pytest.raises(TypeError, match=r"rows of view 'a' are not in memory \(somewhere.bin\): read some with"):
-        np.asarray(Source.over(CountingStorage(DENSE), "a"))
+        np.asarray(X)
 
 
 def test_slice_rows_reads_nothing(values):
     storage = CountingStorage(values)
+    assert Source.over(storage)[:0, ...].shape == (0, values.shape[1])
     part = Source.over(storage).slice_rows(20, 60)
     assert part.shape == (40, values.shape[1])
     assert storage.asked == []
@@ -110,22 +102,27 @@ def test_slice_rows_reads_nothing(values):
     assert storage.asked == [(30, 35)]
 
 
-def test_failed_read_names_file_and_view():
-    class Broken(CountingStorage):
-        def read(self, start, stop):
+class BrokenStorage(CountingStorage):
+    """A storage whose rows from the 20th on cannot be read."""
+
+    def read(self, start, stop):
+        if stop > 20:
             raise RuntimeError("bad sector")
-
-    with pytest.raises(OSError, match=r"view 'text': rows 3 to 9 of somewhere.bin cannot be read \(bad sector\)"):
-        Source.over(Broken(DENSE), "text")[3:9]
+        return super().read(start, stop)
 
 
-def test_short_read_is_refused():
-    class Short(CountingStorage):
-        def read(self, start, stop):
-            return super().read(start, stop - 1)
+class ShortStorage(CountingStorage):
+    """A storage that returns one row less."""
 
+    def read(self, start, stop):
+        return super().read(start, stop - 1)
+
+
+def test_failed_and_short_reads_name_file_and_view():
+    with pytest.raises(OSError, match=r"view 'text': rows 13 to 29 of somewhere.bin cannot be read \(bad sector\)"):
+        Source.over(BrokenStorage(DENSE), "text")[13:29]
     with pytest.raises(OSError, match=r"view 'text'.*somewhere.bin.*wanted \(6, 7\) numbers, got \(5, 7\)"):
-        Source.over(Short(DENSE), "text")[3:9]
+        Source.over(ShortStorage(DENSE), "text")[3:9]
 
 
 def test_source_can_be_pickled(values):
@@ -149,17 +146,14 @@ def test_take_keeps_the_order(values, edges):
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_take_reads_only_neighboring_rows():
-    storage = CountingStorage(DENSE)
-    Source.over(storage).take(np.array([80, 10, 12]))
-    assert storage.asked == [(10, 13), (80, 81)]
-
-
-@pytest.mark.usefixtures("_small_blocks")
-def test_take_reads_each_storage_unit_once():
-    storage = CountingStorage(DENSE, np.array([0, 50, 103]))
-    Source.over(storage).take(np.array([1, 49, 60, 102]))
-    assert storage.asked == [(1, 50), (60, 103)]
+@pytest.mark.parametrize(
+    ("edges", "rows", "asked"),
+    [(None, [80, 10, 12], [(10, 13), (80, 81)]), (np.array([0, 50, 103]), [1, 49, 60, 102], [(1, 50), (60, 103)])],
+)
+def test_take_reads_only_neighboring_rows_and_each_storage_unit_once(edges, rows, asked):
+    storage = CountingStorage(DENSE, edges)
+    Source.over(storage).take(np.array(rows))
+    assert storage.asked == asked
 
 
 def test_take_refuses_rows_out_of_range():
@@ -192,13 +186,10 @@ def test_blocks_end_at_storage_units():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-def test_huge_storage_unit_is_split(tune):
+def test_huge_storage_unit_is_split_and_no_rows_are_one_empty_block(tune):
     tune("rows.source", largest_unit=28 * 60)
     blocks = plan_reads(Source.over(CountingStorage(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
-
-
-def test_empty_source_has_one_empty_block():
     assert plan_reads(Source.over(CountingStorage(DENSE[:0]))) == [slice(0, 0)]
 
 
@@ -223,14 +214,14 @@ def test_step_that_changes_the_shape_is_refused():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "max_abs", "row_is_finite", "all_rows_equal"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_verbs_equal_those_in_memory(values, verb, n_jobs):
-    storage = CountingStorage(values)
-    with use_threads(n_jobs):
-        result = getattr(verbs, verb)(Source.over(storage))
-    np.testing.assert_array_equal(result, getattr(verbs, verb)(as_rows(values)))
-    assert storage.rows_read <= values.shape[0] + 1
+def test_verbs_equal_those_in_memory(values, n_jobs):
+    for verb in (verbs.squared_norms, verbs.row_sums, verbs.max_abs, verbs.row_is_finite, verbs.all_rows_equal):
+        storage = CountingStorage(values)
+        with use_threads(n_jobs):
+            result = verb(Source.over(storage))
+        np.testing.assert_array_equal(result, verb(as_rows(values)))
+        assert storage.rows_read <= values.shape[0] + 1
 
 
 @pytest.mark.usefixtures("_small_blocks")
@@ -250,21 +241,12 @@ def test_max_abs_of_blocks_with_nan_is_nan():
     assert np.isnan(verbs.max_abs(Source.over(CountingStorage(values))))
 
 
-def test_verbs_take_rows(values):
-    X, rows = Source.over(CountingStorage(values)), np.array([7, 99, 7])
+def test_rows_are_taken_masked_and_mapped_when_read(values):
+    X, rows, kept = Source.over(CountingStorage(values)), np.array([7, 99, 7]), rng.random(103) < 0.5
     np.testing.assert_array_equal(verbs.take_dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
     np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
-
-
-def test_masked_rows_are_read_as_zeros(values):
-    kept = rng.random(103) < 0.5
-    X = verbs.mask_rows(Source.over(CountingStorage(values)), kept)
-    np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
-
-
-def test_values_are_mapped_when_read(values):
-    X = verbs.map_values(Source.over(CountingStorage(values)), np.abs)
-    np.testing.assert_array_equal(plain(X[10:20]), np.abs(numbers(values[10:20])))
+    np.testing.assert_array_equal(plain(verbs.mask_rows(X, kept)[:]), numbers(values) * kept[:, None])
+    np.testing.assert_array_equal(plain(verbs.map_values(X, np.abs)[10:20]), np.abs(numbers(values[10:20])))
 
 
 def test_scorer_equals_that_of_blocks(values):
@@ -308,14 +290,8 @@ def test_next_block_is_read_meanwhile():
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_read_error_is_raised_at_its_block():
-    class Broken(CountingStorage):
-        def read(self, start, stop):
-            if start >= 20:
-                raise RuntimeError("bad sector")
-            return super().read(start, stop)
-
     before = threading.active_count()
-    reading = read_ahead([Source.over(Broken(DENSE), "text")], [slice(i, i + 10) for i in range(0, 50, 10)])
+    reading = read_ahead([Source.over(BrokenStorage(DENSE), "text")], [slice(i, i + 10) for i in range(0, 50, 10)])
     assert len([next(reading), next(reading)]) == 2
     with pytest.raises(OSError, match=r"view 'text': rows 20 to 30 of somewhere.bin cannot be read"):
         next(reading)

@@ -52,8 +52,7 @@ def list_candidates(data, *names, other=True):
     return {name: cs.Views({**blocks[name], **common}) for name in names}
 
 
-@pytest.mark.parametrize("n_clusters", [4, None])
-@pytest.mark.parametrize("other", [True, False])
+@pytest.mark.parametrize(("n_clusters", "other"), [(4, False), (None, True)])
 def test_chooses_an_informative_encoding(data, n_clusters, other):
     candidates = list_candidates(data, "words", "meaning", "both", "noise", other=other)
     choice = compare_representations(candidates, n_clusters=n_clusters)
@@ -70,10 +69,10 @@ def test_chooses_an_informative_encoding(data, n_clusters, other):
     assert choice.n_entities == 300
 
 
-@pytest.mark.parametrize("useless", [("permuted", "beside permuted"), ("noise", "beside noise")])
 @pytest.mark.parametrize("other", [True, False])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_useless_encodings_are_not_chosen(data, useless, other, seed):
+def test_useless_encodings_are_not_chosen(data, other, seed):
+    useless = ("permuted", "beside permuted", "noise", "beside noise")
     candidates = list_candidates(data, "words", *useless, other=other)
     choice = compare_representations(candidates, n_clusters=4, random_state=seed)
     assert choice.name == "words"
@@ -193,9 +192,6 @@ def test_rule_of_choice():
     assert choose(shares, judges=[0, 1]).name == "a"  # only the third view is predicted better
     unusable = {name: values for name, values in shares.items() if name != "b"}
     assert choose(unusable).name == "c"
-
-
-def test_nothing_is_chosen_if_the_default_predicts_nothing():
     assert choose({"a": [0.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]}).name == "a"
 
 
@@ -235,15 +231,8 @@ def test_sample_grows_over_nodes_that_are_no_entities():
 def test_identical_entities_count_once(data):
     rows = np.r_[np.arange(300), np.zeros(60, int)]
     repeated = {name: views[rows] for name, views in list_candidates(data, "words", "both").items()}
-    assert len(draw_rows(repeated, (), 1000, np.random.default_rng(0))) == 300
+    assert [len(draw_rows(repeated, (), n, np.random.default_rng(0))) for n in (1000, 200)] == [300, 200]
     assert compare_representations(repeated, n_clusters=4).n_entities == 300
-
-
-def test_samples_large_data(data):
-    assert (
-        compare_representations(list_candidates(data, "words", "both"), n_clusters=4, max_entities=200).n_entities
-        == 200
-    )
 
 
 def test_bad_input(data):

@@ -17,7 +17,7 @@ from consilience.families.base import log_zero, safe_log
 from consilience.methods.coem import algorithm
 from consilience.rows import ViewRows
 
-ROW_CASES = ((300, 5, 3), (257, 32, 20), (130, 50, 2), (3000, 7, 33))
+ROW_CASES = ((300, 5, 3), (257, 32, 20), (130, 50, 3), (3000, 7, 33))
 BLEND_CASES = list(itertools.product((1, 3), *[(False, True)] * 3))
 Convert = Callable[[np.ndarray], Any]
 

@@ -24,7 +24,7 @@ ESTIMATORS = {
     "k-means": lambda **more: cs.MultiViewKMeans(K, **{**FEW, **more}),
     "spherical": lambda **more: cs.MultiViewSphericalKMeans(K, **{**FEW, **more}),
 }
-every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
+ON_PROCESSES = pytest.mark.xdist_group("processes of dask")  # which only one process of the tests then starts
 
 
 def make_blocks(case, n=240):
@@ -38,9 +38,6 @@ def make_blocks(case, n=240):
         X[rng.random(n) < 0.3] = np.nan
         T[np.isfinite(X[:, 0]) & (rng.random(n) < 0.3)] = np.nan
     return {"numbers": X, "counts": sp.csr_array(T) if case == "sparse" else T}, y
-
-
-CASES = ("complete", "missing", "float32", "sparse")
 
 
 def store_in_files(folder, blocks):
