@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from consilience.files import encode, fit_and_encode, join_contents
 from consilience.files.amounts import convert_amounts
 
 pytestmark = pytest.mark.quick
@@ -137,16 +136,3 @@ def test_column_of_amounts_is_numbers_unless_its_kind_is_names(put, content, pri
 def test_ambiguous_amounts_are_refused(put, content, prices, message):
     with pytest.raises(ValueError, match=message):
         content(write_prices(put, prices))
-
-
-@pytest.mark.parametrize("beside", ["", "colour"])
-def test_new_amounts_are_encoded_as_those_of_fit(put, read, beside):
-    colours = ["red", "green"] * 10
-    rows = [f'"${1000 + i:,}"' + (f",{colour}" if beside else "") for i, colour in enumerate(colours)]
-    header = f"price,{beside}".rstrip(",")
-    contents = read(put("t.csv", "\n".join([header, *rows]))).contents
-    prepared = fit_and_encode(contents, rare=True)
-    again = read(put("t.csv", "\n".join([header, *rows[:3]])), kinds={"t": contents[0].kind}).contents
-    new = encode(again, prepared.encodings, join_contents(again))
-    np.testing.assert_allclose(new.views["t"], prepared.views["t"][:3])
-    assert np.ptp(new.views["t"][:, -1]) > 0

@@ -75,6 +75,8 @@ FILES = {
         f"%%MatrixMarket matrix array real general\n{MANY} 3\n1\n",
         "600,000,000 numbers are announced, which is too many",
     ),
+    "cut.mtx": (f"{COORDINATES}3 3 2\n1 1 1E", "cannot be read as a Matrix Market file"),  # and does not crash
+    "cut too.mtx": (f"{COORDINATES}3 3 2\n1 1 1.5e-", "cannot be read as a Matrix Market file"),
     "index.svm": (f"1 1:1\n1 {MANY}:1\n", f"200,000,000 columns {NOT_PLAUSIBLE}"),
     "packed.svm.gz": (gzip.compress(f"1 1:1\n1 {MANY}:1\n".encode(), mtime=0), f"columns {NOT_PLAUSIBLE}"),
     "coo.npz": (save(**POINTS, shape=(MANY, 3), format="coo"), f"200,000,000 rows {NOT_PLAUSIBLE}"),

@@ -5,8 +5,6 @@ import io
 import os
 import pickle
 import re
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -17,7 +15,6 @@ from sklearn.datasets import dump_svmlight_file
 
 from consilience.files import fit_and_encode
 from consilience.files.formats import read_file
-from waiting import HANG_LIMIT
 
 DENSE = np.round(np.random.default_rng(0).normal(size=(7, 4)), 3)
 SPARSE = sp.random_array((9, 6), density=0.3, format="csr", rng=np.random.default_rng(1))
@@ -210,27 +207,6 @@ def test_broken_matrix_market_file_is_refused(put):
     for body in [*bodies, "99999999999999999999 1 1\n"]:
         with pytest.raises(ValueError, match=r"X\.mtx cannot be read as a Matrix Market file: "):
             read_file(put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n{body}"))
-
-
-READ = """
-import sys
-from pathlib import Path
-from consilience.files.formats import read_file
-for path in map(Path, sys.argv[1:]):
-    try:
-        print(read_file(path).values.toarray().tolist())
-    except ValueError as error:
-        print(error)
-"""
-
-
-def test_matrix_market_file_cut_within_number_is_refused(put):
-    """In a process of its own, which must not crash."""
-    header = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1"
-    paths = [str(put(f"{cut}.mtx", f"{header} {cut}")) for cut in ("1E", "1.5e-")]
-    done = subprocess.run([sys.executable, "-c", READ, *paths], capture_output=True, text=True, timeout=HANG_LIMIT)
-    assert done.returncode == 0
-    assert done.stdout.count(".mtx cannot be read as a Matrix Market file") == 2
 
 
 @pytest.mark.parametrize("zero_based", [True, False])

@@ -8,8 +8,6 @@ import consilience as cs
 from consilience.files import InputFiles, ModelViews, parse_view, read_files
 from consilience.files.formats import read_file
 from consilience.files.objects import read_object
-from stage import run_successfully
-from workbooks import make_xlsx
 
 N = 12
 SIZES = [976, 1157, 2300, 84] * 3  # as they are meant
@@ -116,14 +114,12 @@ def test_thousands_may_be_separated_by_blanks_and_apostrophes(put, read):
         assert view.data[0][:2].tolist() == [[1157.5, 1157], [7.25, 976]]
 
 
-def test_texts_in_frames_and_workbooks_follow_the_same_rule(put):
+def test_texts_in_frames_follow_the_same_rule():
     columns = {"price": PRICES, "size": GERMAN_SIZES, "real": [1.157, 2.3, 0.5] * 4}
-    frame = pd.DataFrame(columns)
-    workbook = put("t.xlsx", make_xlsx({"a": [list(columns), *zip(*columns.values(), strict=True)]}))
-    for table in (read_object("data", frame), read_object("data", cs.Table(columns)), read_file(workbook)):
+    for table in (read_object("data", pd.DataFrame(columns)), read_object("data", cs.Table(columns))):
         assert read_sizes(table) == SIZES
         assert read_sizes(table, "real") == columns["real"]
-    assert read_sizes(read_object("data", frame[["size", "real"]])) == ENGLISH_SIZES
+    assert read_sizes(read_object("data", pd.DataFrame(columns)[["size", "real"]])) == ENGLISH_SIZES
 
 
 def read_as_in_the_fit(fit, *views):
@@ -171,19 +167,3 @@ def test_lists_of_whole_numbers_do_not_outweigh_numbers_with_points(put, read):
     assert read(f"{path}:x,size").contents[0].data[0][0].tolist() == [-0.123, 43.952]
     with pytest.raises(ValueError, match=r"column 'size': '43\.952' in row 1 may be 43\.952 or 43952"):
         read(put("u.csv", join_lines({**columns, "a": ["3,4", "12,1"] * 6, "b": ["0,5", "7,25"] * 6}, ",")))
-
-
-def test_command_and_call_agree(put, tmp_path):
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], 30)
-    sizes = (800 + 900 * group + rng.integers(0, 90, 60)).tolist()
-    prices = (10 + 5 * group + rng.normal(size=60)).round(2)
-    german = {
-        "size": [f"{size:,}".replace(",", ".") for size in sizes],
-        "price": [f"{p:.2f}".replace(".", ",") for p in prices],
-    }
-    path = put("t.csv", join_lines(german))
-    ran = run_successfully("cluster", path, "-k", 2, "--no-assess", "--out", tmp_path / "run")
-    assert "decimal comma, as in" in ran.err
-    result = cs.cluster(pd.DataFrame({"size": sizes, "price": prices}), n_clusters=2, assess=False)
-    assert cs.load_run(tmp_path / "run").labels.tolist() == result.labels.tolist()

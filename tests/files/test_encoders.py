@@ -201,14 +201,11 @@ def test_english_texts_with_quotations_lose_english_stop_words_only():
     assert (encoder.languages, encoder.note) == (["English"], "")
 
 
-def test_stop_words_are_kept_if_there_are_no_other_words():
+def test_stop_words_are_kept_in_names_and_if_there_are_no_other_words():
     texts = to_objects(*["oui, je ne suis pas moi", "et pour qui est-ce donc", "non, nous ne sommes pas ici"] * 10)
     encoder = TextEncoder("text", rare=False).fit(texts)
     assert {"oui", "pour", "nous"} <= set(encoder.features)
     assert (encoder.languages, encoder.note) == ([], "")
-
-
-def test_names_have_no_language():
     encoder = TextEncoder("names", rare=False).fit(to_objects(*write_reviews("French", 10)))
     assert encoder.languages == []
     assert "le " in encoder.features

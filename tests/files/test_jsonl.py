@@ -79,28 +79,6 @@ def test_empty_id_is_refused(put, read):
         read(put("t.jsonl", [{"id": "a", "x": 1}, {"id": "", "x": 2}]))
 
 
-# ---- arrays of objects ------------------------------------------------------------------------------------------
-
-RECORDS = [{"id": "a", "x": 1.5, "words": ["b", "c"]}, {"id": "b", "x": None, "words": []}]
-JSON_FORMS = {
-    "array": json.dumps(RECORDS),
-    "indented array": json.dumps(RECORDS, indent=2),
-    "array within an object": json.dumps({"count": 2, "data": RECORDS, "next": None}),
-    "lists by column": json.dumps({name: [record[name] for record in RECORDS] for name in RECORDS[0]}),
-    "lines": "".join(json.dumps(record) + "\n" for record in RECORDS),
-}
-
-
-@pytest.mark.parametrize("form", JSON_FORMS)
-def test_json_file_is_read_like_its_lines(put, form):
-    expected = read_file(put("t.jsonl", RECORDS)).columns
-    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
-        columns = read_file(put("t.json", JSON_FORMS[form].encode(encoding))).columns
-        assert list(columns) == list(expected)
-        for name, values in expected.items():
-            np.testing.assert_array_equal(columns[name], values)
-
-
 def test_json_of_another_form_is_refused(put):
     for content, what in (
         ([], "nothing"),
