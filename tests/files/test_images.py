@@ -64,9 +64,6 @@ def encode_folder(content_of, folder, **options):
     return fit_and_encode([content_of(folder)], rare=True, **options)
 
 
-# ---- decoding ---------------------------------------------------------------------------------------------------
-
-
 def save_palette(path):
     image = Image.new("P", (4, 4), 1)
     image.putpalette([255, 0, 0, 0, 0, 255])
@@ -173,9 +170,6 @@ def test_number_of_threads_changes_nothing(photos, monkeypatch):
         np.testing.assert_array_equal(values, expected[name])
 
 
-# ---- light features ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def squares():
     return np.random.default_rng(0).uniform(size=(2, 64, 64, 3)).astype(np.float32)
@@ -260,9 +254,6 @@ def test_names_of_edges_fit(axis, angles):
         assert names[int(values.argmax())].removeprefix("edges at ").partition(",")[0] in angles
 
 
-# ---- views ------------------------------------------------------------------------------------------------------
-
-
 def test_light_makes_three_views_also_of_new_pictures(content, photos):
     encoded = encode_folder(content, photos)
     assert encoded.views.names == ("view-shape", "view-texture", "view-color")
@@ -275,17 +266,16 @@ def test_light_makes_three_views_also_of_new_pictures(content, photos):
         np.testing.assert_array_equal(new.views[name], encoded.views[name])
 
 
-def test_gray_pictures_have_no_view_of_colors(content, photos, tmp_path):
+def test_gray_pictures_have_no_view_of_colors_and_equal_ones_are_refused(content, photos, tmp_path):
+    (tmp_path / "gray").mkdir()
     for path in photos.iterdir():
-        Image.open(path).convert("L").save(tmp_path / path.name)
-    assert encode_folder(content, tmp_path).views.names == ("view-shape", "view-texture")
-
-
-def test_equal_pictures_are_refused(content, tmp_path):
+        Image.open(path).convert("L").save(tmp_path / "gray" / path.name)
+    assert encode_folder(content, tmp_path / "gray").views.names == ("view-shape", "view-texture")
+    (tmp_path / "red").mkdir()
     for name in "ab":
-        Image.new("RGB", (4, 4), "red").save(tmp_path / f"{name}.png")
+        Image.new("RGB", (4, 4), "red").save(tmp_path / "red" / f"{name}.png")
     with pytest.raises(ValueError, match=r"view 'view' \(.*\): all pictures are alike"):
-        encode_folder(content, tmp_path)
+        encode_folder(content, tmp_path / "red")
 
 
 def test_encodings_of_pictures(content, photos):
@@ -305,12 +295,9 @@ def test_function_encodes_pictures(content, photos):
     assert views.names == ("view",)
     expected = np.array(average([Image.open(path) for path in sorted(photos.iterdir())]))
     np.testing.assert_allclose(views["view"], (expected - expected.mean(axis=0)) / expected.std(axis=0), atol=1e-4)
-
-
-def test_function_must_return_one_vector_per_picture(content, photos):
-    for result in (lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)):
+    for wrong in (lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)):
         with pytest.raises(ValueError, match=r"view 'view'.*return one row of finite numbers per picture"):
-            encode_folder(content, photos, encode={"view": result})
+            encode_folder(content, photos, encode={"view": wrong})
 
 
 def test_saved_encoders_give_the_same_numbers(photos, tmp_path):
@@ -324,9 +311,6 @@ def test_saved_encoders_give_the_same_numbers(photos, tmp_path):
     save(encoder, tmp_path / "model.zip", overwrite=True)
     with pytest.raises(ValueError, match="encoded by a function, which is not saved"):
         load(tmp_path / "model.zip").transform(pictures)
-
-
-# ---- models -----------------------------------------------------------------------------------------------------
 
 
 def write_network(path, shape, factor=1.0):
@@ -383,9 +367,6 @@ def test_other_models_are_refused(content, photos, tmp_path):
         PictureModelEncoder(path).fit(find_pictures(photos))
 
 
-# ---- names and paths --------------------------------------------------------------------------------------------
-
-
 def test_folder_is_read_in_order_with_subfolders_and_without_hidden_files(tmp_path):
     for name in ("b.PNG", "a/c.jpg", ".hidden.png", ".cache/d.png", "notes.txt", "a/e.webp"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -438,9 +419,6 @@ def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp
     assert (content.kind, content.reason) == ("images", "paths of pictures")
     paths = [photos / "sky00.png", photos / "leaf00.png", photos / "rose00.png", None]
     assert content.data.paths.tolist() == paths
-
-
-def test_address_with_escapes_names_a_file(tmp_path):
     pictures = build_pictures(np.array(["file:///a%20b.png", "file://localhost/c.png"], dtype=object), tmp_path)
     assert pictures.paths.tolist() == [Path("/a b.png"), Path("/c.png")]
 
@@ -469,9 +447,6 @@ def test_columns_that_look_like_images(photos):
     ):
         assert looks_like_images(np.array(cells, dtype=object), photos) is expected
     assert not looks_like_images(np.arange(3.0), photos)
-
-
-# ---- command line and thumbnails --------------------------------------------------------------------------------
 
 
 def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
@@ -507,16 +482,12 @@ def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
     assert_refused(ran, "the files have changed since the model was fitted")
 
 
-def test_thumbnail_is_a_small_jpeg(photos, tmp_path):
+def test_thumbnail_is_a_small_jpeg_of_the_first_view_with_a_picture(photos, tmp_path):
     Image.new("RGB", (300, 100), "blue").save(tmp_path / "wide.png")
-    content = draw_thumbnail(tmp_path / "wide.png")
-    (tmp_path / "small.jpg").write_bytes(content)
+    (tmp_path / "small.jpg").write_bytes(draw_thumbnail(tmp_path / "wide.png"))
     with Image.open(tmp_path / "small.jpg") as small:
         assert (small.format, small.size) == ("JPEG", (64, 21))
     assert draw_thumbnail(tmp_path / "gone.png") is None
-
-
-def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     front = np.array([None, tmp_path / "gone.png"], dtype=object)
     back = np.array([photos / "sky00.png", photos / "rose00.png"], dtype=object)
     find = find_thumbnails({"front": front, "back": back})
@@ -524,28 +495,19 @@ def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     assert find_thumbnails({}) is None
 
 
-def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
+def test_column_of_addresses_or_paths_is_found_in_a_mixed_table_and_no_id(read, photos):
     files = sorted(photos.iterdir())
     rows = [(f"p{i}", i % 7 + 0.5, path.as_uri()) for i, path in enumerate(files)]
     table = write_csv(photos.parent / "mixed.csv", ["id", "price", "file"], rows)
-    kinds = {content.kind: content for content in read(table).contents}
+    reading = read(table)
+    kinds = {content.kind: content for content in reading.contents}
     assert set(kinds) == {"numbers", "images"}
     assert kinds["images"].data.paths.tolist() == files
-
-
-def test_paths_of_pictures_are_no_ids(photos, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = sorted(file.name for file in photos.iterdir())
-    write_csv(tmp_path / "table.csv", ("path", "width"), [(photos / name, i % 7 + 0.5) for i, name in enumerate(names)])
-    ran = run_successfully("cluster", "table.csv", "-k", 3, "--no-assess", "--out", "run")
-    assert "path-color: images ('path')" in ran.out
-    assert "Rows are identified" not in ran.err
-    clusters = [row["cluster"] for row in read_labels("run")]
-    groups = [set(clusters[i : i + N_PER_GROUP]) for i in range(0, 3 * N_PER_GROUP, N_PER_GROUP)]
-    assert all(len(group) == 1 for group in groups)
-
-
-# ---- joined by a column of names --------------------------------------------------------------------------------
+    rows = [(path, i % 7 + 0.5) for i, path in enumerate(files)]
+    table = write_csv(photos.parent / "paths.csv", ["path", "width"], rows)
+    reading = read(table)
+    assert reading.id_column is None
+    assert {content.kind for content in reading.contents} == {"numbers", "images"}
 
 
 def write_shop(folder, names, column="photo", name="shop.csv", **columns):

@@ -62,64 +62,44 @@ def test_given_id_column_is_used(put, read):
     reading = read(*paths, id_column="who")
     assert reading.notes == []
     assert fit_and_encode(reading.contents, rare=False).views["b"].ravel().tolist() == [-1.0, 1.0]
+    with pytest.raises(ValueError, match=r"c\.csv has no column 'who' \(--id\); it has 'x', 'y'"):
+        read(paths[0], put("c.csv", "x,y\n1,1\n"), id_column="who")
 
 
+PLAIN = "id,x\n1,1\n2,2\n"
 REFUSED = {
-    "no such column": (
-        {"a.csv": "who,x\n1,1\n", "b.csv": "x,y\n1,1\n"},
-        {"id_column": "who"},
-        r"b\.csv has no column 'who' \(--id\); it has 'x', 'y'",
-    ),
     "repeated id": (
         {"a.csv": "id,x\n7,1\n8,2\n7,3\n"},
-        {},
         r"a\.csv has the id '7' more than once: aggregate or drop the repeated rows",
     ),
-    "no id": ({"a.csv": "id,x\n7,1\n,2\n"}, {}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
-    "blank id": ({"a.csv": "id,x\n7,1\n  ,2\n"}, {}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
+    "no id": ({"a.csv": "id,x\n7,1\n,2\n"}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
+    "blank id": ({"a.csv": "id,x\n7,1\n  ,2\n"}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
     "nothing shared": (
-        {"a.csv": "id,x\n1,1\n2,2\n", "c.csv": "id,x\n2,1\n", "b.csv": "id,x\nu,1\nv,2\n"},
-        {},
+        {"a.csv": PLAIN, "c.csv": "id,x\n2,1\n", "b.csv": "id,x\nu,1\nv,2\n"},
         r"view 'b' \(.*b\.csv\) shares no id with the other views: its first is 'u', the first of 'a' is '1'",
     ),
     "other length": (
         {"a.csv": "x\n1\n2\n", "b.csv": "x\n1\n2\n3\n"},
-        {},
         r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id",
     ),
     "same name": (
-        {"a.csv": "x\n1\n", "d/a.csv": "x\n1\n"},
-        {},
+        {"a.csv": PLAIN, "d/a.csv": PLAIN},
         r"two views are called 'a': give each its own name \(--view NAME=FILE\)",
     ),
-    "empty": (
-        {"a.jsonl": '{"id": 1, "words": null}\n'},
-        {"kinds": {"a": "counts"}},
-        "no view describes any entity: check",
-    ),
+    "empty": ({"a.jsonl": '{"id": 1, "b": {}, "c": null}\n'}, "no view describes any entity: check|no column"),
     "links beside no ids": (
         {"e.csv": "source,target\n1,2\n", "t.csv": "x\n1\n2\n"},
-        {},
         "view 'e' links ids, but the other views have none: give --id COLUMN",
     ),
-    "name of a direction": ({"e.csv": "source,target\n1,2\n", "e-out.csv": "id,x\n1,1\n2,2\n"}, {}, "e-out"),
-    "unknown ends": ({"e.csv": "source,target\nu,v\n", "t.csv": "id,x\n1,1\n2,2\n"}, {}, r"view 'e'.* id"),
+    "name of a direction": ({"e.csv": "source,target\n1,2\n", "e-out.csv": PLAIN}, "e-out"),
+    "unknown ends": ({"e.csv": "source,target\nu,v\n", "t.csv": PLAIN}, r"view 'e'.* id"),
 }
 
 
-@pytest.mark.parametrize(("files", "options", "message"), REFUSED.values(), ids=REFUSED)
-def test_files_that_cannot_be_joined_are_refused(put, read, files, options, message):
+@pytest.mark.parametrize(("files", "message"), REFUSED.values(), ids=REFUSED)
+def test_files_that_cannot_be_joined_are_refused(put, read, files, message):
     with pytest.raises(ValueError, match=message):
-        fit_and_encode(read(*(put(name, text) for name, text in files.items()), **options).contents, rare=False)
-
-
-def test_matrix_without_ids_is_matched_by_position(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [5.0, 3.0]]))
-    reading = read(put("a.csv", "id,x\nu,1\nv,2\n"), put("b.csv", "id,y\nv,1\n"), tmp_path / "m.npy")
-    assert reading.notes[-1] == "View 'm' has no ids: its 2 rows are matched by position with those of view 'a'."
-    result = fit_and_encode(reading.contents, rare=False)
-    assert result.ids.tolist() == ["u", "v"]
-    np.testing.assert_allclose(result.views["m"], [[-1, -1], [1, 1]])
+        fit_and_encode(read(*(put(name, text) for name, text in files.items())).contents, rare=False)
 
 
 @pytest.mark.parametrize(
@@ -153,19 +133,16 @@ def test_matrix_with_ids_is_joined(put, read, tmp_path):
     np.testing.assert_allclose(result.views["m"], scaled[[1, 2, 0]])
 
 
-def test_without_ids_rows_are_matched_by_position(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", np.arange(3.0)[:, None])
-    result = fit_and_encode(read(put("t.csv", "x\n5\n6\n7\n"), tmp_path / "m.npy").contents, rare=False)
-    assert result.ids is None
-    assert result.views.ids is None
-    np.testing.assert_allclose(result.views["t"], result.views["m"])
-
-
-def test_several_views_of_one_file(put, read):
-    path = put("t.csv", "id,x,y,z\n1,1,2,3\n2,4,5,7\n")
-    contents = read(f"one={path}:x", f"two={path}:y,z").contents
-    assert [content.data[1].tolist() for content in contents] == [["x"], ["y", "z"]]
-    assert [content.columns for content in contents] == [("x",), ("y", "z")]
+def test_rows_are_matched_by_position_if_a_matrix_or_all_have_no_ids(put, read, tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [5.0, 3.0]]))
+    reading = read(put("a.csv", "id,x\nu,1\nv,2\n"), put("b.csv", "id,y\nv,1\n"), tmp_path / "m.npy")
+    assert reading.notes[-1] == "View 'm' has no ids: its 2 rows are matched by position with those of view 'a'."
+    result = fit_and_encode(reading.contents, rare=False)
+    assert result.ids.tolist() == ["u", "v"]
+    np.testing.assert_allclose(result.views["m"], [[-1, -1], [1, 1]])
+    result = fit_and_encode(read(put("t.csv", "x\n5\n7\n"), tmp_path / "m.npy").contents, rare=False)
+    assert result.ids is result.views.ids is None
+    np.testing.assert_allclose(np.repeat(result.views["t"], 2, axis=1), result.views["m"])
 
 
 def test_entities_without_any_view_are_left_out(put, read):
@@ -175,6 +152,9 @@ def test_entities_without_any_view_are_left_out(put, read):
     assert result.kept.tolist() == [True, False, True, False]
     assert result.views.ids.tolist() == ["1", "3"]
     assert result.texts["b"].tolist() == ["red apple", "green apple"]
+    contents = read(put("c.jsonl", [{"id": i, "words": None} for i in range(3)]), kinds={"c": "counts"}).contents
+    with pytest.raises(ValueError, match="no view describes any entity: check the files"):
+        fit_and_encode(contents, rare=False)
 
 
 def test_empty_cells_are_counted(put, read):
@@ -251,15 +231,6 @@ def test_new_similarities_are_to_fitted_entities(read, tmp_path):
     np.save(tmp_path / "new.npy", ALIKE[:2] / 2)
     new = read(f"s={tmp_path / 'new.npy'}", kinds={"s": "similarities"}).contents
     np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["s"], ALIKE[:2] / 2)
-
-
-def test_new_entities_are_encoded_as_in_fit(put, read):
-    path = put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))
-    model = fit_and_encode(read(f"t={path}").contents, rare=False)
-    new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
-    result = encode(new, model.encodings, join_contents(new))
-    np.testing.assert_allclose(result.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)
-    assert result.views.ids.tolist() == ["77", "79"]
 
 
 def test_view_may_be_missing_from_new_data(put, read):

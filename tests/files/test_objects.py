@@ -96,28 +96,23 @@ def test_random_frames_are_read_as_their_csv_files(tmp_path_factory, columns):
 
 
 def test_frames_of_all_libraries_have_the_same_content():
-    columns = {
-        "n": [1, None, 3],
-        "word": ["a", None, "c"],
-        "flag": [True, None, False],
-        "day": [dt.date(2020, 1, 1), None, dt.date(2021, 1, 1)],
-        "span": [dt.timedelta(days=1), None, dt.timedelta(hours=12)],
-        "vector": [[1.0, 2.0], None, [3.0, 4.0]],
-        "tags": [["x", "y"], None, ["x"]],
+    nan = np.nan
+    cells = {
+        "n": ([1, None, 3], [1, nan, 3]),
+        "word": (["a", None, "c"], ["a", None, "c"]),
+        "flag": ([True, None, False], ["True", None, "False"]),
+        "day": ([dt.date(2020, 1, 1), None, dt.date(2021, 1, 1)], ["2020-01-01", None, "2021-01-01"]),
+        "span": ([dt.timedelta(days=1), None, dt.timedelta(hours=12)], [1, nan, 0.5]),
+        "vector": ([[1.0, 2.0], None, [3.0, 4.0]], [[1, 2], [nan, nan], [3, 4]]),
+        "tags": ([["x", "y"], None, ["x"]], [{"x": 1.0, "y": 1.0}, None, {"x": 1.0}]),
     }
-    expected = {
-        "n": np.array([1, np.nan, 3]),
-        "word": np.array(["a", None, "c"], dtype=object),
-        "flag": np.array(["True", None, "False"], dtype=object),
-        "day": np.array(["2020-01-01", None, "2021-01-01"], dtype=object),
-        "span": np.array([1, np.nan, 0.5]),
-        "vector": np.array([[1, 2], [np.nan, np.nan], [3, 4]]),
-        "tags": np.array([{"x": 1.0, "y": 1.0}, None, {"x": 1.0}], dtype=object),
-    }
+    columns = {name: values for name, (values, _) in cells.items()}
+    is_number = {"n", "span", "vector"}
+    expected = {name: np.array(to, float if name in is_number else object) for name, (_, to) in cells.items()}
     arrow = pa.table(columns)
-    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)):
+    frames = [pd.DataFrame(columns), pl.DataFrame(columns), arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)]
+    for frame in (*frames, cs.Table(columns)):
         assert_same_columns(read_object("t", frame).columns, expected)
-    assert_same_columns(read_object("t", cs.Table(columns)).columns, expected)
 
 
 def test_categories_are_never_numbers():
@@ -136,12 +131,8 @@ def test_categories_are_never_numbers():
 def test_columns_can_be_read_as_text():
     frame = pd.DataFrame({"a": [2**60 + 1, 7], "b": [1.5, 2.0], "c": ["007", "08"], "d": [1, 2]})
     columns = read_object("t", frame, frozenset("abc")).columns
-    assert {name: column.tolist() for name, column in columns.items()} == {
-        "a": [str(2**60 + 1), "7"],
-        "b": ["1.5", "2"],
-        "c": ["007", "08"],
-        "d": [1.0, 2.0],
-    }
+    assert [columns[name].tolist() for name in "abc"] == [[str(2**60 + 1), "7"], ["1.5", "2"], ["007", "08"]]
+    assert columns["d"].tolist() == [1.0, 2.0]
 
 
 OBJECT_COLUMNS = {
@@ -170,30 +161,21 @@ def test_columns_of_python_objects():
 # --- ids --------------------------------------------------------------------------------------------------------------
 
 
-def test_named_index_becomes_the_id_column():
-    frame = pd.DataFrame({"price": [1.0, 2.0]}, index=pd.Index(["a", "b"], name="sku"))
-    table = read_object("t", frame)
-    assert table.id_column == "sku"
-    assert list(table.columns) == ["sku", "price"]
-    assert table.columns["sku"].tolist() == ["a", "b"]
-
-
-INDEXES = [
-    (pd.RangeIndex(2), None),
-    (pd.RangeIndex(5, 7), ["5", "6"]),
-    ([4, 9], ["4", "9"]),
-    (pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]),
-    (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), ["a / 1", "a / 2"]),
-]
-
-
 def test_index_identifies_rows_unless_it_numbers_them():
-    for index, ids in INDEXES:
+    for index, ids in (
+        (pd.RangeIndex(2), None),
+        (pd.RangeIndex(5, 7), ["5", "6"]),
+        ([4, 9], ["4", "9"]),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), ["a / 1", "a / 2"]),
+        (pd.Index(["a", "b"], name="sku"), ["a", "b"]),
+    ):
         table = read_object("t", pd.Series(["x", "y"], index=index, name="index"))
-        assert table.id_column == (None if ids is None else "index_2")
+        name = getattr(index, "name", None) or "index_2"
+        assert table.id_column == (None if ids is None else name)
         assert table.columns["index"].tolist() == ["x", "y"]
-        if ids is not None:
-            assert table.columns["index_2"].tolist() == ids
+        assert list(table.columns) == (["index"] if ids is None else [name, "index"])
+        assert ids is None or table.columns[name].tolist() == ids
 
 
 def test_default_index_identifies_rows_beside_a_filtered_frame():
@@ -279,14 +261,12 @@ def test_one_dimension_is_a_column_with_the_name_of_the_view():
 
 def test_rows_of_strings_and_structured_arrays_are_tables():
     rows = [["a", 1], ["b", 2]]
-    for values in (rows, np.array(rows, dtype=object)):
+    structured = np.array([("a", 1), ("b", 2)], dtype=[("word", "U3"), ("n", "i4")])
+    names = ["column 1", "column 2"]
+    for values, header in ((rows, names), (np.array(rows, dtype=object), names), (structured, ["word", "n"])):
         columns = read_object("t", values).columns
-        assert {name: column.tolist() for name, column in columns.items()} == {
-            "column 1": ["a", "b"],
-            "column 2": [1, 2],
-        }
-    columns = read_object("t", np.array([(1, "a"), (2, "b")], dtype=[("n", "i4"), ("word", "U3")])).columns
-    assert {name: column.tolist() for name, column in columns.items()} == {"n": [1, 2], "word": ["a", "b"]}
+        assert list(columns) == header
+        assert [column.tolist() for column in columns.values()] == [["a", "b"], [1, 2]]
 
 
 def test_views_become_matrices_without_the_rows_that_are_missing():
