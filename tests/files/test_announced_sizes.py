@@ -75,6 +75,8 @@ FILES = {
         f"%%MatrixMarket matrix array real general\n{MANY} 3\n1\n",
         "600,000,000 numbers are announced, which is too many",
     ),
+    "cut.mtx": (f"{COORDINATES}3 3 2\n1 1 1E", "cannot be read as a Matrix Market file"),  # and does not crash
+    "cut too.mtx": (f"{COORDINATES}3 3 2\n1 1 1.5e-", "cannot be read as a Matrix Market file"),
     "index.svm": (f"1 1:1\n1 {MANY}:1\n", f"200,000,000 columns {NOT_PLAUSIBLE}"),
     "packed.svm.gz": (gzip.compress(f"1 1:1\n1 {MANY}:1\n".encode(), mtime=0), f"columns {NOT_PLAUSIBLE}"),
     "coo.npz": (save(**POINTS, shape=(MANY, 3), format="coo"), f"200,000,000 rows {NOT_PLAUSIBLE}"),
@@ -89,31 +91,27 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("announced")
+@pytest.fixture
+def results(tmp_path):
     for name, (content, _) in FILES.items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    command = [sys.executable, "-c", MEASURE, *(str(folder / name) for name in FILES)]
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    command = [sys.executable, "-c", MEASURE, *(str(tmp_path / name) for name in FILES)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_announced_size_is_refused_without_memory(results, name):
+def test_announced_size_is_refused_without_memory(results):
     pytest.importorskip("resource")
-    message, n_bytes = results[name]
-    assert message is not None
-    assert name in message
-    assert FILES[name][1] in message
-    assert n_bytes < 200 * 2**20  # the offsets of 2e8 rows alone take 1,600 MB
+    for name, (message, n_bytes) in results.items():
+        assert message is not None, name
+        assert name in message
+        assert FILES[name][1] in message
+        assert n_bytes < 200 * 2**20, name  # the offsets of 2e8 rows alone take 1,600 MB
 
 
-@pytest.mark.parametrize(
-    ("sizes", "shape"), [("4000000 3 1", (4_000_000, 3)), ("1 30000000 1", (1, 30_000_000)), ("0 0 0", (0, 0))]
-)
-def test_short_file_may_have_many_empty_rows_or_columns(put, sizes, shape):
-    entries = "" if sizes == "0 0 0" else "1 1 1\n"
-    assert read_file(put("x.mtx", f"{COORDINATES}{sizes}\n{entries}")).values.shape == shape
+def test_short_file_may_have_many_empty_rows_or_columns(put):
+    for shape, entries in (((4_000_000, 3), "1\n1 1 1\n"), ((1, 30_000_000), "1\n1 1 1\n"), ((0, 0), "0\n")):
+        path = put("x.mtx", f"{COORDINATES}{shape[0]} {shape[1]} {entries}")
+        assert read_file(path).values.shape == shape
 
 
 def test_shortest_entries_are_not_too_many_for_their_file(put):
@@ -133,13 +131,8 @@ def test_refusal_tells_how_to_drop_empty_rows_or_columns(put, sizes, shape):
     assert eval(advice, {"X": X, "np": np}).shape == shape
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (f"{COORDINATES}3 3 2\n1 1 1\n", "2 entries are announced, but the file has 1"),
-        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "4 numbers are announced, but the file has 3"),
-    ],
-)
-def test_message_says_how_many_values_file_has(put, content, message):
-    with pytest.raises(ValueError, match=message):
-        read_file(put("x.mtx", content))
+def test_message_says_how_many_values_file_has(put):
+    with pytest.raises(ValueError, match="2 entries are announced, but the file has 1"):
+        read_file(put("x.mtx", f"{COORDINATES}3 3 2\n1 1 1\n"))
+    with pytest.raises(ValueError, match="4 numbers are announced, but the file has 3"):
+        read_file(put("x.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n"))

@@ -39,30 +39,22 @@ def is_clear_refusal(refusal, path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_missing_file_is_refused(tmp_path, ending):
+def test_missing_file_folder_and_empty_file_are_refused(put, tmp_path, ending):
     with pytest.raises(FileNotFoundError, match=rf"there is no file .*x\{ending}"):
         read_file(tmp_path / f"x{ending}")
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_folder_is_refused(tmp_path, ending):
-    (tmp_path / f"x{ending}").mkdir()
-    with pytest.raises(IsADirectoryError, match=rf"x\{ending} is a folder: name a file in it"):
-        read_file(tmp_path / f"x{ending}")
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_empty_file_is_refused(put, ending):
+    (tmp_path / f"y{ending}").mkdir()
+    with pytest.raises(IsADirectoryError, match=rf"y\{ending} is a folder: name a file in it"):
+        read_file(tmp_path / f"y{ending}")
     with pytest.raises(ValueError, match=rf"x\{ending} is empty"):
         read_file(put(f"x{ending}", b""))
 
 
-@pytest.mark.parametrize("name", ["x", "x.docx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"])
-def test_unknown_suffix_is_refused(put, name):
-    with pytest.raises(
-        ValueError, match=r"the file type is taken from the suffix, which must be one of \.csv, \.tsv, .*\.h5mu"
-    ):
-        read_file(put(name, b"x,y\n1,2\n"))
+def test_unknown_suffix_is_refused(put):
+    for name in ("x", "x.docx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"):
+        with pytest.raises(
+            ValueError, match=r"the file type is taken from the suffix, which must be one of \.csv, \.tsv, .*\.h5mu"
+        ):
+            read_file(put(name, b"x,y\n1,2\n"))
 
 
 BINARY = {
@@ -80,19 +72,12 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "jsonl"])
 @pytest.mark.parametrize("what", BINARY)
-def test_binary_file_is_named_by_its_format(put, ending, what):
+def test_binary_file_is_named_by_its_format(put, what):
     whole, expected_message = BINARY[what]
-    with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {expected_message}"):
-        read_file(put(f"x.{ending}", whole))
-
-
-@pytest.mark.parametrize("what", BINARY)
-def test_binary_content_within_gzip_is_refused(put, what):
-    whole, expected_message = BINARY[what]
-    with pytest.raises(ValueError, match=rf"x\.csv\.gz is not text but {expected_message}"):
-        read_file(put("x.csv.gz", gzip.compress(whole, mtime=0)))
+    for ending in ("csv", "txt", "jsonl", "csv.gz"):
+        with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {expected_message}"):
+            read_file(put(f"x.{ending}", gzip.compress(whole, mtime=0) if ending.endswith("gz") else whole))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
@@ -102,43 +87,30 @@ def test_zero_byte_is_named_by_its_line(put, ending):
         read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-@pytest.mark.parametrize("byte", [b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"])
-def test_invalid_utf_8_is_refused(put, ending, byte):
-    with pytest.raises(
-        ValueError, match=rf"x\.{ending} is not UTF-8 near line 1: save it as UTF-8 \(in Excel: CSV UTF-8\)"
-    ):
-        read_file(put(f"x.{ending}", byte + b"\n1\n"))
-
-
 def test_invalid_utf_8_is_named_by_its_line(put):
+    for name in ("x.csv", "x.jsonl"):
+        for byte in (b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"):
+            with pytest.raises(
+                ValueError, match=rf"{name} is not UTF-8 near line 1: save it as UTF-8 \(in Excel: CSV UTF-8\)"
+            ):
+                read_file(put(name, byte + b"\n1\n"))
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
         read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
 
 
-@pytest.mark.parametrize("damage", [b"\x00", b"\x00\xd8\x00\xd8"], ids=["odd length", "half a character"])
-def test_damaged_utf_16_is_named_by_its_line(put, damage):
-    whole = b"\xff\xfe" + ("x,y\n" + "1,2\n" * 20).encode("utf-16-le") + damage
-    with pytest.raises(ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save it as"):
-        read_file(put("x.csv", whole))
+def test_damaged_utf_16_is_named_by_its_line(put):
+    whole = b"\xff\xfe" + ("x,y\n" + "1,2\n" * 20).encode("utf-16-le")
+    for damage in (b"\x00", b"\x00\xd8\x00\xd8"):  # an odd length, and half a character
+        with pytest.raises(
+            ValueError, match=r"x\.csv is UTF-16 text, but truncated or damaged near line \d+: save it as"
+        ):
+            read_file(put("x.csv", whole + damage))
 
 
-@pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz"])
-def test_gz_suffix_without_gzip_is_refused(put, name):
-    with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
-        read_file(put(name, b"x,y\n1,2\n"))
-
-
-def market(X):
-    buffer = io.BytesIO()
-    scipy.io.mmwrite(buffer, X, precision=3)
-    return buffer.getvalue()
-
-
-def svmlight(X):
-    buffer = io.BytesIO()
-    dump_svmlight_file(X, np.zeros(len(X)), buffer)
-    return buffer.getvalue()
+def test_gz_suffix_without_gzip_is_refused(put):
+    for name in ("x.csv.gz", "x.jsonl.gz"):
+        with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
+            read_file(put(name, b"x,y\n1,2\n"))
 
 
 def parquet():
@@ -149,91 +121,73 @@ def parquet():
     return buffer.getvalue()
 
 
-def compress(whole):
-    return gzip.compress(whole, mtime=0)
-
-
 NUMBERS = np.arange(40.0).reshape(20, 2)
 WHOLE = {
-    "x.csv.gz": lambda: compress(ROWS),
-    "x.jsonl.gz": lambda: compress(b'{"x": 1}\n' * 200),
+    "x.csv.gz": lambda: gzip.compress(ROWS, mtime=0),
+    "x.jsonl.gz": lambda: gzip.compress(b'{"x": 1}\n' * 200, mtime=0),
     "x.npy": lambda: as_bytes(np.save, NUMBERS),
     "x.npz": lambda: as_bytes(np.savez, NUMBERS),
     "packed.npz": lambda: as_bytes(np.savez_compressed, NUMBERS),
     "sparse.npz": lambda: as_bytes(sp.save_npz, sp.csr_array(NUMBERS)),
     "x.parquet": parquet,
-    "x.svm.gz": lambda: compress(svmlight(NUMBERS)),
-    "x.mtx.gz": lambda: compress(market(sp.csr_array(NUMBERS.astype(int)))),
+    "x.svm.gz": lambda: gzip.compress(as_bytes(lambda file: dump_svmlight_file(NUMBERS, np.zeros(20), file)), mtime=0),
+    "x.mtx.gz": lambda: gzip.compress(as_bytes(scipy.io.mmwrite, sp.csr_array(NUMBERS.astype(int))), mtime=0),
 }
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_file_truncated_anywhere_is_refused(put, name):
     whole = WHOLE[name]()
-    cuts = sorted({*range(1, 25), *range(25, len(whole), max(1, len(whole) // 40)), len(whole) - 1})
-    refusals = {cut: read_and_catch(put(name, whole[:cut])) for cut in cuts}
-    path = put(name, whole)
-    assert [
-        (cut, refusal) for cut, refusal in refusals.items() if refusal is None or not is_clear_refusal(refusal, path)
-    ] == []
+    for cut in sorted({*range(1, 25), *range(25, len(whole), max(1, len(whole) // 20)), len(whole) - 1}):
+        path = put(name, whole[:cut])
+        refusal = read_and_catch(path)
+        assert refusal is not None, cut
+        assert is_clear_refusal(refusal, path), (cut, refusal)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_file_with_changed_byte_is_read_or_refused(put, name):
     whole = WHOLE[name]()
     rng = np.random.default_rng(0)
-    places = sorted({*range(25), *rng.integers(0, len(whole), 60).tolist(), *range(len(whole) - 25, len(whole))})
-    wrong = []
+    places = sorted({*range(25), *rng.integers(0, len(whole), 30).tolist(), *range(len(whole) - 25, len(whole))})
     for place in places:
         changed = bytearray(whole)
         changed[place] ^= int(rng.integers(1, 256))
         path = put(name, bytes(changed))
         refusal = read_and_catch(path)
-        if refusal is not None and not is_clear_refusal(refusal, path):
-            wrong.append((place, refusal))
-    assert wrong == []
+        assert refusal is None or is_clear_refusal(refusal, path), (place, refusal)
 
 
-@pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz", "x.svm.gz", "x.mtx.gz"])
-def test_damage_within_gzip_is_refused(put, name):
-    head = gzip.compress(b"", mtime=0)[:10]
-    body = zlib.compress(ROWS, wbits=-15)
-    path = put(name, head + body[:20] + b"\xff" * 200)
-    with pytest.raises(ValueError, match=name):
-        read_file(path)
-
-
-@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending not in (".npz", ".mtx")])
-def test_noise_is_refused(put, ending):
-    rng = np.random.default_rng(0)
-    for size in (1, 2, 5, 100, 5000):
-        path = put(f"noise{ending}", rng.bytes(size))
-        refusal = read_and_catch(path)
-        if size >= 100:
-            assert refusal is not None
-        assert refusal is None or is_clear_refusal(refusal, path), refusal
+def test_damage_within_gzip_is_refused(put):
+    damaged = gzip.compress(b"", mtime=0)[:10] + zlib.compress(ROWS, wbits=-15)[:20] + b"\xff" * 200
+    for name in ("x.csv.gz", "x.jsonl.gz", "x.svm.gz", "x.mtx.gz"):
+        with pytest.raises(ValueError, match=name):
+            read_file(put(name, damaged))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_file_of_another_format_is_refused(put, ending):
-    for name, make in WHOLE.items():
-        if (
-            name.endswith(ending)
-            or {name[1:], ending} == {".parquet", ".pq"}
-            or (name.endswith(".npz") and ending == ".npy")
-        ):
-            continue
-        path = put(f"other{ending}", make())
+def test_noise_and_files_of_another_format_are_refused(put, ending):
+    path = put(f"other{ending}", b"")
+    same = {".pq": (".parquet",), ".npy": (".npy", ".npz")}.get(ending, (ending,))
+    contents = [make() for name, make in WHOLE.items() if not name.endswith(same)]
+    if ending not in (".npz", ".mtx"):
+        rng = np.random.default_rng(0)
+        contents += [rng.bytes(100), rng.bytes(5000)]
+    if ending.startswith(".h5"):
+        contents = contents[-1:]  # each of these reads starts a process
+    for content in contents:
+        path.write_bytes(content)
         refusal = read_and_catch(path)
-        assert refusal is not None, name
-        assert is_clear_refusal(refusal, path), (name, refusal)
+        assert refusal is not None, content[:20]
+        assert is_clear_refusal(refusal, path), refusal
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")
-@pytest.mark.parametrize("target", ["link.csv", "nowhere.csv"])
-def test_link_that_leads_nowhere_is_refused(target, tmp_path):
-    (tmp_path / "link.csv").symlink_to(tmp_path / target)
-    with pytest.raises(
-        FileNotFoundError, match=rf"there is no file .*link\.csv: it is a link to .*{target}, which leads"
-    ):
-        read_file(tmp_path / "link.csv")
+def test_link_that_leads_nowhere_is_refused(tmp_path):
+    for target in ("link.csv", "nowhere.csv"):
+        (tmp_path / "link.csv").unlink(missing_ok=True)
+        (tmp_path / "link.csv").symlink_to(tmp_path / target)
+        with pytest.raises(
+            FileNotFoundError, match=rf"there is no file .*link\.csv: it is a link to .*{target}, which leads"
+        ):
+            read_file(tmp_path / "link.csv")

@@ -8,11 +8,10 @@ import consilience as cs
 from consilience.files import InputFiles, ModelViews, parse_view, read_files
 from consilience.files.formats import read_file
 from consilience.files.objects import read_object
-from stage import run_command, run_successfully
-from workbooks import make_xlsx
 
 N = 12
 SIZES = [976, 1157, 2300, 84] * 3  # as they are meant
+ENGLISH_SIZES = [976, 1.157, 2.3, 84] * 3
 GERMAN_SIZES = ["976", "1.157", "2.300", "84"] * 3
 PRICES = ["12,5", "1.234,56", "7,25", "0,5"] * 3
 
@@ -30,22 +29,20 @@ def read_sizes(source, name="size"):
 
 
 @pytest.mark.parametrize("mark", [";", ",", "\t"])
-@pytest.mark.parametrize("prices", [PRICES, ["12,50 €", "7,25 €"] * 6, ["12,5", "k.A."] + ["3,75"] * 10])
-def test_other_columns_show_decimal_comma(put, mark, prices):
-    assert read_sizes(put("t.csv", join_lines({"price": prices, "size": GERMAN_SIZES}, mark))) == SIZES
+def test_other_columns_show_decimal_comma(put, mark):
+    for prices in (PRICES, ["12,50 €", "7,25 €"] * 6, ["12,5", "k.A."] + ["3,75"] * 10):
+        assert read_sizes(put("t.csv", join_lines({"price": prices, "size": GERMAN_SIZES}, mark))) == SIZES
 
 
-@pytest.mark.parametrize("prices", [["12.5", "3"] * 6, ["1,234.56", "7.25"] * 6, ["0.125", "7"] * 6, ["$12.50"] * 12])
-def test_other_columns_show_decimal_point(put, prices):
-    assert read_sizes(put("t.csv", join_lines({"price": prices, "size": GERMAN_SIZES}))) == [976, 1.157, 2.3, 84] * 3
-
-
-def test_mark_of_plain_numbers_counts_more_than_that_of_prices(put):
+def test_other_columns_show_decimal_point(put):
+    for prices in (["12.5", "3"] * 6, ["1,234.56", "7.25"] * 6, ["0.125", "7"] * 6, ["$12.50"] * 12):
+        columns = {"price": prices, "size": GERMAN_SIZES}
+        assert read_sizes(put("t.csv", join_lines(columns))) == ENGLISH_SIZES
     columns = {"price": ["12,50 €", "1.234,56 €"] * 6, "weight": ["0.5", "12.25"] * 6, "size": GERMAN_SIZES}
-    assert read_sizes(put("t.csv", join_lines(columns))) == [976, 1.157, 2.3, 84] * 3
+    assert read_sizes(put("t.csv", join_lines(columns))) == ENGLISH_SIZES  # prices count less than plain numbers
 
 
-@pytest.mark.parametrize("row", [0, 4999, 5000, 9999])
+@pytest.mark.parametrize("row", [0, 5000, 9999])
 def test_single_cell_anywhere_shows_the_mark(put, row):
     prices = ["3"] * 10_000
     prices[row] = "12,5"
@@ -56,15 +53,12 @@ def test_single_cell_anywhere_shows_the_mark(put, row):
 
 def test_note_says_how_numbers_were_read(put, read):
     path = put("t.csv", join_lines({"price": PRICES, "size": GERMAN_SIZES, "area": GERMAN_SIZES}))
-    notes = [note for note in read(path).notes if "decimal comma" in note]
-    assert notes == [f"{path}: decimal comma, as in '12,5' (column 'price'): '1.157' is read as 1157."]
-    assert not any("decimal" in note for note in read(f"{path}:-size,-area").notes)
-
-
-def test_selected_columns_follow_the_whole_table(put, content, read):
-    path = put("t.csv", join_lines({"price": PRICES, "size": GERMAN_SIZES}))
-    assert content(f"{path}:size").data[0].ravel().tolist() == SIZES
-    assert any("decimal comma" in note for note in read(f"view={path}:size").notes)
+    note = f"{path}: decimal comma, as in '12,5' (column 'price'): '1.157' is read as 1157."
+    assert [each for each in read(path).notes if "decimal comma" in each] == [note]
+    assert not any("decimal" in each for each in read(f"{path}:-size,-area").notes)
+    reading = read(f"{path}:size")
+    assert reading.contents[0].data[0].ravel().tolist() == SIZES
+    assert note in reading.notes
 
 
 def test_few_words_among_numbers_do_not_change_the_mark(put, read):
@@ -83,22 +77,19 @@ def test_few_words_among_numbers_do_not_change_the_mark(put, read):
     ],
     ids=["alone", "whole", "contradictory", "prices"],
 )
-@pytest.mark.parametrize("sizes", [GERMAN_SIZES, [*GERMAN_SIZES[:-1], "k.A."]], ids=["plain", "word"])
-def test_numbers_are_refused_if_a_file_with_semicolons_does_not_show_the_mark(put, read, others, sizes):
-    path = put("t.csv", join_lines({"size": sizes, "other": ["6", "5", "4"] * 4, **others}))
+def test_numbers_are_refused_if_a_file_with_semicolons_does_not_show_the_mark(put, read, others):
     message = (
         r"column 'size': '1\.157' in row 2 may be 1\.157 or 1157: write its numbers with a decimal point and without "
         r"thousands separators \(1157 or 1\.1570\)"
     )
-    with pytest.raises(ValueError, match=message):
-        read(path)
-    assert {column for view in read(f"{path}:-size").contents for column in view.columns} == {"other", *others}
-
-
-@pytest.mark.parametrize("mark", [",", "\t"])
-def test_numbers_stay_as_they_are_without_evidence(put, mark):
-    path = put("t.csv", join_lines({"size": GERMAN_SIZES, "count": ["3"] * N}, mark))
-    assert read_sizes(path) == [976, 1.157, 2.3, 84] * 3
+    for sizes in (GERMAN_SIZES, [*GERMAN_SIZES[:-1], "k.A."]):
+        path = put("t.csv", join_lines({"size": sizes, "other": ["6", "5", "4"] * 4, **others}))
+        with pytest.raises(ValueError, match=message):
+            read(path)
+        assert {column for view in read(f"{path}:-size").contents for column in view.columns} == {"other", *others}
+    for mark in (",", "\t"):  # which are not those of countries with decimal commas
+        path = put("t.csv", join_lines({"size": GERMAN_SIZES, "count": ["3"] * N}, mark))
+        assert read_sizes(path) == ENGLISH_SIZES
 
 
 def test_described_columns_follow_the_table(put, read):
@@ -116,27 +107,19 @@ def test_ids_and_labels_are_texts(put, read):
     assert reading.contents[0].columns == ("price",)
 
 
-@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f", "'", "\u2019"])
-def test_thousands_may_be_separated_by_blanks_and_apostrophes(put, read, blank):
-    columns = {"price": [f"1{blank}157,5", "7,25"] * 6, "size": [f"1{blank}157", "976"] * 6}
-    (view,) = read(put("t.csv", join_lines(columns))).contents
-    assert view.data[0][:2].tolist() == [[1157.5, 1157], [7.25, 976]]
+def test_thousands_may_be_separated_by_blanks_and_apostrophes(put, read):
+    for blank in (" ", "\u00a0", "\u202f", "'", "\u2019"):
+        columns = {"price": [f"1{blank}157,5", "7,25"] * 6, "size": [f"1{blank}157", "976"] * 6}
+        (view,) = read(put("t.csv", join_lines(columns))).contents
+        assert view.data[0][:2].tolist() == [[1157.5, 1157], [7.25, 976]]
 
 
-def test_texts_in_a_frame_follow_the_same_rule():
-    frame = pd.DataFrame({"price": PRICES, "size": GERMAN_SIZES, "real": [1.157, 2.3, 0.5] * 4})
-    table = read_object("data", frame)
-    assert read_sizes(table) == SIZES
-    assert read_sizes(table, "real") == [1.157, 2.3, 0.5] * 4
-    assert read_sizes(read_object("data", frame[["size", "real"]])) == [976, 1.157, 2.3, 84] * 3
-    assert read_sizes(read_object("data", cs.Table({"price": PRICES, "size": GERMAN_SIZES}))) == SIZES
-
-
-def test_texts_in_a_workbook_follow_the_same_rule(put):
-    rows = [["price", "size", "real"], *zip(PRICES, GERMAN_SIZES, [1.157, 2.3, 0.5] * 4, strict=True)]
-    table = read_file(put("t.xlsx", make_xlsx({"a": rows})))
-    assert read_sizes(table) == SIZES
-    assert read_sizes(table, "real") == [1.157, 2.3, 0.5] * 4
+def test_texts_in_frames_follow_the_same_rule():
+    columns = {"price": PRICES, "size": GERMAN_SIZES, "real": [1.157, 2.3, 0.5] * 4}
+    for table in (read_object("data", pd.DataFrame(columns)), read_object("data", cs.Table(columns))):
+        assert read_sizes(table) == SIZES
+        assert read_sizes(table, "real") == columns["real"]
+    assert read_sizes(read_object("data", pd.DataFrame(columns)[["size", "real"]])) == ENGLISH_SIZES
 
 
 def read_as_in_the_fit(fit, *views):
@@ -184,35 +167,3 @@ def test_lists_of_whole_numbers_do_not_outweigh_numbers_with_points(put, read):
     assert read(f"{path}:x,size").contents[0].data[0][0].tolist() == [-0.123, 43.952]
     with pytest.raises(ValueError, match=r"column 'size': '43\.952' in row 1 may be 43\.952 or 43952"):
         read(put("u.csv", join_lines({**columns, "a": ["3,4", "12,1"] * 6, "b": ["0,5", "7,25"] * 6}, ",")))
-
-
-def test_categories_among_numbers_keep_their_texts_for_new_rows(put, read):
-    columns = {"shop_id": ["1", "2", "3"] * 10, "price": ["12,5", "3,75"] * 15}
-    fit = read(put("t.csv", join_lines(columns)))
-    (view,) = read_as_in_the_fit(fit, put("new.csv", join_lines({"shop_id": ["2"], "price": ["4,5"]}))).contents
-    assert view.data["shop_id"].tolist() == ["2"]
-
-
-def test_command_and_call_agree(put, tmp_path):
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], 30)
-    sizes = (800 + 900 * group + rng.integers(0, 90, 60)).tolist()
-    prices = (10 + 5 * group + rng.normal(size=60)).round(2)
-    german = {
-        "size": [f"{size:,}".replace(",", ".") for size in sizes],
-        "price": [f"{p:.2f}".replace(".", ",") for p in prices],
-    }
-    path = put("t.csv", join_lines(german))
-    options = ["-k", 2, "--no-assess", "--out"]
-    ran = run_successfully("cluster", path, *options, tmp_path / "run")
-    assert "decimal comma, as in" in ran.err
-    result = cs.cluster(pd.DataFrame({"size": sizes, "price": prices}), n_clusters=2, assess=False)
-    assert cs.load_run(tmp_path / "run").labels.tolist() == result.labels.tolist()
-    assert cs.cluster(path, n_clusters=2, assess=False).labels.tolist() == result.labels.tolist()
-    ran = run_command(
-        "cluster",
-        put("u.csv", join_lines({"size": german["size"], "count": ["1", "2"] * 30})),
-        *options,
-        tmp_path / "other",
-    )
-    assert "write its numbers with a decimal point and without thousands separators" in ran.err

@@ -20,35 +20,31 @@ def numbers_format():
         del FORMATS[suffix]
 
 
-@pytest.mark.parametrize("name", ["x.numbers", "x.nums", "X.NUMS"])
-def test_registered_format_is_read_by_its_suffixes(numbers_format, put, name):
-    assert read_file(put(name, "1 2\n3 4\n")).values.tolist() == [[1, 2], [3, 4]]
-
-
-def test_registered_format_is_detected_by_its_first_bytes(numbers_format):
+def test_registered_format_is_read_by_its_suffixes_and_detected_by_its_first_bytes(numbers_format, put):
+    for name in ("x.numbers", "x.nums", "X.NUMS"):
+        assert read_file(put(name, "1 2\n3 4\n")).values.tolist() == [[1, 2], [3, 4]]
     assert detect_suffix(b"\n numbers 1 2") == ".numbers"
 
 
-def test_messages_list_registered_suffixes(numbers_format, put):
+def test_messages_list_registered_suffixes_and_name_the_file(numbers_format, put):
     with pytest.raises(ValueError, match=r"x\.doc: the file type is taken from the suffix.*, \.numbers, \.nums$"):
         read_file(put("x.doc", "1 2\n"))
-
-
-def test_suffix_of_another_format_is_refused(numbers_format):
-    with pytest.raises(ValueError, match=r"the suffix '\.csv' belongs to another file format already"):
-        register_format(FileFormat((".new", ".csv"), FileMatrix))
-    assert ".new" not in FORMATS
-
-
-@pytest.mark.parametrize("suffix", ["new", ".New"])
-def test_suffix_without_dot_or_in_upper_case_is_refused(suffix):
-    with pytest.raises(ValueError, match=f"the suffix '{suffix}' must start with a dot and be in lower case"):
-        register_format(FileFormat((suffix,), FileMatrix))
-
-
-def test_message_of_a_reader_gets_the_name_of_the_file(numbers_format, put):
     with pytest.raises(ValueError, match=r"x\.nums cannot be read: could not convert string 'a'"):
         read_file(put("x.nums", "1 a\n"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "message"),
+    [
+        (".csv", r"the suffix '\.csv' belongs to another file format already"),
+        ("new", "the suffix 'new' must start with a dot and be in lower case"),
+        (".New", r"the suffix '\.New' must start with a dot and be in lower case"),
+    ],
+)
+def test_unsuitable_suffix_is_refused(suffix, message):
+    with pytest.raises(ValueError, match=message):
+        register_format(FileFormat((".new", suffix), FileMatrix))
+    assert ".new" not in FORMATS
 
 
 @pytest.mark.parametrize(("is_table", "expected"), [(True, "FileTable"), (False, "FileTable, FileMatrix or .*")])

@@ -19,42 +19,40 @@ def write_prices(form):
     return np.array([form.format(i + 1, i % 10) for i in range(20)], dtype=object)
 
 
-@pytest.mark.parametrize("name", ["product_id", "SKU", "customerId", "Unnamed: 0", "Item No", "order-key", "ISBN"])
-def test_names_of_identifiers(name):
-    assert has_id_name(name)
-
-
-@pytest.mark.parametrize("name", ["paid", "grid", "keyboard", "Nova", "humid", "price"])
-def test_names_of_other_columns(name):
-    assert not has_id_name(name)
+def test_names_of_identifiers():
+    names = ["product_id", "SKU", "customerId", "Unnamed: 0", "Item No", "order-key", "ISBN"]
+    others = ["paid", "grid", "keyboard", "Nova", "humid", "price"]
+    assert [name for name in [*names, *others] if has_id_name(name)] == names
 
 
 @pytest.mark.parametrize(
-    ("columns", "guess"),
+    ("guess", "tables"),
     [
-        ({"x": NUMBERS, "patient": CODES}, "patient"),
-        ({"who": CODES, "sku": WORDS}, "sku"),
-        ({"order_id": WHOLE, "x": NUMBERS}, "order_id"),
-        ({"amount": WHOLE, "x": NUMBERS}, None),
-        ({"country": WORDS, "x": NUMBERS}, "country"),
-        ({"x": NUMBERS, "country": WORDS}, None),
-        ({"x": NUMBERS, "full name": WORDS}, "full name"),
-        ({"day": DATES, "x": NUMBERS}, None),
-        ({"sold": write_prices("{}.{}00 €"), "x": NUMBERS}, None),  # which may be 1.100 or 1100
-        ({"sold": write_prices("${},{}/kg"), "x": NUMBERS}, None),
-        ({"story": STORIES, "x": NUMBERS}, None),
-        ({"sku": CODES}, None),
-        ({"sku": np.repeat(CODES[:10], 2), "x": NUMBERS}, None),
-        ({"sku": np.array([None, *CODES[1:]], dtype=object), "x": NUMBERS}, None),
+        ("patient", [{"x": NUMBERS, "patient": CODES}]),
+        ("sku", [{"who": CODES, "sku": WORDS}]),
+        ("order_id", [{"order_id": WHOLE, "x": NUMBERS}]),
+        ("country", [{"country": WORDS, "x": NUMBERS}]),
+        ("full name", [{"x": NUMBERS, "full name": WORDS}]),
+        (
+            None,
+            [
+                {"amount": WHOLE, "x": NUMBERS},
+                {"x": NUMBERS, "country": WORDS},
+                {"day": DATES, "x": NUMBERS},
+                {"sold": write_prices("{}.{}00 €"), "x": NUMBERS},  # which may be 1.100 or 1100
+                {"sold": write_prices("${},{}/kg"), "x": NUMBERS},
+                {"story": STORIES, "x": NUMBERS},
+                {"sku": CODES},
+                {"sku": np.repeat(CODES[:10], 2), "x": NUMBERS},
+                {"sku": np.array([None, *CODES[1:]], dtype=object), "x": NUMBERS},
+            ],
+        ),
     ],
 )
-def test_column_of_one_table(columns, guess):
-    assert guess_id_column({Path("t.csv"): columns}) == guess
-
-
-def test_columns_with_another_purpose_are_not_taken():
-    columns = {"sku": CODES, "x": NUMBERS, "y": NUMBERS}
-    assert guess_id_column({Path("t.csv"): columns}, taken=frozenset({"sku"})) is None
+def test_column_of_one_table(guess, tables):
+    for columns in tables:
+        assert guess_id_column({Path("t.csv"): columns}) == guess
+        assert guess_id_column({Path("t.csv"): columns}, taken=frozenset(columns)) is None
 
 
 def test_common_column_of_two_tables():

@@ -64,9 +64,6 @@ def encode_folder(content_of, folder, **options):
     return fit_and_encode([content_of(folder)], rare=True, **options)
 
 
-# ---- decoding ---------------------------------------------------------------------------------------------------
-
-
 def save_palette(path):
     image = Image.new("P", (4, 4), 1)
     image.putpalette([255, 0, 0, 0, 0, 255])
@@ -100,31 +97,24 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("name", MODES)
-def test_every_mode_becomes_rgb(tmp_path, name):
-    write, expected = MODES[name]
-    write(tmp_path / name)
-    image = open_picture(tmp_path / name, 64)
-    assert image.mode == "RGB"
-    assert np.abs(np.subtract(image.getpixel((image.width - 1, image.height - 1)), expected)).max() <= 2
-    assert np.isfinite(compute_light_features(make_pictures(tmp_path, name))["shape"]).all()
+def test_every_mode_becomes_rgb(tmp_path):
+    for name, (write, expected) in MODES.items():
+        write(tmp_path / name)
+        image = open_picture(tmp_path / name, 64)
+        assert image.mode == "RGB"
+        pixel = image.getpixel((image.width - 1, image.height - 1))
+        assert np.abs(np.subtract(pixel, expected)).max() <= 2, name
+    assert open_picture(tmp_path / "palette.png", 64).getpixel((0, 0)) == (255, 255, 255)  # the transparent color
+    assert np.isfinite(compute_light_features(make_pictures(tmp_path, *MODES))["shape"]).all()
 
 
-def test_transparent_palette_color_is_white(tmp_path):
-    save_palette(tmp_path / "a.png")
-    assert open_picture(tmp_path / "a.png", 64).getpixel((0, 0)) == (255, 255, 255)
-
-
-def test_orientation_is_applied(tmp_path):
+def test_orientation_is_applied_and_a_large_jpeg_decoded_at_a_fraction_of_its_size(tmp_path):
     image = paint(0, COLORS["sky"], 0.3)
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was held upright: turn by 90 degrees clockwise
     image.save(tmp_path / "turned.png", exif=exif)
     expected = np.asarray(image.transpose(Image.Transpose.ROTATE_270))
     np.testing.assert_array_equal(np.asarray(open_picture(tmp_path / "turned.png", 64)), expected)
-
-
-def test_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path):
     Image.new("RGB", (1600, 800), "red").save(tmp_path / "large.jpg")
     assert open_picture(tmp_path / "large.jpg", 64).size == (200, 100)
 
@@ -146,46 +136,23 @@ def test_broken_files_count_as_missing(tmp_path, photos):
     (tmp_path / "empty.jpg").write_bytes(b"")
     (tmp_path / "script.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n")
     announce_size(tmp_path / "huge.png", 20_000)
+    announce_size(tmp_path / "large.png", 10_000)  # Pillow warns of more than 89 million pixels
     os.mkfifo(tmp_path / "pipe.png")
     save_array(np.array([[0, np.nan]], np.float32))(tmp_path / "nan.tif")
     (tmp_path / "whole.png").write_bytes(content)
     (tmp_path / "folder.png").mkdir()
-    names = [
-        "cut.png",
-        "text.jpg",
-        "empty.jpg",
-        "script.png",
-        "huge.png",
-        "pipe.png",
-        "nan.tif",
-        "gone.png",
-        "folder.png",
-    ]
-    pictures = make_pictures(tmp_path, *names, "whole.png", None)
+    reasons = {"script.png": "cannot identify", "huge.png": "exceeds limit", "pipe.png": "no such file"}
+    reasons["nan.tif"] = "not finite"
+    broken = ["cut.png", "text.jpg", "empty.jpg", "large.png", "gone.png", "folder.png", *reasons]
     with pytest.warns(
-        UserWarning, match=r"9 of 10 pictures cannot be read, and count as missing: .*cut\.png: .* first"
-    ):
-        shape = compute_light_features(pictures)["shape"]
-    assert np.isnan(shape).all(axis=1).tolist() == [True] * 9 + [False, True]
-    for name, reason in (
-        ("huge.png", "exceeds limit"),
-        ("script.png", "cannot identify"),
-        ("nan.tif", "not finite"),
-        ("pipe.png", "no such file"),
-    ):
+        UserWarning, match=r"10 of 11 pictures cannot be read, and count as missing: .*: .* first"
+    ) as warned:
+        shape = compute_light_features(make_pictures(tmp_path, *broken, "whole.png", None))["shape"]
+    assert len(warned) == 1
+    assert np.isnan(shape).all(axis=1).tolist() == [True] * 10 + [False, True]
+    for name, reason in reasons.items():
         with pytest.raises(ValueError, match=f"none of the 1 pictures can be read. The first is .*{name}: .*{reason}"):
             compute_light_features(make_pictures(tmp_path, name))
-
-
-def test_picture_below_the_limit_raises_no_warning(tmp_path, photos):
-    announce_size(tmp_path / "large.png", 10_000)  # Pillow warns of more than 89 million pixels
-    (tmp_path / "a.png").write_bytes((photos / "sky00.png").read_bytes())
-    with pytest.warns(UserWarning, match="cannot be read") as warned:  # only about the file that ends too early
-        compute_light_features(make_pictures(tmp_path, "large.png", "a.png"))
-    assert [str(warning.message)[:9] for warning in warned] == ["1 picture"]
-
-
-def test_column_without_any_path_is_refused(tmp_path):
     with pytest.raises(ValueError, match="every cell is empty: there is no picture"):
         compute_light_features(make_pictures(tmp_path, None, None))
 
@@ -201,9 +168,6 @@ def test_number_of_threads_changes_nothing(photos, monkeypatch):
     monkeypatch.setattr(parallel, "available_threads", lambda: 5)
     for name, values in compute_light_features(find_pictures(photos)).items():
         np.testing.assert_array_equal(values, expected[name])
-
-
-# ---- light features ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -237,42 +201,31 @@ def compute_shape_literally(picture):
     return shares.ravel()
 
 
-def test_shape_equals_the_literal_computation(squares):
-    expected = [compute_shape_literally(picture.astype(np.float64)) for picture in squares]
-    np.testing.assert_allclose(compute_shape(squares), expected, atol=2e-4)
-
-
-def test_shape_does_not_depend_on_brightness(squares):
+def test_shape_equals_the_literal_computation_and_does_not_depend_on_brightness(squares):
+    expected = compute_shape_literally(squares[0].astype(np.float64))
+    np.testing.assert_allclose(compute_shape(squares)[0], expected, atol=2e-4)
     np.testing.assert_allclose(compute_shape(0.3 * squares + 0.5), compute_shape(squares), atol=5e-3)
 
 
-def test_patterns_equal_the_literal_count(squares):
+def test_patterns_equal_the_literal_count_and_do_not_depend_on_rotation(squares):
     lightness = squares[..., 0]
+    circle = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
     for radius in (1, 2):
         counts = np.zeros(10)
         for y in range(radius, 64 - radius):
             for x in range(radius, 64 - radius):
-                circle = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
-                ring = [
-                    lightness[0, y + radius * dy, x + radius * dx] > lightness[0, y, x] + np.float32(NOISE)
-                    for dy, dx in circle
-                ]
+                center = lightness[0, y, x] + np.float32(NOISE)
+                ring = [lightness[0, y + radius * dy, x + radius * dx] > center for dy, dx in circle]
                 changes = sum(ring[i] != ring[i - 1] for i in range(8))
                 counts[sum(ring) if changes <= 2 else 9] += 1
         np.testing.assert_allclose(count_patterns(lightness, radius)[0], np.sqrt(counts / counts.sum()), rtol=1e-5)
-
-
-def test_patterns_do_not_depend_on_rotation(squares):
     turned = np.rot90(squares, axes=(1, 2))
     np.testing.assert_allclose(compute_texture(turned)[:, :20], compute_texture(squares)[:, :20], rtol=1e-5)
 
 
-def test_hue_is_that_of_the_standard_library(squares):
+def test_color_counts_hues_of_pixels_wherever_they_are(squares):
     for pixel, hue in zip(squares[0, 0], compute_hue(squares)[0, 0], strict=True):
         assert hue == pytest.approx(colorsys.rgb_to_hsv(*pixel.tolist())[0], abs=1e-6)
-
-
-def test_color_counts_pixels_wherever_they_are(squares):
     color = compute_color(squares)
     shuffled = squares.copy()
     np.random.default_rng(1).shuffle(shuffled[0, :32, :32].reshape(-1, 3))  # within a quarter
@@ -280,13 +233,13 @@ def test_color_counts_pixels_wherever_they_are(squares):
     np.testing.assert_allclose(compute_color(shuffled), color, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("rgb", "name"), [((255, 0, 0), "red"), ((255, 255, 255), "white"), ((0, 0, 0), "black"), ((0, 255, 255), "cyan")]
-)
-def test_names_of_colors_fit(rgb, name):
-    picture = np.full((1, 64, 64, 3), rgb, np.float32) / 255
+def test_names_of_colors_fit(squares):
     names = LIGHT_FEATURES["color"].name_columns()
-    assert name in names[int(compute_color(picture)[0].argmax())]
+    for rgb, name in {(255, 0, 0): "red", (255, 255, 255): "white", (0, 0, 0): "black", (0, 255, 255): "cyan"}.items():
+        picture = np.full((1, 64, 64, 3), rgb, np.float32) / 255
+        assert name in names[int(compute_color(picture)[0].argmax())]
+    for feature in LIGHT_FEATURES.values():
+        assert len(set(feature.name_columns())) == feature.compute(squares).shape[1]
 
 
 @pytest.mark.parametrize(("axis", "angles"), [(0, ("170°", "10°", "0°")), (1, ("90°",))])
@@ -301,45 +254,36 @@ def test_names_of_edges_fit(axis, angles):
         assert names[int(values.argmax())].removeprefix("edges at ").partition(",")[0] in angles
 
 
-def test_every_column_has_a_name(squares):
-    for feature in LIGHT_FEATURES.values():
-        assert len(set(feature.name_columns())) == feature.compute(squares).shape[1]
-
-
-# ---- views ------------------------------------------------------------------------------------------------------
-
-
-def test_light_makes_three_views(content, photos):
+def test_light_makes_three_views_also_of_new_pictures(content, photos):
     encoded = encode_folder(content, photos)
     assert encoded.views.names == ("view-shape", "view-texture", "view-color")
     assert set(encoded.kinds.values()) == {"images"}
     assert encoded.views.present.all()
     assert encoded.pictures["view"][0] == photos / "leaf00.png"
+    again = content(photos)
+    new = encode([again], encoded.encodings, join_contents([again]))
+    for name in encoded.views.names:
+        np.testing.assert_array_equal(new.views[name], encoded.views[name])
 
 
-def test_gray_pictures_have_no_view_of_colors(content, photos, tmp_path):
+def test_gray_pictures_have_no_view_of_colors_and_equal_ones_are_refused(content, photos, tmp_path):
+    (tmp_path / "gray").mkdir()
     for path in photos.iterdir():
-        Image.open(path).convert("L").save(tmp_path / path.name)
-    assert encode_folder(content, tmp_path).views.names == ("view-shape", "view-texture")
-
-
-def test_equal_pictures_are_refused(content, tmp_path):
+        Image.open(path).convert("L").save(tmp_path / "gray" / path.name)
+    assert encode_folder(content, tmp_path / "gray").views.names == ("view-shape", "view-texture")
+    (tmp_path / "red").mkdir()
     for name in "ab":
-        Image.new("RGB", (4, 4), "red").save(tmp_path / f"{name}.png")
+        Image.new("RGB", (4, 4), "red").save(tmp_path / "red" / f"{name}.png")
     with pytest.raises(ValueError, match=r"view 'view' \(.*\): all pictures are alike"):
-        encode_folder(content, tmp_path)
+        encode_folder(content, tmp_path / "red")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "names"),
-    [
-        ("color", ["view"]),
-        ("shape+pixels", ["view-shape", "view-pixels"]),
-        ("light+pixels", ["view-shape", "view-texture", "view-color", "view-pixels"]),
-    ],
-)
-def test_encodings_of_pictures(content, photos, encoding, names):
-    assert encode_folder(content, photos, encode={"view": encoding}).views.names == tuple(names)
+def test_encodings_of_pictures(content, photos):
+    for encoding, names in (
+        ("color", ("view",)),
+        ("light+pixels", ("view-shape", "view-texture", "view-color", "view-pixels")),
+    ):
+        assert encode_folder(content, photos, encode={"view": encoding}).views.names == names
 
 
 def test_function_encodes_pictures(content, photos):
@@ -351,32 +295,22 @@ def test_function_encodes_pictures(content, photos):
     assert views.names == ("view",)
     expected = np.array(average([Image.open(path) for path in sorted(photos.iterdir())]))
     np.testing.assert_allclose(views["view"], (expected - expected.mean(axis=0)) / expected.std(axis=0), atol=1e-4)
+    for wrong in (lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)):
+        with pytest.raises(ValueError, match=r"view 'view'.*return one row of finite numbers per picture"):
+            encode_folder(content, photos, encode={"view": wrong})
 
 
-@pytest.mark.parametrize("result", [lambda images: np.zeros(3), lambda images: np.full((len(images), 2), np.nan)])
-def test_function_must_return_one_vector_per_picture(content, photos, result):
-    with pytest.raises(ValueError, match=r"view 'view'.*return one row of finite numbers per picture"):
-        encode_folder(content, photos, encode={"view": result})
-
-
-def test_saved_function_says_that_it_is_not_saved(photos, tmp_path):
+def test_saved_encoders_give_the_same_numbers(photos, tmp_path):
     pictures = find_pictures(photos)
+    for feature in LIGHT_FEATURES:
+        encoder = LightPictureEncoder(feature).fit(pictures)
+        save(encoder, tmp_path / "model.zip", overwrite=True)
+        new = make_pictures(photos, "rose03.png")
+        np.testing.assert_allclose(load(tmp_path / "model.zip").transform(new), encoder.transform(new))
     encoder = PictureModelEncoder(lambda images: [image.size for image in images]).fit(pictures)
-    save(encoder, tmp_path / "model.zip")
+    save(encoder, tmp_path / "model.zip", overwrite=True)
     with pytest.raises(ValueError, match="encoded by a function, which is not saved"):
-        load(tmp_path / "model.zip").transform(find_pictures(photos))
-
-
-@pytest.mark.parametrize("feature", LIGHT_FEATURES)
-def test_saved_encoder_gives_the_same_numbers(photos, tmp_path, feature):
-    encoder = LightPictureEncoder(feature).fit(find_pictures(photos))
-    save(encoder, tmp_path / "model.zip")
-    (name,) = [path.name for path in photos.iterdir() if path.name == "rose03.png"]
-    new = make_pictures(photos, name)
-    np.testing.assert_allclose(load(tmp_path / "model.zip").transform(new), encoder.transform(new))
-
-
-# ---- models -----------------------------------------------------------------------------------------------------
+        load(tmp_path / "model.zip").transform(pictures)
 
 
 def write_network(path, shape, factor=1.0):
@@ -406,45 +340,31 @@ def test_onnx_file_gives_pooled_maps(photos, tmp_path, shape):
         np.testing.assert_allclose(values[row], mean, atol=1e-4)
 
 
-def test_onnx_file_is_found_from_another_folder(photos, tmp_path, monkeypatch):
-    write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
+def test_onnx_file_is_found_from_another_folder_but_refused_if_it_has_changed(photos, tmp_path, monkeypatch):
+    path = write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
     monkeypatch.chdir(tmp_path)
     encoder = PictureModelEncoder("net.onnx").fit(find_pictures(photos))
     monkeypatch.chdir(photos)
     assert encoder.transform(find_pictures(photos)).shape == (3 * N_PER_GROUP, 3)
-
-
-def test_onnx_file_that_changed_is_refused(photos, tmp_path):
-    path = write_network(tmp_path / "net.onnx", ["n", 3, 16, 16])
-    encoder = PictureModelEncoder(path).fit(find_pictures(photos))
     write_network(path, ["n", 3, 16, 16], factor=2.0)
     with pytest.raises(ValueError, match=r"net\.onnx has changed since the model was fitted"):
         encoder.transform(find_pictures(photos))
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+def test_other_models_are_refused(content, photos, tmp_path):
+    pytest.importorskip("onnxruntime")
+    for name, message in (
         ("none.onnx", r"there is no model file .*none\.onnx"),
         ("net.pth", r"net\.pth is not an \.onnx file: export the model with torch\.onnx\.export"),
         ("text.onnx", r"text\.onnx is not an ONNX model that can be run"),
-    ],
-)
-def test_other_models_are_refused(content, photos, tmp_path, name, message):
-    pytest.importorskip("onnxruntime")
-    if not name.startswith("none"):
-        (tmp_path / name).write_bytes(b"no model")
-    with pytest.raises(ValueError, match=f"view 'view'.*{message}"):
-        encode_folder(content, photos, encode={"view": str(tmp_path / name)})
-
-
-def test_onnx_file_that_takes_no_pictures_is_refused(photos, tmp_path):
+    ):
+        if not name.startswith("none"):
+            (tmp_path / name).write_bytes(b"no model")
+        with pytest.raises(ValueError, match=f"view 'view'.*{message}"):
+            encode_folder(content, photos, encode={"view": str(tmp_path / name)})
     path = write_network(tmp_path / "net.onnx", ["n", 7])
     with pytest.raises(ValueError, match=r"takes pixels .*an image model takes one float array"):
         PictureModelEncoder(path).fit(find_pictures(photos))
-
-
-# ---- names and paths --------------------------------------------------------------------------------------------
 
 
 def test_folder_is_read_in_order_with_subfolders_and_without_hidden_files(tmp_path):
@@ -460,46 +380,35 @@ def test_folder_without_pictures_is_refused(read, tmp_path):
         read(f"photo={tmp_path}")
 
 
-@pytest.mark.parametrize("form", ["{name}", "{name}.png", "day/{name}", "day/{name}.png"])
-def test_ids_of_a_table_match_files(read, tmp_path, form):
+def test_ids_of_a_table_match_files(read, tmp_path):
     (tmp_path / "photos" / "day").mkdir(parents=True)
     for name in "abc":
         (tmp_path / "photos" / "day" / f"{name}.png").touch()
-    write_csv(tmp_path / "t.csv", ["id", "x"], [(form.format(name=name), i) for i, name in enumerate("cax")])
-    contents = read(f"photo={tmp_path / 'photos'}", f"t={tmp_path / 't.csv'}").contents
-    entities = join_contents(contents)
-    names = [form.format(name=name) for name in "abcx"]
-    assert entities.ids.tolist() == names
-    assert entities.rows["photo"].tolist() == [0, 1, 2, -1]
+    for form in ("{}", "{}.png", "day/{}", "day/{}.png"):
+        write_csv(tmp_path / "t.csv", ["id", "x"], [(form.format(name), i) for i, name in enumerate("cax")])
+        entities = join_contents(read(f"photo={tmp_path / 'photos'}", f"t={tmp_path / 't.csv'}").contents)
+        assert entities.ids.tolist() == [form.format(name) for name in "abcx"]
+        assert entities.rows["photo"].tolist() == [0, 1, 2, -1]
 
 
-def test_ids_are_paths_without_suffix_unless_these_repeat(read, tmp_path):
+def test_ids_are_paths_without_suffix_unless_these_repeat_or_ids_of_labels_have_them(read, tmp_path):
+    photos = tmp_path / "photos"
     for name in ("a.png", "day/a.png"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    assert read(f"photo={tmp_path}").contents[0].ids.tolist() == ["a", "day/a"]
-    (tmp_path / "a.jpg").touch()
-    assert read(f"photo={tmp_path}").contents[0].ids.tolist() == ["a.jpg", "a.png", "day/a.png"]
+        (photos / name).parent.mkdir(exist_ok=True, parents=True)
+        (photos / name).touch()
+    assert read(f"photo={photos}").contents[0].ids.tolist() == ["a", "day/a"]
+    write_csv(tmp_path / "classes.csv", ["id", "class"], [("a.png", "x"), ("day/a.png", "x")])
+    contents = read(f"photo={photos}", labels=f"{tmp_path / 'classes.csv'}:class").contents
+    assert contents[0].ids.tolist() == ["a.png", "day/a.png"]
+    (photos / "a.jpg").touch()
+    assert read(f"photo={photos}").contents[0].ids.tolist() == ["a.jpg", "a.png", "day/a.png"]
 
 
-def test_ids_of_labels_match_files_as_well(read, tmp_path):
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "a.png").touch()
-    write_csv(tmp_path / "classes.csv", ["id", "class"], [("a.png", "x")])
-    contents = read(f"photo={tmp_path / 'photos'}", labels=f"{tmp_path / 'classes.csv'}:class").contents
-    assert contents[0].ids.tolist() == ["a.png"]
-
-
-@pytest.mark.parametrize(
-    ("view", "options", "message"),
-    [
-        ("photo={}:x", {}, "is a folder of pictures: leave out ':x'"),
-        ("photo={}", {"kinds": {"photo": "text"}}, "is a folder of pictures, not text: leave out --kind"),
-    ],
-)
-def test_folder_has_neither_columns_nor_another_kind(read, photos, view, options, message):
-    with pytest.raises(ValueError, match=message):
-        read(view.format(photos), **options)
+def test_folder_has_neither_columns_nor_another_kind(read, photos):
+    with pytest.raises(ValueError, match="is a folder of pictures: leave out ':x'"):
+        read(f"photo={photos}:x")
+    with pytest.raises(ValueError, match="is a folder of pictures, not text: leave out --kind"):
+        read(f"photo={photos}", kinds={"photo": "text"})
 
 
 def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp_path):
@@ -510,33 +419,24 @@ def test_column_of_paths_is_detected_and_relative_to_the_table(read, photos, tmp
     assert (content.kind, content.reason) == ("images", "paths of pictures")
     paths = [photos / "sky00.png", photos / "leaf00.png", photos / "rose00.png", None]
     assert content.data.paths.tolist() == paths
-
-
-def test_address_with_escapes_names_a_file(tmp_path):
     pictures = build_pictures(np.array(["file:///a%20b.png", "file://localhost/c.png"], dtype=object), tmp_path)
     assert pictures.paths.tolist() == [Path("/a b.png"), Path("/c.png")]
 
 
-@pytest.mark.parametrize(
-    "address", ["https://example.org/a.png", "HTTP://x/a.jpg", "s3://x/a.png", "file://host/a.png"]
-)
-def test_address_on_the_network_is_refused(content, put, address):
-    table = put("t.csv", f"id,file\n1,{address}\n")
-    with pytest.raises(
-        ValueError, match=r"view 'view' .* is on the network, and nothing is downloaded: save the files"
-    ):
-        content(f"{table}:file", "images")
-    assert not looks_like_images(np.array([address], dtype=object), table.parent)
-
-
-def test_pictures_are_one_column(content, put):
+def test_address_on_the_network_is_refused(content, put):
+    for address in ("https://example.org/a.png", "HTTP://x/a.jpg", "s3://x/a.png", "file://host/a.png"):
+        table = put("t.csv", f"id,file\n1,{address}\n")
+        with pytest.raises(
+            ValueError, match=r"view 'view' .* is on the network, and nothing is downloaded: save the files"
+        ):
+            content(f"{table}:file", "images")
+        assert not looks_like_images(np.array([address], dtype=object), table.parent)
     with pytest.raises(ValueError, match="images are one column of paths, not 2 columns"):
         content(put("t.csv", "id,a,b\n1,x.png,y.png\n"), "images")
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
+def test_columns_that_look_like_images(photos):
+    for cells, expected in (
         (["sky00.png", None, "leaf00.png"], True),
         (["sky00.png", "gone.png", "leaf00.png"], True),
         (["gone.png", "lost.png"], False),
@@ -544,25 +444,9 @@ def test_pictures_are_one_column(content, put):
         ([None, None], False),
         ([{"sky00.png": 1}], False),
         (["x" * 5000 + ".png"], False),
-    ],
-)
-def test_columns_that_look_like_images(photos, cells, expected):
-    assert looks_like_images(np.array(cells, dtype=object), photos) is expected
-
-
-def test_column_of_numbers_does_not_look_like_images(photos):
+    ):
+        assert looks_like_images(np.array(cells, dtype=object), photos) is expected
     assert not looks_like_images(np.arange(3.0), photos)
-
-
-def test_new_pictures_are_encoded_as_in_the_fit(content, photos):
-    encoded = encode_folder(content, photos)
-    again = content(photos)
-    new = encode([again], encoded.encodings, join_contents([again]))
-    for name in encoded.views.names:
-        np.testing.assert_array_equal(new.views[name], encoded.views[name])
-
-
-# ---- command line and thumbnails --------------------------------------------------------------------------------
 
 
 def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
@@ -588,7 +472,7 @@ def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
     new.mkdir()
     for group, (name, color) in enumerate(COLORS.items()):
         paint(1000 + group, color, group * np.pi / 3).save(new / f"{name}.png")
-    run_successfully("predict", tmp_path / "run", "--view", f"photo={new}", "--out", tmp_path / "new.csv")
+    run_successfully("predict", tmp_path / "run", new, "--out", tmp_path / "new.csv")
     rows = read_labels(tmp_path / "new.csv")
     assert [row["id"] for row in rows] == ["leaf", "rose", "sky"]
     assert get_clusters(rows) == [labels["leaf00.png"], labels["rose00.png"], labels["sky00.png"]]
@@ -598,16 +482,12 @@ def test_folder_with_captions_is_clustered_and_predicted(photos, tmp_path):
     assert_refused(ran, "the files have changed since the model was fitted")
 
 
-def test_thumbnail_is_a_small_jpeg(photos, tmp_path):
+def test_thumbnail_is_a_small_jpeg_of_the_first_view_with_a_picture(photos, tmp_path):
     Image.new("RGB", (300, 100), "blue").save(tmp_path / "wide.png")
-    content = draw_thumbnail(tmp_path / "wide.png")
-    (tmp_path / "small.jpg").write_bytes(content)
+    (tmp_path / "small.jpg").write_bytes(draw_thumbnail(tmp_path / "wide.png"))
     with Image.open(tmp_path / "small.jpg") as small:
         assert (small.format, small.size) == ("JPEG", (64, 21))
     assert draw_thumbnail(tmp_path / "gone.png") is None
-
-
-def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     front = np.array([None, tmp_path / "gone.png"], dtype=object)
     back = np.array([photos / "sky00.png", photos / "rose00.png"], dtype=object)
     find = find_thumbnails({"front": front, "back": back})
@@ -615,41 +495,19 @@ def test_thumbnail_is_that_of_the_first_view_with_a_picture(photos, tmp_path):
     assert find_thumbnails({}) is None
 
 
-def test_column_of_addresses_is_found_in_a_mixed_table(read, photos):
+def test_column_of_addresses_or_paths_is_found_in_a_mixed_table_and_no_id(read, photos):
     files = sorted(photos.iterdir())
     rows = [(f"p{i}", i % 7 + 0.5, path.as_uri()) for i, path in enumerate(files)]
     table = write_csv(photos.parent / "mixed.csv", ["id", "price", "file"], rows)
-    kinds = {content.kind: content for content in read(table).contents}
+    reading = read(table)
+    kinds = {content.kind: content for content in reading.contents}
     assert set(kinds) == {"numbers", "images"}
     assert kinds["images"].data.paths.tolist() == files
-
-
-def test_paths_of_pictures_are_no_ids(photos, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = sorted(file.name for file in photos.iterdir())
-    rows = [(photos / name, i % 7 + 0.5) for i, name in enumerate(names)]
-    write_csv(tmp_path / "table.csv", ("path", "width"), rows)
-    ran = run_successfully("cluster", "table.csv", "-k", 3, "--no-assess", "--out", "run")
-    assert "path-color: images ('path')" in ran.out
-    assert "Rows are identified" not in ran.err
-    clusters = [row["cluster"] for row in read_labels(tmp_path / "run")]
-    groups = [set(clusters[i : i + N_PER_GROUP]) for i in range(0, 3 * N_PER_GROUP, N_PER_GROUP)]
-    assert all(len(group) == 1 for group in groups)
-
-
-def test_folder_of_new_pictures_may_have_another_name(photos, tmp_path):
-    run_successfully("cluster", photos, "-k", 3, "--no-assess", "--out", tmp_path / "run")
-    new = tmp_path / "new"
-    new.mkdir()
-    for file in sorted(photos.iterdir())[:2]:
-        (new / file.name).write_bytes(file.read_bytes())
-    run_successfully("predict", tmp_path / "run", new, "--out", tmp_path / "new.csv")
-    assert [row["cluster"] for row in read_labels(tmp_path / "new.csv")] == [
-        row["cluster"] for row in read_labels(tmp_path / "run")
-    ][:2]
-
-
-# ---- joined by a column of names --------------------------------------------------------------------------------
+    rows = [(path, i % 7 + 0.5) for i, path in enumerate(files)]
+    table = write_csv(photos.parent / "paths.csv", ["path", "width"], rows)
+    reading = read(table)
+    assert reading.id_column is None
+    assert {content.kind for content in reading.contents} == {"numbers", "images"}
 
 
 def write_shop(folder, names, column="photo", name="shop.csv", **columns):
@@ -666,30 +524,25 @@ def find_folder(reading):
     return next(content for content in reading.contents if content.kind == "images")
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{}.png",
-        "{}",
-        "img/2020/{}.png",
-        "img\\{}.PNG",
-        "/home/me/photos/{}.png",
-        "https://shop.example/img/{}.png?size=2",
-        "PHOTOS/{}.Png",
-    ],
-)
-@pytest.mark.parametrize("upper", [False, True])
-def test_folder_is_joined_by_a_column_of_names(read, photos, tmp_path, form, upper):
+def test_folder_is_joined_by_a_column_of_names(read, photos, tmp_path):
     stems = sorted(file.stem for file in photos.iterdir())[::-1]
-    names = [form.format(stem.upper() if upper else stem) for stem in stems]
-    reading = read(write_shop(tmp_path, names), photos)
-    content = find_folder(reading)
-    assert content.ids.tolist() == [f"A-{i:03}" for i in range(len(stems))]
-    assert [path.stem for path in content.data.paths] == stems
-    table = tmp_path / "shop.csv"
-    assert f"The pictures of {photos} are joined by the column 'photo' of {table}." in reading.notes
-    assert not any("left out 'photo'" in note for note in reading.notes)
-    assert [content.name for content in reading.contents] == ["shop", "photos"]
+    for form, upper in (
+        ("{}.png", False),
+        ("{}", True),
+        ("img/2020/{}.png", True),
+        ("img\\{}.PNG", False),
+        ("/home/me/photos/{}.png", False),
+        ("https://shop.example/img/{}.png?size=2", True),
+        ("PHOTOS/{}.Png", False),
+    ):
+        table = write_shop(tmp_path, [form.format(stem.upper() if upper else stem) for stem in stems])
+        reading = read(table, photos)
+        content = find_folder(reading)
+        assert content.ids.tolist() == [f"A-{i:03}" for i in range(len(stems))]
+        assert [path.stem for path in content.data.paths] == stems
+        assert f"The pictures of {photos} are joined by the column 'photo' of {table}." in reading.notes
+        assert not any("left out 'photo'" in note for note in reading.notes)
+        assert [content.name for content in reading.contents] == ["shop", "photos"]
 
 
 def test_rows_may_share_or_lack_a_picture_and_pictures_a_row(read, photos, tmp_path):

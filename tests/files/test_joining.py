@@ -49,23 +49,12 @@ def test_rows_are_joined_by_id(three, read):
     assert result.kept.all()
 
 
-def test_order_of_rows_does_not_matter(three, read, put):
-    view_ids, paths = three
-    before = fit_and_encode(read(*paths).contents, rare=False).views
-    put("b.csv", write_table(view_ids[1][::-1], "b", 2))
-    after = fit_and_encode(read(*paths).contents, rare=False).views
-    order = [before.ids.tolist().index(entity_id) for entity_id in after.ids.tolist()]
-    for name in "abc":
-        np.testing.assert_allclose(after[name], np.asarray(before[name])[order])
-
-
-@pytest.mark.parametrize("usual", ["id", "ID", "Id"])
-def test_usual_id_column_is_used_and_noted(put, read, usual):
-    paths = [put(f"{name}.csv", f"{usual},x\n007,1\n7,2\n") for name in "ab"]
-    reading = read(*paths)
-    assert reading.id_column == usual
-    assert reading.notes == [f"Entities are joined by the column {usual!r} (--id)."]
-    assert collect_ids(reading.contents).tolist() == ["007", "7"]
+def test_usual_id_column_is_used_and_noted(put, read):
+    for usual in ("id", "ID", "Id"):
+        reading = read(*(put(f"{name}.csv", f"{usual},x\n007,1\n7,2\n") for name in "ab"))
+        assert reading.id_column == usual
+        assert reading.notes == [f"Entities are joined by the column {usual!r} (--id)."]
+        assert collect_ids(reading.contents).tolist() == ["007", "7"]
 
 
 def test_given_id_column_is_used(put, read):
@@ -73,57 +62,66 @@ def test_given_id_column_is_used(put, read):
     reading = read(*paths, id_column="who")
     assert reading.notes == []
     assert fit_and_encode(reading.contents, rare=False).views["b"].ravel().tolist() == [-1.0, 1.0]
+    with pytest.raises(ValueError, match=r"c\.csv has no column 'who' \(--id\); it has 'x', 'y'"):
+        read(paths[0], put("c.csv", "x,y\n1,1\n"), id_column="who")
 
 
-def test_missing_id_column_is_refused(put, read):
-    with pytest.raises(ValueError, match=r"b\.csv has no column 'who' \(--id\); it has 'x', 'y'"):
-        read(put("a.csv", "who,x\n1,1\n"), put("b.csv", "x,y\n1,1\n"), id_column="who")
+PLAIN = "id,x\n1,1\n2,2\n"
+REFUSED = {
+    "repeated id": (
+        {"a.csv": "id,x\n7,1\n8,2\n7,3\n"},
+        r"a\.csv has the id '7' more than once: aggregate or drop the repeated rows",
+    ),
+    "no id": ({"a.csv": "id,x\n7,1\n,2\n"}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
+    "blank id": ({"a.csv": "id,x\n7,1\n  ,2\n"}, r"a\.csv has no id in row 2: give the row an id, or drop it"),
+    "nothing shared": (
+        {"a.csv": PLAIN, "c.csv": "id,x\n2,1\n", "b.csv": "id,x\nu,1\nv,2\n"},
+        r"view 'b' \(.*b\.csv\) shares no id with the other views: its first is 'u', the first of 'a' is '1'",
+    ),
+    "other length": (
+        {"a.csv": "x\n1\n2\n", "b.csv": "x\n1\n2\n3\n"},
+        r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id",
+    ),
+    "same name": (
+        {"a.csv": PLAIN, "d/a.csv": PLAIN},
+        r"two views are called 'a': give each its own name \(--view NAME=FILE\)",
+    ),
+    "empty": ({"a.jsonl": '{"id": 1, "b": {}, "c": null}\n'}, "no view describes any entity: check|no column"),
+    "links beside no ids": (
+        {"e.csv": "source,target\n1,2\n", "t.csv": "x\n1\n2\n"},
+        "view 'e' links ids, but the other views have none: give --id COLUMN",
+    ),
+    "name of a direction": ({"e.csv": "source,target\n1,2\n", "e-out.csv": PLAIN}, "e-out"),
+    "unknown ends": ({"e.csv": "source,target\nu,v\n", "t.csv": PLAIN}, r"view 'e'.* id"),
+}
 
 
-def test_repeated_ids_are_refused(put, read):
-    with pytest.raises(ValueError, match=r"a\.csv has the id '7' more than once: aggregate or drop the repeated rows"):
-        read(put("a.csv", "id,x\n7,1\n8,2\n7,3\n"))
-
-
-@pytest.mark.parametrize("cell", ["", "  "])
-def test_missing_id_is_refused(put, read, cell):
-    with pytest.raises(ValueError, match=r"a\.csv has no id in row 2: give the row an id, or drop it"):
-        read(put("a.csv", f"id,x\n7,1\n{cell},2\n"))
-
-
-def test_files_without_shared_ids_are_refused(put, read):
-    message = r"view 'b' \(.*b\.csv\) shares no id with the other views: its first is 'u', the first of 'a' is '1'"
-    contents = read(
-        put("a.csv", "id,x\n1,1\n2,2\n"), put("c.csv", "id,x\n2,1\n"), put("b.csv", "id,x\nu,1\nv,2\n")
-    ).contents
+@pytest.mark.parametrize(("files", "message"), REFUSED.values(), ids=REFUSED)
+def test_files_that_cannot_be_joined_are_refused(put, read, files, message):
     with pytest.raises(ValueError, match=message):
-        fit_and_encode(contents, rare=False)
+        fit_and_encode(read(*(put(name, text) for name, text in files.items())).contents, rare=False)
 
 
-def test_matrix_without_ids_is_matched_by_position(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [5.0, 3.0]]))
-    reading = read(put("a.csv", "id,x\nu,1\nv,2\n"), put("b.csv", "id,y\nv,1\n"), tmp_path / "m.npy")
-    assert reading.notes[-1] == "View 'm' has no ids: its 2 rows are matched by position with those of view 'a'."
-    result = fit_and_encode(reading.contents, rare=False)
-    assert result.ids.tolist() == ["u", "v"]
-    np.testing.assert_allclose(result.views["m"], [[-1, -1], [1, 1]])
-
-
-def test_matrix_of_another_length_is_refused_with_both_lengths(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", RNG.normal(size=(3, 3)))
-    message = (
-        r"view 'm' \(.*m\.npy\) has 3 rows without ids, but view 'a' \(.*a\.csv\) has 2 rows with ids: give one row "
-        r"per id in the same order, or add the ids \(a column of a table, or an array 'ids' in an \.npz file\)"
-    )
+@pytest.mark.parametrize(
+    ("n_rows", "other", "message"),
+    [
+        (
+            3,
+            "id,x\n1,1\n2,2\n",
+            r"view 'm' \(.*m\.npy\) has 3 rows without ids, but view 'a' \(.*a\.csv\) has 2 rows with ids: give one "
+            r"row per id in the same order, or add the ids \(a column of a table, or an array 'ids' in an \.npz file\)",
+        ),
+        (
+            2,
+            "id,x\n2,1\n1,2\n",
+            r"view 'm' \(.*\) has no ids, and the views 'a' and 'b' have as many rows \(2\) in different orders: add",
+        ),
+    ],
+)
+def test_matrix_that_fits_no_order_is_refused(put, read, tmp_path, n_rows, other, message):
+    np.save(tmp_path / "m.npy", RNG.normal(size=(n_rows, 3)))
     with pytest.raises(ValueError, match=message):
-        read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy")
-
-
-def test_matrix_beside_tables_in_different_orders_is_refused(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
-    message = r"view 'm' \(.*\) has no ids, and the views 'a' and 'b' have as many rows \(2\) in different orders: add"
-    with pytest.raises(ValueError, match=message):
-        read(put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,x\n2,1\n1,2\n"), tmp_path / "m.npy")
+        read(put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", other), tmp_path / "m.npy")
 
 
 def test_matrix_with_ids_is_joined(put, read, tmp_path):
@@ -135,30 +133,16 @@ def test_matrix_with_ids_is_joined(put, read, tmp_path):
     np.testing.assert_allclose(result.views["m"], scaled[[1, 2, 0]])
 
 
-def test_without_ids_rows_are_matched_by_position(put, read, tmp_path):
-    np.save(tmp_path / "m.npy", np.arange(3.0)[:, None])
-    result = fit_and_encode(read(put("t.csv", "x\n5\n6\n7\n"), tmp_path / "m.npy").contents, rare=False)
-    assert result.ids is None
-    assert result.views.ids is None
-    np.testing.assert_allclose(result.views["t"], result.views["m"])
-
-
-def test_without_ids_lengths_must_agree(put, read):
-    message = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id"
-    with pytest.raises(ValueError, match=message):
-        fit_and_encode(read(put("a.csv", "x\n1\n2\n"), put("b.csv", "x\n1\n2\n3\n")).contents, rare=False)
-
-
-def test_repeated_view_name_is_refused(put, read):
-    with pytest.raises(ValueError, match=r"two views are called 'a': give each its own name \(--view NAME=FILE\)"):
-        read(put("a.csv", "x\n1\n"), put("d/a.csv", "x\n1\n"))
-
-
-def test_several_views_of_one_file(put, read):
-    path = put("t.csv", "id,x,y,z\n1,1,2,3\n2,4,5,7\n")
-    contents = read(f"one={path}:x", f"two={path}:y,z").contents
-    assert [content.data[1].tolist() for content in contents] == [["x"], ["y", "z"]]
-    assert [content.columns for content in contents] == [("x",), ("y", "z")]
+def test_rows_are_matched_by_position_if_a_matrix_or_all_have_no_ids(put, read, tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [5.0, 3.0]]))
+    reading = read(put("a.csv", "id,x\nu,1\nv,2\n"), put("b.csv", "id,y\nv,1\n"), tmp_path / "m.npy")
+    assert reading.notes[-1] == "View 'm' has no ids: its 2 rows are matched by position with those of view 'a'."
+    result = fit_and_encode(reading.contents, rare=False)
+    assert result.ids.tolist() == ["u", "v"]
+    np.testing.assert_allclose(result.views["m"], [[-1, -1], [1, 1]])
+    result = fit_and_encode(read(put("t.csv", "x\n5\n7\n"), tmp_path / "m.npy").contents, rare=False)
+    assert result.ids is result.views.ids is None
+    np.testing.assert_allclose(np.repeat(result.views["t"], 2, axis=1), result.views["m"])
 
 
 def test_entities_without_any_view_are_left_out(put, read):
@@ -168,10 +152,7 @@ def test_entities_without_any_view_are_left_out(put, read):
     assert result.kept.tolist() == [True, False, True, False]
     assert result.views.ids.tolist() == ["1", "3"]
     assert result.texts["b"].tolist() == ["red apple", "green apple"]
-
-
-def test_view_of_empty_cells_is_refused(put, read):
-    contents = read(put("a.jsonl", [{"id": i, "words": None} for i in range(3)]), kinds={"a": "counts"}).contents
+    contents = read(put("c.jsonl", [{"id": i, "words": None} for i in range(3)]), kinds={"c": "counts"}).contents
     with pytest.raises(ValueError, match="no view describes any entity: check the files"):
         fit_and_encode(contents, rare=False)
 
@@ -203,23 +184,6 @@ def test_entities_of_links_alone_are_their_ends(put, read):
     np.testing.assert_array_equal(result.views.present, [[1, 0], [1, 0], [0, 1]])
 
 
-def test_links_beside_tables_without_ids_are_refused(put, read):
-    with pytest.raises(ValueError, match="view 'e' links ids, but the other views have none: give --id COLUMN"):
-        fit_and_encode(read(put("e.csv", "source,target\n1,2\n"), put("t.csv", "x\n1\n2\n")).contents, rare=False)
-
-
-def test_view_named_like_direction_of_links_is_refused(put, read):
-    paths = [put("e.csv", "source,target\n1,2\n"), put("e-out.csv", "id,x\n1,1\n2,2\n")]
-    with pytest.raises(ValueError, match="e-out"):
-        fit_and_encode(read(*paths).contents, rare=False)
-
-
-def test_links_between_unknown_ids_are_refused(put, read):
-    paths = [put("e.csv", "source,target\nu,v\n"), put("t.csv", "id,x\n1,1\n2,2\n")]
-    with pytest.raises(ValueError, match=r"view 'e'.* id"):
-        fit_and_encode(read(*paths).contents, rare=False)
-
-
 POINTS = RNG.normal(size=(6, 2))
 ALIKE = np.exp(-((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2))
 LETTERS = list("abcdef")
@@ -249,20 +213,15 @@ def check_similarities(result, ids):
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize("ids", ["abcdef", "abcd", "badcfe", "cabfed", "fb"])
-def test_similarities_are_put_in_order_by_row_and_column(put, read, tmp_path, ids, sparse):
+def test_similarities_are_put_in_order_by_row_and_column(put, read, tmp_path, sparse):
     table = put("t.csv", "id,x\n" + "".join(f"{entity_id},{i}\n" for i, entity_id in enumerate(LETTERS)))
-    reading = read(table, write_similarities(tmp_path, list(ids), sparse), kinds={"s": "similarities"})
-    result = fit_and_encode(reading.contents, rare=False)
-    assert result.ids.tolist() == LETTERS
-    check_similarities(result, ids)
-
-
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_first_similarities_determine_order(put, read, tmp_path, sparse):
-    table = put("t.csv", "id,x\n" + "".join(f"{entity_id},{i}\n" for i, entity_id in enumerate(LETTERS)))
+    for ids in ("abcdef", "abcd", "badcfe", "fb"):
+        reading = read(table, write_similarities(tmp_path, list(ids), sparse), kinds={"s": "similarities"})
+        result = fit_and_encode(reading.contents, rare=False)
+        assert result.ids.tolist() == LETTERS
+        check_similarities(result, ids)
     result = fit_and_encode(read(write_similarities(tmp_path, list("cabfed"), sparse), table).contents, rare=False)
-    assert result.ids.tolist() == list("cabfed")
+    assert result.ids.tolist() == list("cabfed")  # those of the first view
     check_similarities(result, "cabfed")
 
 
@@ -274,15 +233,6 @@ def test_new_similarities_are_to_fitted_entities(read, tmp_path):
     np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["s"], ALIKE[:2] / 2)
 
 
-def test_new_entities_are_encoded_as_in_fit(put, read):
-    path = put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))
-    model = fit_and_encode(read(f"t={path}").contents, rare=False)
-    new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
-    result = encode(new, model.encodings, join_contents(new))
-    np.testing.assert_allclose(result.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)
-    assert result.views.ids.tolist() == ["77", "79"]
-
-
 def test_view_may_be_missing_from_new_data(put, read):
     paths = [put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,y\n1,1\n2,2\n")]
     model = fit_and_encode(read(*paths).contents, rare=False)
@@ -290,19 +240,15 @@ def test_view_may_be_missing_from_new_data(put, read):
     assert encode(new, model.encodings, join_contents(new)).views.names == ("b",)
 
 
-def test_new_data_of_another_width_is_refused(put, read):
+def test_new_columns_are_matched_by_name(put, read):
     model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
+    new = read(put("t.csv", "y,z,x\n2,7,1\n5,7,3\n")).contents
+    np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["t"], model.views["t"])
     new = read(put("t.csv", "x,z\n1,3\n")).contents
     with pytest.raises(
         ValueError, match=r"view 't' \(.*t\.csv\): there is no column 'y', which the model was fitted on"
     ):
         encode(new, model.encodings, join_contents(new))
-
-
-def test_new_columns_are_matched_by_name(put, read):
-    model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
-    new = read(put("t.csv", "y,z,x\n2,7,1\n5,7,3\n")).contents
-    np.testing.assert_allclose(encode(new, model.encodings, join_contents(new)).views["t"], model.views["t"])
 
 
 CLASSES = "".join(f"{entity_id},{'uv'[i % 2]}\n" for i, entity_id in enumerate("1234"))
@@ -321,86 +267,54 @@ def test_label_column_is_not_part_of_view(labeled_table, read):
     reading = read(labeled_table, labels="class")
     assert reading.contents[0].columns == ("x",)
     assert match_known(reading) == ["c0", "c1", "c0", "c1"]
-
-
-@pytest.mark.parametrize("header", ["id,truth", "id,7"])
-def test_labels_by_file_are_joined_by_id(labeled_table, read, put, header):
-    reading = read(f"{labeled_table}:x", labels=str(put("truth.csv", f"{header}\n{CLASSES}")))
-    assert match_known(reading) == ["v", "u", "v", "u"]
-
-
-def test_labels_by_file_and_column(labeled_table, read, put):
-    path = put("truth.csv", "id,other,truth\n" + CLASSES.replace(",", ",0,"))
-    assert match_known(read(f"{labeled_table}:x", labels=f"{path}:truth")) == ["v", "u", "v", "u"]
-
-
-def test_labels_keep_their_spelling(labeled_table, read, put):
-    path = put("truth.csv", "id,truth\n1,007\n2,7\n3,1000001\n4,1000002\n")
-    assert match_known(read(f"{labeled_table}:x", labels=f"{path}:truth")) == ["7", "007", "1000002", "1000001"]
-
-
-def test_labels_from_file_keep_their_spelling(labeled_table, read, put):
-    path = put("truth.csv", "id,truth\n1,1000001\n2,1000002\n3,1000003\n4,1000004\n")
-    assert match_known(read(f"{labeled_table}:x", labels=str(path))) == ["1000002", "1000001", "1000004", "1000003"]
-
-
-def test_label_file_with_several_columns_is_refused(labeled_table, read, put):
-    path = put("truth.csv", "id,other,truth\n1,2,3\n")
-    with pytest.raises(
-        ValueError, match=r"truth\.csv \(--labels\) has the columns 'other', 'truth': name one of them, .*:COLUMN"
-    ):
-        read(f"{labeled_table}:x", labels=str(path))
-
-
-def test_unknown_label_column_is_refused(labeled_table, read):
     with pytest.raises(ValueError, match=r"no file has a column 'truth' \(--labels\): name an existing one, or FILE:"):
         read(labeled_table, labels="truth")
 
 
-def test_missing_column_of_label_file_is_refused(labeled_table, read, put):
-    with pytest.raises(ValueError, match=r"truth\.csv has no column 'missing'; it has 'id', 'truth'"):
-        read(f"{labeled_table}:x", labels=f"{put('truth.csv', 'id,truth' + chr(10) + CLASSES)}:missing")
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        (f"id,truth\n{CLASSES}", "", "vuvu"),
+        (f"id,7\n{CLASSES}", "", "vuvu"),
+        ("id,other,truth\n" + CLASSES.replace(",", ",0,"), ":truth", "vuvu"),
+        ("id,truth\n1,007\n2,7\n3,1000001\n4,1000002\n", ":truth", ["7", "007", "1000002", "1000001"]),
+        ("id,truth\n1,01\n2,1000002\n3,1000003\n4,1\n", "", ["1000002", "01", "1", "1000003"]),
+        ("id,truth\n9,a\n3,b\n1,\n2,c\n", ":truth", ["c", "", "", "b"]),
+    ],
+    ids=["file", "number as name", "column", "spelling by column", "spelling", "incomplete"],
+)
+def test_labels_by_file_are_joined_by_id(labeled_table, read, put, text, column, expected):
+    reading = read(f"{labeled_table}:x", labels=f"{put('truth.csv', text)}{column}")
+    assert match_known(reading) == list(expected)
 
 
-def test_labels_of_other_entities_are_refused(labeled_table, read, put):
-    reading = read(f"{labeled_table}:x", labels=str(put("truth.csv", "id,truth\nu,1\nv,2\n")))
-    with pytest.raises(
-        ValueError, match=r"truth\.csv:truth \(--labels\) has no label for any of the entities: do the ids"
-    ):
-        match_known(reading)
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        (
+            "id,other,truth\n1,2,3\n",
+            "",
+            r"truth\.csv \(--labels\) has the columns 'other', 'truth': name one of them, .*:COLUMN",
+        ),
+        (f"id,truth\n{CLASSES}", ":missing", r"truth\.csv has no column 'missing'; it has 'id', 'truth'"),
+        ("id,truth\nu,1\nv,2\n", "", r"truth\.csv:truth \(--labels\) has no label for any of the entities: do the ids"),
+        ("id,truth\n1,a\n1,b\n2,a\n", "", r"truth\.csv.*'1' more than once"),
+    ],
+)
+def test_unsuitable_files_of_labels_are_refused(labeled_table, read, put, text, column, message):
+    with pytest.raises(ValueError, match=message):
+        match_known(read(f"{labeled_table}:x", labels=f"{put('truth.csv', text)}{column}"))
 
 
-def test_labels_may_be_incomplete(labeled_table, read, put):
-    path = put("truth.csv", "id,truth\n9,a\n3,b\n1,\n2,c\n")
-    assert match_known(read(f"{labeled_table}:x", labels=f"{path}:truth")) == ["c", "", "", "b"]
+def test_labels_by_array_are_one_per_entity(put, read, tmp_path):
+    def read_array(values):
+        np.save(tmp_path / "y.npy", values)
+        return match_known(read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy")))
 
-
-@pytest.mark.parametrize("values", [[3, 1, 2, 1], ["c", "a", "b", "a"], [[3], [1], [2], [1]]])
-def test_labels_by_array(put, read, tmp_path, values):
-    np.save(tmp_path / "y.npy", values)
-    reading = read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy"))
-    assert match_known(reading) == [str(entity_id) for entity_id in np.ravel(values)]
-
-
-def test_labels_from_array_match_those_from_table(put, read, tmp_path):
-    np.save(tmp_path / "y.npy", [0, 1, np.nan, 1])
-    reading = read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy"))
-    assert match_known(reading) == ["0", "1", "", "1"]
-
-
-def test_labels_must_be_one_per_entity(put, read, tmp_path):
-    np.save(tmp_path / "y.npy", np.eye(4))
+    assert read_array([3, 1, 2, 1]) == read_array([[3], [1], [2], [1]]) == ["3", "1", "2", "1"]
+    assert read_array(["c", "a", "b", "a"]) == ["c", "a", "b", "a"]
+    assert read_array([0, 1, np.nan, 1]) == ["0", "1", "", "1"]
     with pytest.raises(ValueError, match=r"y\.npy \(--labels\) must hold one label per entity, got shape \(4, 4\)"):
-        read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy"))
-
-
-def test_number_of_labels_must_match_entities(put, read, tmp_path):
-    np.save(tmp_path / "y.npy", np.arange(3))
-    reading = read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy"))
+        read_array(np.eye(4))
     with pytest.raises(ValueError, match=r"y\.npy \(--labels\) has 3 labels for 4 entities: give one each"):
-        match_known(reading)
-
-
-def test_two_labels_for_one_entity_are_refused(labeled_table, read, put):
-    with pytest.raises(ValueError, match=r"truth\.csv.*'1' more than once"):
-        match_known(read(f"{labeled_table}:x", labels=str(put("truth.csv", "id,truth\n1,a\n1,b\n2,a\n"))))
+        read_array(np.arange(3))

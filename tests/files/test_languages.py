@@ -44,35 +44,24 @@ def test_sentences_are_in_their_languages():
     assert detect_languages(SENTENCES.values()).tolist() == list(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [str.upper, str.title, lambda text: unicodedata.normalize("NFD", text), lambda text: text.replace("'", "’")],
-    ids=["capitals", "capitalized", "decomposed accents", "other apostrophe"],
-)
-def test_ways_of_writing_do_not_matter(change):
-    assert detect_languages(map(change, SENTENCES.values())).tolist() == list(SENTENCES)
+def test_ways_of_writing_do_not_matter():
+    for change in (
+        str.upper,
+        str.title,
+        lambda text: unicodedata.normalize("NFD", text),
+        lambda text: text.replace("'", "’"),
+    ):
+        assert detect_languages(map(change, SENTENCES.values())).tolist() == list(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "iPhone 15 Pro Max 256GB",
-            "SKU-4711-B, A4, 80 g",
-            "N/A",
-            "x y z a b c",
-            "USB-C to HDMI 4K",
-            "M8 x 20 DIN 933",
-        ),
-        *("La Casa de Papel", "de la Cruz", "Ludwig van Beethoven", "Maria da Silva e Souza", "In vino veritas"),
-        *("Château Margaux 2015 Premier Grand Cru", "Nokia 3310 Поддержка USB", "中文", "TP53 EGFR MISO BRCA1"),
-        "The meeting ist morgen um 10 im Büro with the team and der Chef",
-        "Je suis in the kitchen avec my friends et the cat",
-        "colour: red; size: XL; material: cotton",
-    ],
-)
-def test_names_codes_and_mixtures_have_no_language(text):
-    assert detect_languages([text, *SENTENCES.values()])[0] == ""
+def test_names_codes_and_mixtures_have_no_language():
+    texts = ["iPhone 15 Pro Max 256GB", "SKU-4711-B, A4, 80 g", "N/A", "x y z a b c", "USB-C to HDMI 4K", "中文"]
+    texts += ["M8 x 20 DIN 933", "Château Margaux 2015 Premier Grand Cru", "Nokia 3310 Поддержка USB"]
+    texts += ["TP53 EGFR MISO BRCA1", "colour: red; size: XL; material: cotton", "In vino veritas", "de la Cruz"]
+    texts += ["La Casa de Papel", "Ludwig van Beethoven", "Maria da Silva e Souza"]
+    texts += ["The meeting ist morgen um 10 im Büro with the team and der Chef"]
+    texts += ["Je suis in the kitchen avec my friends et the cat"]
+    assert dict(zip(texts, detect_languages([*texts, *SENTENCES.values()]), strict=False)) == dict.fromkeys(texts, "")
 
 
 def test_missing_texts_have_no_language():
@@ -101,11 +90,10 @@ def test_negligible_languages_are_not_listed():
     assert list_languages(languages) == {"English": 200, "French": 20}
 
 
-@pytest.mark.parametrize("language", FUNCTION_WORDS)
-def test_function_words_are_found_as_they_are_listed(language):
-    words = FUNCTION_WORDS[language]
-    assert 60 <= len(words) <= 220
-    assert all(fold_case(word) == word and WORD.findall(word) == [word] for word in words)
+def test_function_words_are_found_as_they_are_listed():
+    for words in FUNCTION_WORDS.values():
+        assert 60 <= len(words) <= 220
+        assert [word for word in words if fold_case(word) != word or WORD.findall(word) != [word]] == []
 
 
 def test_stop_words_are_those_of_all_languages():

@@ -105,8 +105,7 @@ def test_values_that_the_fit_has_not_seen_are_noted(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
-@pytest.mark.parametrize("color", [COLORS, SIZES], ids=["categories", "numbers"])
+@pytest.mark.parametrize(("suffix", "color"), [(".csv", COLORS), (".json", SIZES)], ids=["categories", "numbers"])
 def test_plain_numbers_are_in_the_unit_of_the_fit(tmp_path, suffix, color):
     fit = Fit(tmp_path, {"color": color, "runtime": ["90,5 min", "1 h 30", "45 min", "2 h"] * (N // 4)})
     new = fit.frame.iloc[:4].assign(runtime=[90.5, 90, 45, 120] if suffix == ".json" else ["90,5", 90, 45, 120])
@@ -114,15 +113,13 @@ def test_plain_numbers_are_in_the_unit_of_the_fit(tmp_path, suffix, color):
     assert not any("cannot be read" in note for content in reading.contents for note in content.notes)
 
 
-@pytest.mark.parametrize(("cells", "new"), [(["1.2K", "800", "3K", "500"], [800, 500]), (["1.2M", "3M"] * 2, None)])
-def test_plain_numbers_beside_thousands_are_no_thousands(tmp_path, cells, new):
-    fit = Fit(tmp_path, {"views": cells * (N // 4)})
-    if new is not None:
-        fit.check([1, 3], fit.frame.iloc[[1, 3]].assign(views=new), ".json")
-        fit.check([1, 3])
-    else:  # 800 may be 800 or 800M
-        (content,) = fit.read(fit.frame.iloc[:2].assign(views=[800, 500])).contents
-        assert any("column 'views' holds quantities; '800' in row 1 and 1 more cell" in note for note in content.notes)
+def test_plain_numbers_beside_thousands_are_no_thousands(tmp_path):
+    fit = Fit(tmp_path, {"views": ["1.2K", "800", "3K", "500"] * (N // 4)})
+    fit.check([1, 3], fit.frame.iloc[[1, 3]].assign(views=[800, 500]), ".json")
+    fit.check([1, 3])
+    fit = Fit(tmp_path, {"views": ["1.2M", "3M"] * (N // 2)})
+    (content,) = fit.read(fit.frame.iloc[:2].assign(views=[800, 500])).contents  # 800 may be 800 or 800M
+    assert any("column 'views' holds quantities; '800' in row 1 and 1 more cell" in note for note in content.notes)
 
 
 def test_numbers_of_numeric_type_have_no_decimal_comma(tmp_path):
@@ -152,13 +149,13 @@ VARIED = {
     "story": [f"a {WORDS[i % 6]} of {WORDS[i % 5]} beside the {WORDS[i * 7 % 6]} and more" for i in range(N)],
     "title": [f"{WORDS[i % 6]} {WORDS[i % 5]}{i}" for i in range(N)],
 }
-ORDERS = [[0], [0, 5, 10], [1], [2], [5], [N - 1], [3, 3 + 60], [8, 2, 40], RNG.permutation(N)[:30].tolist()]
+ORDERS = [[0], [1], [N - 1], [8, 2, 40], RNG.permutation(N)[:30].tolist()]
 
 
-@pytest.mark.parametrize("column", VARIED)
-def test_rows_of_the_fit_have_its_numbers_again(tmp_path, column):
+@pytest.mark.parametrize("column", ["runtime", "views", "listed", "price", "city", "country", "town"])
+def test_rows_of_the_fit_have_its_numbers_again_without_other_columns(tmp_path, column):
     fit = Fit(tmp_path, {column: VARIED[column]})
-    for rows in ORDERS:
+    for rows in ([0], [5], [3, 3 + 60]):
         fit.check(rows)
 
 

@@ -1,5 +1,7 @@
 """Ids that are the same but written differently join the same entities."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -29,12 +31,9 @@ def test_ids_in_other_spellings_are_joined(put, read, first, second):
     assert len(entities) == N
     assert entities.ids.tolist() == first
     assert entities.rows["b"].tolist() == list(range(N))[::-1]
-
-
-def test_spellings_are_noted(put, read):
-    notes = read(write(put, "a.csv", NUMBERS), write(put, "b.csv", map(str, range(N)), "y")).notes
-    note = "View 'b' writes 100 of 120 ids differently from another view, such as '0' for '000', '1' for '001', "
-    assert note + "'2' for '002': they are taken for the same ids." in notes
+    if "000" in first and "0" in second:
+        note = "View 'b' writes 100 of 120 ids differently from another view, such as '99' for '099', '98' for "
+        assert note + "'098', '97' for '097': they are taken for the same ids." in reading.notes
 
 
 @pytest.mark.parametrize("names", [("Patient", "Patient"), ("Patient", "pat_id")])
@@ -57,15 +56,16 @@ def test_tables_without_ids_are_noted(put, read):
     )
 
 
-@pytest.mark.parametrize("order", ["abc", "acb", "bac", "bca", "cab", "cba"])
-def test_each_view_is_compared_with_each_other_one(put, read, order):
+def test_each_view_is_compared_with_each_other_one(put, read):
     plain = [str(i) for i in range(1, N + 1)]
     ids = {"a": plain, "b": plain[:-1], "c": [f"{i:03}" for i in range(1, N + 1)]}
-    reading = read(*(write(put, f"{name}.csv", ids[name], name) for name in order))
-    entities = join_contents(reading.contents)
-    assert len(entities) == N
-    assert entities.ids.tolist() == (ids["c"] if order[0] == "c" else plain)
-    assert not any("shares" in note for note in reading.notes)
+    paths = {name: write(put, f"{name}.csv", ids[name], name) for name in ids}
+    for order in permutations("abc"):
+        reading = read(*(paths[name] for name in order))
+        entities = join_contents(reading.contents)
+        assert len(entities) == N
+        assert entities.ids.tolist() == (ids["c"] if order[0] == "c" else plain)
+        assert not any("shares" in note for note in reading.notes)
 
 
 def test_id_that_a_third_view_shares_is_respelled_there_too(put, read):

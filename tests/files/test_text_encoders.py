@@ -51,21 +51,12 @@ def average_literally(texts, vectors, words=WORDS):
 
 
 def test_each_encoding_makes_a_view():
-    views = encode_texts("words+lsa+semantic").views
-    assert views.names == ("note", "note-topics", "note-meaning", "x")
+    encoded = encode_texts("words+lsa+semantic")
+    assert encoded.views.names == ("note", "note-topics", "note-meaning", "x")
+    assert encoded.kinds == {"note": "text", "note-topics": "embedding", "note-meaning": "embedding", "x": "numbers"}
     assert encode_texts("lsa").views.names == encode_texts("semantic").views.names == ("note", "x")
-
-
-def test_default_is_words():
-    content = make_content()
-    np.testing.assert_array_equal(
-        fit_and_encode([content], rare=True).views["note"].toarray(),
-        fit_and_encode([content], rare=True, encode={"note": "words"}).views["note"].toarray(),
-    )
-
-
-def test_kinds_of_encoded_views():
-    assert encode_texts("words+semantic").kinds == {"note": "text", "note-meaning": "embedding", "x": "numbers"}
+    plain, words = (fit_and_encode([make_content()], rare=True, encode=given) for given in (None, {"note": "words"}))
+    np.testing.assert_array_equal(plain.views["note"].toarray(), words.views["note"].toarray())
 
 
 @pytest.mark.parametrize(
@@ -84,39 +75,31 @@ def test_kinds_of_encoded_views():
         ({"note": "words+"}, "there is no encoding '' of text"),
         ({"note": "words+words"}, "the encoding 'words' is named twice in 'words\\+words'"),
         ({"note": "./nowhere/model"}, r"view 'note' \(a.csv\): there is no model at .*nowhere.model: check the path"),
+        ({"cites": len}, "there is no encoding '.*' of links: choose from rows"),
+        ({"text": "words+semantic"}, "the encoding of view 'text' makes a view 'text-meaning': rename the other"),
     ],
 )
 def test_unsuitable_encodings_are_refused(encode, message):
     other = interpret_columns("x", "b.csv", {"x": np.arange(float(len(TEXTS)))}, None, "numbers")
+    contents = [make_content(), other]
+    if "text" in encode:
+        contents = [make_content(name="text"), make_content(name="text-meaning")]
+    elif "cites" in encode:
+        contents = [interpret_columns("cites", "e.csv", {"a": to_objects("1"), "b": to_objects("2")}, None, "links")]
     with pytest.raises(ValueError, match=message):
-        fit_and_encode([make_content(), other], rare=True, encode=encode)
+        fit_and_encode(contents, rare=True, encode=encode)
 
 
-def test_links_take_no_callable():
-    links = interpret_columns("cites", "e.csv", {"a": to_objects(["1"]), "b": to_objects(["2"])}, None, "links")
-    with pytest.raises(ValueError, match=r"there is no encoding '.*' of links: choose from rows"):
-        fit_and_encode([links], rare=True, encode={"cites": len})
-
-
-def test_view_that_has_the_name_of_an_encoding_is_refused():
-    with pytest.raises(ValueError, match="the encoding of view 'note' makes a view 'note-meaning': rename the other"):
-        fit_and_encode(
-            [make_content(), make_content(name="note-meaning")], rare=True, encode={"note": "words+semantic"}
-        )
-
-
-@pytest.mark.parametrize(
-    ("texts", "kind", "candidates"),
-    [
-        (["a small dog"] * 3, "text", ["words", "semantic", "words+semantic"]),
-        (["red shirt"] * 3, "names", ["words", "semantic", "words+semantic"]),
-        (["word " * 16] * 3, "text", ["words"]),
-        ([None, "word " * 15], "text", ["words", "semantic", "words+semantic"]),
-    ],
-)
-def test_only_short_texts_may_be_encoded_by_meaning(texts, kind, candidates):
-    assert list_text_candidates(make_content(texts, kind)) == candidates
-    assert is_short(texts) == (len(candidates) > 1)
+def test_only_short_texts_may_be_encoded_by_meaning():
+    for texts, kind, n_candidates in (
+        (["a small dog"] * 3, "text", 3),
+        (["red shirt"] * 3, "names", 3),
+        (["word " * 16] * 3, "text", 1),
+        ([None, "word " * 15], "text", 3),
+    ):
+        candidates = ["words", "semantic", "words+semantic"][:n_candidates]
+        assert list_text_candidates(make_content(texts, kind)) == candidates
+        assert is_short(texts) == (n_candidates > 1)
 
 
 def test_extra_is_named_if_it_could_help(monkeypatch):
@@ -157,43 +140,39 @@ def test_lsa_keeps_a_hundred_components():
     np.testing.assert_allclose(encoder.transform(texts), expected, atol=1e-8)
 
 
-def test_lsa_of_unknown_words_is_missing():
+def test_lsa_of_unknown_words_is_missing_and_of_a_single_word_refused():
     texts = to_objects(["cat dog", "dog cat", "truck car", "car truck"])
     encoded = LSAEncoder("text").fit(texts).transform(to_objects(["cat", "engine", None]))
     assert np.isnan(encoded[1:]).all()
     np.testing.assert_allclose(np.linalg.norm(encoded[0]), 1)
-
-
-def test_lsa_of_a_single_word_is_refused():
     with pytest.raises(ValueError, match="share too few words for the encoding lsa: use words"):
         encode_texts("lsa", ["cat", "cat", "cat"])
 
 
-def test_static_vectors_are_averaged(tmp_path):
-    safetensors = pytest.importorskip("safetensors.numpy")
-    vectors = write_tokenizer(tmp_path)
-    safetensors.save_file({"embeddings": vectors}, tmp_path / "model.safetensors")
-    encoded = encode_texts(str(tmp_path)).views
-    np.testing.assert_allclose(encoded["note"], average_literally(TEXTS, vectors), atol=1e-6)
+def write_static(folder, n_words=None):
+    """Write a model of a vector per word; return the vectors."""
+    vectors = write_tokenizer(folder)[:n_words]
+    pytest.importorskip("safetensors.numpy").save_file({"e": vectors}, folder / "model.safetensors")
+    return vectors
+
+
+def test_static_vectors_are_averaged_in_batches_of_any_size(tmp_path, tune):
+    vectors = write_static(tmp_path)
+    expected = average_literally(TEXTS, vectors)
+    for batch in (2, 100):
+        tune("files.text_models", static_batch=batch)
+        encoded = encode_texts(str(tmp_path)).views
+        np.testing.assert_allclose(encoded["note"], expected, atol=1e-6)
     assert encoded.present[:, 0].tolist() == [text is not None and bool(text.strip()) for text in TEXTS]
 
 
-def test_batches_do_not_change_static_vectors(tmp_path, tune):
-    safetensors = pytest.importorskip("safetensors.numpy")
-    vectors = write_tokenizer(tmp_path)
-    safetensors.save_file({"embeddings": vectors}, tmp_path / "model.safetensors")
-    tune("files.text_models", static_batch=2)
-    np.testing.assert_allclose(encode_texts(tmp_path).views["note"], average_literally(TEXTS, vectors), atol=1e-6)
-
-
-@pytest.mark.parametrize("batch", [1, 2, 64])
-@pytest.mark.parametrize("file", ["model.onnx", "onnx/model.onnx"])
-def test_onnx_pieces_are_averaged_over_the_mask(tmp_path, batch, file, tune):
-    vectors = write_onnx(tmp_path, file=file)
-    tune("files.text_models", network_batch=batch)
-    expected = average_literally(TEXTS, vectors)
-    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], expected, atol=1e-6)
-    np.testing.assert_allclose(encode_texts(str(tmp_path / file)).views["note"], expected, atol=1e-6)
+def test_onnx_pieces_are_averaged_over_the_mask(tmp_path, tune):
+    for batch, file in ((1, "model.onnx"), (2, "onnx/model.onnx"), (64, "model.onnx")):
+        vectors = write_onnx(tmp_path / str(batch), file=file)
+        tune("files.text_models", network_batch=batch)
+        expected = average_literally(TEXTS, vectors)
+        for path in (tmp_path / str(batch), tmp_path / str(batch) / file):
+            np.testing.assert_allclose(encode_texts(str(path)).views["note"], expected, atol=1e-6)
 
 
 def test_onnx_output_of_one_vector_per_text_is_used_as_it_is(tmp_path, tune):
@@ -203,18 +182,19 @@ def test_onnx_output_of_one_vector_per_text_is_used_as_it_is(tmp_path, tune):
 
 
 def write_pooling(folder, settings):
-    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling").mkdir(exist_ok=True)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings))
 
 
-@pytest.mark.parametrize(
-    "settings", [{"pooling_mode": "cls"}, {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}]
-)
-def test_first_piece_stands_for_the_text_if_the_model_says_so(tmp_path, settings):
-    vectors = write_onnx(tmp_path)
-    write_pooling(tmp_path, settings)
+def test_first_piece_stands_for_the_text_if_the_model_says_so(tmp_path):
     first = [(text or "").split(" ")[0] or None for text in TEXTS]
-    np.testing.assert_allclose(encode_texts(str(tmp_path)).views["note"], average_literally(first, vectors), atol=1e-6)
+    for i, settings in enumerate(
+        ({"pooling_mode": "cls"}, {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False})
+    ):
+        vectors = write_onnx(tmp_path / str(i))
+        write_pooling(tmp_path / str(i), settings)
+        encoded = encode_texts(str(tmp_path / str(i))).views["note"]
+        np.testing.assert_allclose(encoded, average_literally(first, vectors), atol=1e-6)
 
 
 def test_limit_of_the_model_cuts_texts(tmp_path):
@@ -246,16 +226,13 @@ def test_callable_gets_each_text_once_and_rows_have_unit_length():
         (lambda texts: np.zeros((len(texts), 0)), r"of shape \(4, 0\)"),
         (lambda texts: texts, "returned <U21 of shape"),
         (lambda texts: np.full((len(texts), 2), np.nan), "returned NaN or infinity for 'a cat and a dog'"),
+        (lambda texts: np.zeros((len(texts), 2)), "is empty: it describes no entity"),
     ],
 )
 def test_wrong_arrays_of_callables_are_refused(function, message):
-    with pytest.raises(ValueError, match=rf"view 'note' \(a.csv\): the encoding .*lambda.* {message}"):
+    what = "" if "empty" in message else r": the encoding .*lambda.*"
+    with pytest.raises(ValueError, match=rf"view 'note' \(a.csv\){what} {message}"):
         encode_texts(function)
-
-
-def test_texts_without_vectors_are_refused():
-    with pytest.raises(ValueError, match=r"view 'note' .* is empty: it describes no entity"):
-        encode_texts(lambda texts: np.zeros((len(texts), 2)))
 
 
 def test_empty_texts_are_refused():
@@ -293,19 +270,6 @@ def test_semantic_vectors_are_averages_of_the_stored_ones():
     np.testing.assert_allclose(encoded[0], average / np.linalg.norm(average), atol=1e-5)
 
 
-def test_senses_are_separated_better_by_meaning_than_by_words():
-    pytest.importorskip("wordllama")
-    senses = cs.datasets.read_word_senses()
-    content = make_content(senses.glosses[::5])
-    kinds = np.array(senses.kinds[::5])
-    scores = {}
-    for encoding in ("words", "semantic"):
-        data = fit_and_encode([content], rare=True, encode={"note": encoding})
-        labels = cs.Consilience(8, random_state=0).fit(data.views).labels_
-        scores[encoding] = cs.metrics.normalized_mutual_info_score(kinds[data.kept], labels)
-    assert scores["semantic"] > scores["words"] + 0.1
-
-
 # --- saved models
 
 
@@ -322,38 +286,27 @@ def encode_new(parts, texts):
 @pytest.mark.parametrize("encoding", ["words", "lsa", "semantic", "static", "onnx"])
 def test_saved_encoders_encode_new_texts_alike(tmp_path, encoding):
     if encoding == "static":
-        vectors = write_tokenizer(tmp_path / "static")
-        pytest.importorskip("safetensors.numpy").save_file({"e": vectors}, tmp_path / "static" / "model.safetensors")
-        encoding = str(tmp_path / "static")
+        write_static(tmp_path / "static")
     elif encoding == "onnx":
         write_onnx(tmp_path / "onnx")
-        encoding = str(tmp_path / "onnx" / "model.onnx")
-    encoded = encode_texts(encoding)
+    encoded = encode_texts(str(tmp_path / encoding) if encoding in ("static", "onnx") else encoding)
     new = ["a truck", "cat dog", None]
-    expected, loaded = encode_new(encoded.encodings, new), encode_new(save_and_load(encoded, tmp_path), new)
+    loaded = save_and_load(encoded, tmp_path)
+    if encoding == "onnx":
+        assert set(vars(loaded["note"].encoder)) == {"source", "fingerprint", "n_columns"}  # no weights
+        assert loaded["note"].encoder.source == str(tmp_path / "onnx")
+    expected, again = encode_new(encoded.encodings, new), encode_new(loaded, new)
     if encoding == "words":
-        expected, loaded = expected.toarray(), loaded.toarray()
-    np.testing.assert_array_equal(expected, loaded)
+        expected, again = expected.toarray(), again.toarray()
+    np.testing.assert_array_equal(expected, again)
 
 
-def test_saved_encoder_holds_no_weights(tmp_path):
-    write_onnx(tmp_path)
-    saved = save_and_load(encode_texts(tmp_path), tmp_path)["note"].encoder
-    assert set(vars(saved)) == {"source", "fingerprint", "n_columns"}
-    assert saved.source == str(tmp_path)
-
-
-def test_changed_model_is_refused(tmp_path):
-    write_onnx(tmp_path)
-    parts = save_and_load(encode_texts(tmp_path), tmp_path)
-    write_onnx(tmp_path, seed=1)
-    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): the model .* is not the one that the clusters were"):
-        encode_new(parts, ["a truck"])
-
-
-def test_missing_model_is_refused(tmp_path):
+def test_changed_and_missing_models_are_refused(tmp_path):
     write_onnx(tmp_path / "model")
     parts = save_and_load(encode_texts(tmp_path / "model"), tmp_path)
+    write_onnx(tmp_path / "model", seed=1)
+    with pytest.raises(ValueError, match=r"view 'note' \(a.csv\): the model .* is not the one that the clusters were"):
+        encode_new(parts, ["a truck"])
     (tmp_path / "model").rename(tmp_path / "elsewhere")
     with pytest.raises(
         ValueError, match=r"view 'note' \(a.csv\): there is no model at .*model, which encoded the texts of"
@@ -383,20 +336,10 @@ def assert_refused(path, message):
         encode_texts(str(path))
 
 
-def test_folder_without_a_model_is_refused(tmp_path):
+def test_files_that_are_no_models_are_refused(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     assert_refused(tmp_path, "contains no model: it needs model.onnx or model.safetensors, .* pickled .* are not read")
-
-
-def test_other_files_are_refused(tmp_path):
-    (tmp_path / "model.bin").write_bytes(b"pickle")
-    assert_refused(tmp_path / "model.bin", "model.bin is not a model: give an .onnx file, or a folder")
-
-
-def test_onnx_without_a_tokenizer_is_refused(tmp_path):
-    write_onnx(tmp_path / "deep" / "folder")
-    (tmp_path / "deep" / "folder" / "tokenizer.json").unlink()
-    assert_refused(tmp_path / "deep" / "folder", "there is no tokenizer.json beside .*model.onnx: copy it")
+    assert_refused(tmp_path / "pytorch_model.bin", "model.bin is not a model: give an .onnx file, or a folder")
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -409,40 +352,28 @@ def test_damaged_files_are_refused(tmp_path):
     (tmp_path / "model.onnx").unlink()
     (tmp_path / "model.safetensors").write_bytes(b"no model")
     assert_refused(tmp_path, "model.safetensors cannot be read")
+    write_static(tmp_path, n_words=3)
+    assert_refused(tmp_path, "has 3 vectors for the 7 pieces of .*tokenizer.json")
 
 
-def test_damaged_settings_are_refused(tmp_path):
+def test_unsuitable_onnx_models_are_refused(tmp_path):
     write_onnx(tmp_path)
     (tmp_path / "sentence_bert_config.json").write_text("{")
     assert_refused(tmp_path, "sentence_bert_config.json cannot be read")
     (tmp_path / "sentence_bert_config.json").write_text("[]")
     assert_refused(tmp_path, "sentence_bert_config.json is damaged: it holds no dict")
-
-
-def test_onnx_with_other_inputs_is_refused(tmp_path):
-    write_onnx(tmp_path, inputs=("pixels",))
-    assert_refused(tmp_path, "model.onnx takes pixels: a text model takes input_ids, and optionally attention_mask")
-
-
-@pytest.mark.parametrize("settings", [{"pooling_mode": "max"}, {"pooling_mode_max_tokens": True}])
-def test_other_pooling_is_refused(tmp_path, settings):
-    write_onnx(tmp_path)
-    write_pooling(tmp_path, settings)
-    assert_refused(
-        tmp_path, r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text"
-    )
-
-
-def test_pieces_outside_of_the_vectors_are_refused(tmp_path):
-    vectors = write_tokenizer(tmp_path)
-    pytest.importorskip("safetensors.numpy").save_file({"e": vectors[:3]}, tmp_path / "model.safetensors")
-    assert_refused(tmp_path, "has 3 vectors for the 7 pieces of .*tokenizer.json")
-
-
-def test_onnx_that_fails_on_a_text_is_refused(tmp_path):
-    write_onnx(tmp_path)
+    (tmp_path / "sentence_bert_config.json").unlink()
+    for settings in ({"pooling_mode": "max"}, {"pooling_mode_max_tokens": True}):
+        write_pooling(tmp_path, settings)
+        message = r"config.json asks for .*max.*: of an ONNX model the average or the first vector of a text"
+        assert_refused(tmp_path, message)
+    write_pooling(tmp_path, {})
     write_tokenizer(tmp_path, [*WORDS, "a", "and", "or"])  # whose last words have no vectors
     assert_refused(tmp_path, "model.onnx fails on texts of up to .* pieces")
+    write_onnx(tmp_path, inputs=("pixels",))
+    assert_refused(tmp_path, "model.onnx takes pixels: a text model takes input_ids, and optionally attention_mask")
+    (tmp_path / "tokenizer.json").unlink()
+    assert_refused(tmp_path, "there is no tokenizer.json beside .*model.onnx: copy it")
 
 
 class FakeTransformer:
@@ -476,12 +407,7 @@ def test_network_runs_without_foreign_code(network):
     assert FakeTransformer.arguments["local_files_only"] is True
 
 
-def test_network_with_foreign_classes_is_refused(network):
-    (network / "modules.json").write_text(json.dumps([{"type": "os.system"}]))
-    assert_refused(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
-
-
-def test_network_with_foreign_activations_is_refused(network):
+def test_network_with_foreign_code_is_refused(network, monkeypatch):
     (network / "2_Dense").mkdir()
     config = network / "2_Dense" / "config.json"
     for harmless in ("torch.nn.modules.activation.Tanh", "gelu"):
@@ -489,15 +415,12 @@ def test_network_with_foreign_activations_is_refused(network):
         assert encode_texts(str(network)).views["note"].shape[1] == 2
     config.write_text(json.dumps({"activation_function": "os.abort"}))
     assert_refused(network, r"config.json needs the class os\.abort, which is not of torch: not loaded")
-
-
-def test_network_with_pickles_is_refused(network):
-    (network / "2_Dense").mkdir()
+    config.unlink()
     (network / "2_Dense" / "pytorch_model.bin").write_bytes(b"pickle")
     assert_refused(network, "pytorch_model.bin is pickled and could run code: save the model as safetensors")
-
-
-def test_network_without_the_package_is_refused(network, monkeypatch):
+    (network / "2_Dense" / "pytorch_model.bin").unlink()
+    (network / "modules.json").write_text(json.dumps([{"type": "os.system"}]))
+    assert_refused(network, "needs the class os.system, which is not of sentence-transformers: not loaded")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ImportError, match=r"is a network: pip install 'consilience\[transformers\]', or export"):
         encode_texts(str(network))

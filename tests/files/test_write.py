@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,42 +20,49 @@ def below(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def read_all(folder):
+    """Return the text of each file below a folder."""
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.fixture(params=[0o022, 0o077, 0o002])
+@pytest.fixture(params=[0o077, 0o002])
 def mask(request):
     before = os.umask(request.param)
     yield request.param
     os.umask(before)
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("make", [str, lambda path: path], ids=["text", "path"])
-def test_file_appears_when_block_ends(tmp_path, overwrite, make):
-    with stage_file(make(tmp_path / "x.txt"), overwrite) as temporary:
-        temporary.write_text("content")
-        assert not (tmp_path / "x.txt").exists()
-        assert temporary.is_relative_to(tmp_path)
-    assert (tmp_path / "x.txt").read_text() == "content"
-    assert below(tmp_path) == ["x.txt"]
+def test_file_appears_when_block_ends(tmp_path):
+    for make, overwrite in ((str, False), (Path, True)):
+        with stage_file(make(tmp_path / make.__name__), overwrite) as temporary:
+            temporary.write_text("content")
+            assert not (tmp_path / make.__name__).exists()
+            assert temporary.is_relative_to(tmp_path)
+        assert (tmp_path / make.__name__).read_text() == "content"
+    assert below(tmp_path) == ["Path", "str"]
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_failed_block_leaves_no_file(tmp_path, error, overwrite):
+@pytest.mark.parametrize(("error", "exists"), [(RuntimeError, True), (KeyboardInterrupt, False), (SystemExit, True)])
+def test_failed_block_leaves_files_as_they_were(tmp_path, error, exists):
+    if exists:
+        (tmp_path / "x.txt").write_text("old")
+
     def write():
-        with stage_file(tmp_path / "x.txt", overwrite) as temporary:
+        with stage_file(tmp_path / "x.txt", overwrite=exists) as temporary:
             temporary.write_text("half")
             raise error("in the middle")
 
     with pytest.raises(error, match="in the middle"):
         write()
-    assert below(tmp_path) == []
+    assert read_all(tmp_path) == ({"x.txt": "old"} if exists else {})
+    assert len(below(tmp_path)) == exists
 
 
-def test_existing_file_is_kept(tmp_path):
+def test_existing_file_is_overwritten_only_on_request(tmp_path):
     (tmp_path / "x.txt").write_text("old")
     message = r"x\.txt already exists: choose another name, or pass overwrite=True"
     with pytest.raises(FileExistsError, match=message), stage_file(tmp_path / "x.txt"):
@@ -62,24 +70,6 @@ def test_existing_file_is_kept(tmp_path):
     with pytest.raises(FileExistsError, match=message):
         check_output_file(tmp_path / "x.txt", False)
     assert (tmp_path / "x.txt").read_text() == "old"
-
-
-def test_existing_file_is_kept_if_block_fails(tmp_path):
-    (tmp_path / "x.txt").write_text("old")
-
-    def write():
-        with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
-            temporary.write_text("half")
-            raise RuntimeError("in the middle")
-
-    with pytest.raises(RuntimeError, match="in the middle"):
-        write()
-    assert (tmp_path / "x.txt").read_text() == "old"
-    assert below(tmp_path) == ["x.txt"]
-
-
-def test_file_is_overwritten_on_request(tmp_path):
-    (tmp_path / "x.txt").write_text("old")
     check_output_file(tmp_path / "x.txt", True)
     with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
         temporary.write_text("new")
@@ -87,61 +77,53 @@ def test_file_is_overwritten_on_request(tmp_path):
     assert (tmp_path / "x.txt").read_text() == "new"
 
 
-def test_file_created_meanwhile_is_kept(tmp_path):
-    def write():
-        with stage_file(tmp_path / "x.txt") as temporary:
+def test_file_created_meanwhile_and_broken_link_are_kept(tmp_path):
+    (tmp_path / "link.txt").symlink_to(tmp_path / "nowhere")
+
+    def write(name):
+        with stage_file(tmp_path / name) as temporary:
             temporary.write_text("mine")
             (tmp_path / "x.txt").write_text("theirs")
 
     with pytest.raises(FileExistsError, match=r"x\.txt was created by another process: choose another name"):
-        write()
+        write("x.txt")
+    with pytest.raises(FileExistsError, match=r"link\.txt (already exists|was created by another process)"):
+        write("link.txt")
+    assert below(tmp_path) == ["link.txt", "x.txt"]
     assert (tmp_path / "x.txt").read_text() == "theirs"
-    assert below(tmp_path) == ["x.txt"]
 
 
-def test_broken_link_is_kept(tmp_path):
-    (tmp_path / "x.txt").symlink_to(tmp_path / "nowhere")
-
-    def write():
-        with stage_file(tmp_path / "x.txt") as temporary:
-            temporary.write_text("mine")
-
-    with pytest.raises(FileExistsError, match=r"x\.txt (already exists|was created by another process)"):
-        write()
-    assert below(tmp_path) == ["x.txt"]
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_folder_in_place_of_file_is_refused(tmp_path, overwrite):
-    (tmp_path / "x").mkdir()
-    with pytest.raises(IsADirectoryError, match="x is a folder: name a file"), stage_file(tmp_path / "x", overwrite):
-        pytest.fail("the block must not run")
+FILE, FOLDER = stage_file, partial(stage_folder, names=NAMES)
+PLACES = [
+    (FILE, "folder", IsADirectoryError, "folder is a folder: name a file"),
+    (FILE, "file/y", NotADirectoryError, r"cannot write into .*file: "),
+    (FILE, "missing/x", FileNotFoundError, "missing does not exist: create the folder first, or choose another"),
+    (FOLDER, "file", NotADirectoryError, "file is a file: name a folder"),
+    (FOLDER, "file/y/z", PermissionError, "cannot write into .*file: choose another folder"),
+    (FOLDER, "folder", IsADirectoryError, r"a\.txt is a folder, not a file of an older run: choose another"),
+]
 
 
-def test_missing_folder_is_refused(tmp_path):
-    message = "missing does not exist: create the folder first, or choose another"
-    with pytest.raises(FileNotFoundError, match=message), stage_file(tmp_path / "missing" / "x.txt"):
-        pytest.fail("the block must not run")
+def test_unsuitable_places_are_refused(tmp_path):
+    (tmp_path / "file").write_text("content")
+    (tmp_path / "folder" / "a.txt").mkdir(parents=True)
+    before = below(tmp_path)
+    for stage, name, error, message in PLACES:
+        with pytest.raises(error, match=message), stage(tmp_path / name, overwrite=True):
+            pytest.fail("the block must not run")
+        if "older run" not in message:
+            with pytest.raises(error, match=message), stage(tmp_path / name):
+                pytest.fail("the block must not run")
+    assert below(tmp_path) == before
+    assert (tmp_path / "file").read_text() == "content"
+
+
+def test_names_that_are_too_long_are_refused(tmp_path):
+    for name in ("x" * 256, "y/" * 2040 + "x", f"missing/{'x' * 256}"):
+        for check in (check_output_file, partial(check_output_folder, names=NAMES)):
+            with pytest.raises(OSError, match=r"has [\d,]+ characters, too many for a file name: shorten it"):
+                check(tmp_path / name, overwrite=False)
     assert below(tmp_path) == []
-
-
-def test_file_within_file_is_refused(tmp_path):
-    (tmp_path / "x").write_text("file")
-    with pytest.raises(NotADirectoryError, match=r"cannot write into .*x: "), stage_file(tmp_path / "x" / "y"):
-        pytest.fail("the block must not run")
-
-
-@pytest.mark.parametrize("name", ["x" * 256, "y/" * 2040 + "x", f"missing/{'x' * 256}"], ids=["name", "path", "below"])
-def test_names_that_are_too_long_are_refused(tmp_path, name):
-    message = r"has [\d,]+ characters, too many for a file name: shorten it"
-    with pytest.raises(OSError, match=message):
-        check_output_file(tmp_path / name, False)
-    with pytest.raises(OSError, match=message):
-        check_output_folder(tmp_path / name, NAMES, False)
-    assert below(tmp_path) == []
-
-
-def test_longest_names_are_accepted(tmp_path):
     with stage_file(tmp_path / ("x" * 255)) as temporary:
         temporary.write_text("content")
     with stage_folder(tmp_path / ("y" * 255), NAMES) as folder:
@@ -149,16 +131,14 @@ def test_longest_names_are_accepted(tmp_path):
     assert below(tmp_path) == ["x" * 255, "y" * 255, *(f"{'y' * 255}/{name}" for name in NAMES)]
 
 
-@pytest.mark.parametrize("below_link", ["", "out"])
-def test_broken_links_are_refused_as_folders(tmp_path, below_link):
-    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"link is a link to .*nowhere, which does not exist: make that folder"):
-        check_output_folder(tmp_path / "link" / below_link, NAMES, True)
-
-
-def test_links_to_folders_are_accepted(tmp_path):
-    (tmp_path / "target").mkdir()
+def test_links_to_folders_are_accepted_unless_they_are_broken(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "target")
+    for path in (tmp_path / "link", tmp_path / "link" / "out"):
+        with pytest.raises(
+            FileNotFoundError, match=r"link is a link to .*target, which does not exist: make that folder"
+        ):
+            check_output_folder(path, NAMES, True)
+    (tmp_path / "target").mkdir()
     with stage_folder(tmp_path / "link", NAMES) as folder:
         write_both(folder)
     assert (tmp_path / "link").is_symlink()
@@ -171,12 +151,6 @@ def test_pipes_and_devices_are_not_replaced(tmp_path):
     for path in (tmp_path / "pipe", Path(os.devnull)):
         with pytest.raises(ValueError, match="is a device or a pipe, which cannot be replaced by a file: name a file"):
             check_output_file(path, True)
-
-
-def test_folders_in_place_of_files_are_refused(tmp_path):
-    (tmp_path / "a.txt").mkdir()
-    with pytest.raises(IsADirectoryError, match=r"a\.txt is a folder, not a file of an older run: choose another"):
-        check_output_folder(tmp_path, NAMES, True)
 
 
 def test_permissions_are_those_of_any_new_file(tmp_path, mask):
@@ -221,12 +195,11 @@ def test_folder_appears_when_block_ends(tmp_path, existing):
     assert below(tmp_path) == ["deep", "deep/out", "deep/out/a.txt", "deep/out/b.txt"]
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("existing", [False, True])
+@pytest.mark.parametrize(("error", "existing"), [(RuntimeError, True), (KeyboardInterrupt, False)])
 def test_failed_block_leaves_no_folder(tmp_path, error, existing):
-    final = tmp_path / "out"
+    final = tmp_path / "deep" / "out"
     if existing:
-        final.mkdir()
+        final.mkdir(parents=True)
         (final / "a.txt").write_text("old")
 
     def write():
@@ -236,30 +209,27 @@ def test_failed_block_leaves_no_folder(tmp_path, error, existing):
 
     with pytest.raises(error, match="in the middle"):
         write()
-    assert below(tmp_path) == (["out", "out/a.txt"] if existing else [])
-    if existing:
-        assert (final / "a.txt").read_text() == "old"
-
-
-def test_failed_block_leaves_no_parent_folders(tmp_path):
-    def write():
-        with stage_folder(tmp_path / "deep" / "out", NAMES):
-            raise RuntimeError("in the middle")
-
-    with pytest.raises(RuntimeError, match="in the middle"):
-        write()
-    assert below(tmp_path) == []
+    assert below(tmp_path) == (["deep", "deep/out", "deep/out/a.txt"] if existing else [])
+    assert read_all(tmp_path) == ({"deep/out/a.txt": "old"} if existing else {})
 
 
 def test_folder_keeps_its_other_files(tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    (tmp_path / "a.txt").write_text("old")
-    with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
-        write_both(folder)
+    for name in ("mine.txt", "a.txt", "b.txt"):
+        (tmp_path / name).write_text("old")
+    with stage_folder(tmp_path, (*NAMES, "sub"), overwrite=True) as folder:
+        (folder / "sub").mkdir()
+        (folder / "sub" / "x.txt").write_text("new")
+        (folder / "a.txt").write_text("new")
         assert (tmp_path / "a.txt").read_text() == "old"
-    assert below(tmp_path) == ["a.txt", "b.txt", "mine.txt"]
-    assert (tmp_path / "a.txt").read_text() == "new"
-    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert read_all(tmp_path) == {"a.txt": "new", "mine.txt": "old", "sub/x.txt": "new"}  # without the outdated b.txt
+
+    def write():
+        with stage_folder(tmp_path, ("c.txt",)) as folder:
+            (folder / "mine.txt").write_text("theirs")
+
+    with pytest.raises((ValueError, OSError), match=r"mine\.txt"):
+        write()
+    assert (tmp_path / "mine.txt").read_text() == "old"
 
 
 def test_files_in_folder_are_kept(tmp_path):
@@ -272,89 +242,31 @@ def test_files_in_folder_are_kept(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
-def test_unannounced_files_are_kept(tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-
-    def write():
-        with stage_folder(tmp_path, NAMES) as folder:
-            (folder / "mine.txt").write_text("theirs")
-
-    with pytest.raises((ValueError, OSError), match=r"mine\.txt"):
-        write()
-    assert (tmp_path / "mine.txt").read_text() == "mine"
-
-
-def test_files_created_meanwhile_are_kept(tmp_path):
-    def write():
-        with stage_folder(tmp_path / "out", NAMES) as folder:
-            write_both(folder)
-            (tmp_path / "out").mkdir()
-            (tmp_path / "out" / "a.txt").write_text("theirs")
-
-    with pytest.raises(FileExistsError, match=r"a\.txt"):
-        write()
-    assert (tmp_path / "out" / "a.txt").read_text() == "theirs"
-
-
-def test_folder_may_contain_folders(tmp_path):
-    with stage_folder(tmp_path / "out", ("sub",)) as folder:
-        (folder / "sub").mkdir()
-        (folder / "sub" / "x.txt").write_text("x")
-    assert below(tmp_path) == ["out", "out/sub", "out/sub/x.txt"]
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_file_in_place_of_folder_is_refused(tmp_path, overwrite):
-    (tmp_path / "x").write_text("file")
-    with (
-        pytest.raises(NotADirectoryError, match="x is a file: name a folder"),
-        stage_folder(tmp_path / "x", NAMES, overwrite),
-    ):
-        pytest.fail("the block must not run")
-    assert (tmp_path / "x").read_text() == "file"
-
-
-def test_folder_within_file_is_refused(tmp_path):
-    (tmp_path / "x").write_text("file")
-    message = "cannot write into .*x: choose another folder"
-    with pytest.raises(PermissionError, match=message), stage_folder(tmp_path / "x" / "y" / "z", NAMES):
-        pytest.fail("the block must not run")
-
-
-@pytest.mark.parametrize("name", [".", "out/", "../here/out"])
-def test_folder_may_be_relative(tmp_path, monkeypatch, name):
+def test_folder_may_be_relative(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with stage_folder(name, NAMES) as folder:
-        write_both(folder)
-    assert {path.split("/")[-1] for path in below(tmp_path)} - {"here", "out"} == set(NAMES)
+    for name in (".", "out/", "../here/other"):
+        with stage_folder(name, NAMES) as folder:
+            write_both(folder)
+    assert set(read_all(tmp_path)) == {f"here/{place}{name}" for place in ("", "out/", "other/") for name in NAMES}
 
 
 def test_placed_files_are_rolled_back_if_another_fails(tmp_path):
-    """Rollback in a folder with other files, if a name is taken meanwhile."""
-    final = tmp_path / "out"
-    final.mkdir()
-    (final / "else").write_text("kept")
+    """Rollback in a folder with other files, or in a new one, if a name is taken meanwhile."""
 
-    def write():
-        with stage_folder(final, ("a", "b")) as folder:
-            (folder / "a").write_text("new")
-            (folder / "b").write_text("new")
-            (final / "b").write_text("came up")
+    def write(final):
+        with stage_folder(final, NAMES) as folder:
+            write_both(folder)
+            final.mkdir(exist_ok=True)
+            (final / "b.txt").write_text("came up")
 
-    with pytest.raises(FileExistsError, match="was created by another process"):
-        write()
-    assert {path.name: path.read_text() for path in final.iterdir()} == {"else": "kept", "b": "came up"}
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_announced_file_that_is_not_written_again_is_removed(tmp_path):
-    for name in (*NAMES, "c.txt"):
-        (tmp_path / name).write_text("old")
-    with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
-        (folder / "a.txt").write_text("new")
-    assert below(tmp_path) == ["a.txt", "c.txt"]
-    assert (tmp_path / "a.txt").read_text() == "new"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "else").write_text("kept")
+    for name in ("out", "new"):
+        with pytest.raises(FileExistsError, match=r"b\.txt was created by another process"):
+            write(tmp_path / name)
+    assert read_all(tmp_path) == {"out/else": "kept", "out/b.txt": "came up", "new/b.txt": "came up"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "new"}
 
 
 def test_new_files_are_taken_back_if_an_outdated_one_cannot_be_removed(tmp_path, monkeypatch):

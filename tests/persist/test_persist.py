@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
 import fitted_models
-from consilience import affinities, baselines
+from consilience import baselines
 from consilience._saving import SAVED_CLASSES, SAVED_REFERENCES
 from consilience.persist import check_savable, load, refer_as, save, save_as
 from consilience.persist.archive import write_archive
@@ -33,17 +33,29 @@ from fitted_models import MODES, apply_model, fit_mode, make_views
 from waiting import HANG_LIMIT
 
 OTHER_PROCESS = """
-import sys
-sys.path.insert(0, sys.argv[2])
+import importlib, json, pkgutil, sys
+import consilience, consilience.persist
+from consilience._saving import SAVED_CLASSES, SAVED_REFERENCES
+known = {*SAVED_CLASSES.by_name, *SAVED_REFERENCES.by_name}
+folder, support, *optional = sys.argv[1:]
+sys.path.insert(0, support)
 from pathlib import Path
 from fitted_models import apply_model
 from consilience.persist import load, save
-for path in sorted(Path(sys.argv[1]).glob("*.model")):
+for path in sorted(Path(folder).glob("*.model")):
     save(apply_model(load(path), load(path.with_suffix(".data"))), path.with_suffix(".results"))
+for module in pkgutil.walk_packages(consilience.__path__, "consilience."):
+    if module.name != "consilience.__main__":
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            if error.name.partition(".")[0] not in optional:
+                raise
+declared = {**SAVED_CLASSES.by_name, **SAVED_REFERENCES.by_name}
+packages = {declaration.declared.__module__.partition(".")[0] for declaration in declared.values()}
+print(json.dumps({"unknown": sorted(set(declared) - known), "packages": sorted(packages)}))
 """
-RELAXED = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+RELAXED = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 
 
 def save_and_load(value, folder):
@@ -53,31 +65,28 @@ def save_and_load(value, folder):
 
 @pytest.fixture(scope="module")
 def saved_models(tmp_path_factory):
-    """Save a model in every mode, and apply each to new data in another process."""
+    """Save a model in every mode; apply each to new data in another process, and list the names declared there."""
     folder = tmp_path_factory.mktemp("models")
     models = {}
     for number, mode in enumerate(MODES):
         model, X = models[mode] = fit_mode(mode)
         save(model, folder / f"{number}.model")
         save(X, folder / f"{number}.data")
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    optional = project["tool"]["importlinter"]["contracts"][0]["forbidden_modules"]
     support = str(Path(fitted_models.__file__).parent)
-    command = [sys.executable, "-W", "ignore", "-c", OTHER_PROCESS, str(folder), support]
-    subprocess.run(command, check=True, timeout=HANG_LIMIT)
-    return folder, models
+    command = [sys.executable, "-W", "ignore", "-c", OTHER_PROCESS, str(folder), support, *optional]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_LIMIT)
+    return folder, models, json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_loaded_model_gives_same_results_in_new_process(saved_models, mode):
-    folder, models = saved_models
+def test_model_is_restored_exactly_and_gives_same_results_in_new_process(saved_models, tmp_path, mode):
+    folder, models, _ = saved_models
     model, X = models[mode]
     number = list(MODES).index(mode)
     assert is_identical(load(folder / f"{number}.results"), apply_model(model, X))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_model_is_restored_exactly(saved_models, tmp_path, mode):
-    model, _ = saved_models[1][mode]
     before = dict(model.__dict__)
     save(model, tmp_path / "model.zip")
     assert model.__dict__.keys() == before.keys()
@@ -95,26 +104,17 @@ def test_every_estimator_has_a_mode():
     assert {cls for cls in public if hasattr(cls, "fit")} == tested
 
 
-def test_approximate_neighbors_are_restored(tmp_path):
-    X = make_views("dense")
-    model = cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), random_state=0).fit(X)
-    assert np.array_equal(save_and_load(model, tmp_path).predict(X), model.predict(X))
-
-
-def test_unfitted_estimator_is_restored(tmp_path):
-    model = cs.CoEM(4, families={"a": cs.families.Multinomial(smoothing=0.5)}, init="k-means++")
-    assert is_identical(save_and_load(model, tmp_path), model)
-    assert repr(save_and_load(model, tmp_path)) == repr(model)
-
-
-def test_random_generator_is_saved_as_none(tmp_path):
+def test_random_generator_is_saved_as_none_and_memmap_as_array(tmp_path):
     X = make_views("dense")
     for random in (np.random.default_rng(0), np.random.RandomState(0)):
-        model = cs.CoTrainedSpectral(3, n_init=2, random_state=random).fit(X)
+        model = cs.CoTrainedSpectral(3, n_init=1, random_state=random).fit(X)
         loaded = save_and_load(model, tmp_path)
         assert model.random_state is random
         assert loaded.random_state is None
         assert np.array_equal(loaded.predict(X), model.labels_)
+    on_disk = np.memmap(tmp_path / "numbers", np.float32, "w+", shape=(3, 2))
+    on_disk[:] = 7
+    assert is_identical(save_and_load({"a": on_disk}, tmp_path)["a"], np.full((3, 2), 7, np.float32))
 
 
 def test_feature_names_and_frames_are_restored(tmp_path):
@@ -130,42 +130,20 @@ def test_feature_names_and_frames_are_restored(tmp_path):
     assert not loaded["views"].present.flags.writeable
 
 
-def test_memmap_is_restored_as_array(tmp_path):
-    on_disk = np.memmap(tmp_path / "numbers", np.float32, "w+", shape=(3, 2))
-    on_disk[:] = 7
-    assert is_identical(save_and_load({"a": on_disk}, tmp_path)["a"], np.full((3, 2), 7, np.float32))
-
-
 @pytest.mark.quick
 def test_tree_of_all_kinds_of_values_is_restored(tmp_path):
     shared = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    texts = [np.array(["a", "bc"]), np.array([1, "x", None], object)]
+    formats = (sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array, sp.csr_matrix)
     tree = {
-        "estimator": fit_mode("k-means dense")[0],
-        "settings": {
-            "names": ["a", None],
-            3: (1, 2.5),
-            (1, "x"): float("nan"),
-            "inf": [float("inf"), -float("inf"), -0.0],
-        },
-        "numbers": [
-            np.float32(0.1),
-            np.int8(-3),
-            np.bool_(True),
-            np.complex64(1j),
-            np.str_("é"),
-            np.datetime64("2020", "D"),
-        ],
-        "arrays": [
-            shared,
-            shared,
-            shared[:, ::2],
-            np.zeros((0, 3)),
-            np.array(5),
-            np.array(["a", "bc"]),
-            np.array([1, "x", None], object),
-        ],
+        "estimator": fit_mode("k-means")[0],
+        "unfitted": cs.CoEM(4, families={"a": cs.families.Multinomial(smoothing=0.5)}, init="k-means++"),
+        "settings": {"names": ["a", None], 3: (1, 2.5), (1, "x"): float("nan"), "inf": [np.inf, -np.inf, -0.0]},
+        "numbers": [np.float32(0.1), np.int8(-3), np.bool_(True), np.complex64(1j), np.datetime64("2020", "D")],
+        "text": np.str_("é"),
+        "arrays": [shared, shared, shared[:, ::2], np.zeros((0, 3)), np.array(5), *texts],
         "big": np.arange(3, dtype=">i4"),
-        "sparse": [kind(np.eye(3)) for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array, sp.csr_matrix)],
+        "sparse": [kind(np.eye(3)) for kind in formats],
         "types": [np.dtype("f4"), slice(1, None, 2)],
         "constraints": [cs.Constraints([("ann", "bob")]), cs.Constraints([(0, 1, 0.5)], by="row")],
         "table": cs.Table.from_rows([{"a": 1, "b": "x"}]),
@@ -173,6 +151,9 @@ def test_tree_of_all_kinds_of_values_is_restored(tmp_path):
     }
     loaded = save_and_load(tree, tmp_path)
     assert is_identical(loaded, tree)
+    assert repr(loaded["unfitted"]) == repr(tree["unfitted"])
+    save(tree, tmp_path / "equal.zip")
+    assert (tmp_path / "equal.zip").read_bytes() == (tmp_path / "again.zip").read_bytes()
     assert loaded["arrays"][0] is loaded["arrays"][1]
     assert loaded["arrays"][0].flags.f_contiguous
     assert loaded["arrays"][0].flags.writeable
@@ -227,63 +208,52 @@ def make_deep_list():
     return items
 
 
-REFUSED = {
-    "transformer": (
+REFUSED = [
+    (
         lambda: cs.PerView(StandardScaler()).fit(make_views("dense")),
-        r"attribute transformer: a StandardScaler of sklearn cannot be saved: .* create it again after loading",
+        "attribute transformer: a StandardScaler of sklearn cannot be saved: .* create it again after loading",
     ),
-    "in a dict": (
+    (
         lambda: {"transformers_": {"text": StandardScaler()}},
         "attribute transformers_.text: a StandardScaler of sklearn cannot be saved",
     ),
-    "wrapped": (
+    (
         lambda: baselines.ConcatenatedViews(KMeans(3)),
         "attribute estimator: a KMeans of sklearn cannot be saved: files hold objects of consilience",
     ),
-    "itself": (lambda: KMeans(3), "^a KMeans of sklearn cannot be saved"),
-    "function": (
+    (lambda: KMeans(3), "^a KMeans of sklearn cannot be saved"),
+    (
         lambda: {"a": [function]},
         r"attribute a\[0\]: the function function cannot be saved, because a file holds no code: use a name",
     ),
-    "partial": (lambda: [functools.partial(function, 1)], r"attribute \[0\]: the function function cannot"),
-    "known function": (
+    (lambda: [functools.partial(function, 1)], r"attribute \[0\]: the function function cannot"),
+    (
         lambda: [functools.partial(SAVED_REFERENCES.by_name["join-neighbors"].declared, X=1)],
         r"attribute \[0\]: the function \w+ cannot",
     ),
-    "method": (lambda: [cs.CoEM().fit], r"attribute \[0\]: the function CoEM.fit cannot"),
-    "class": (lambda: [cs.CoEM], r"attribute \[0\]: the function CoEM cannot"),
-    "subclass": (lambda: Undeclared(2), "^a Undeclared of .* cannot be saved"),
-    "other arrays": (
+    (lambda: [cs.CoEM().fit], r"attribute \[0\]: the function CoEM.fit cannot"),
+    (lambda: [cs.CoEM], r"attribute \[0\]: the function CoEM cannot"),
+    (lambda: Undeclared(2), "^a Undeclared of .* cannot be saved"),
+    (
         lambda: cs.MultiViewKMeans(init={"a": array_api_strict.ones((2, 2))}),
         "attribute init.a: an array of array_api_strict cannot be saved: fit on numpy arrays",
     ),
-    "set": (lambda: {"a": {1}}, "attribute a: a set of builtins cannot be saved"),
-    "bytes": (lambda: [b"x"], "a bytes of builtins cannot be saved"),
-    "generator": (lambda: {"random_state": np.random.default_rng()}, "a Generator of numpy cannot be saved"),
-    "masked": (lambda: {"a": np.ma.ones(3)}, "attribute a: "),
-    "records": (
-        lambda: {"a": np.zeros(2, "i4,f8")},
-        "attribute a: an array of .* cannot be saved: make it numbers or text",
-    ),
-    "record": (lambda: {"a": np.zeros(2, "i4,f8")[0]}, "attribute a: a void cannot be saved"),
-    "object type": (lambda: {"a": np.dtype(object)}, "attribute a: the dtype object cannot be saved"),
-    "sparse": (
-        lambda: {"a": sp.lil_array((2, 2))},
-        "attribute a: a lil_array of float64 cannot be saved: make it a csr",
-    ),
-}
+    (lambda: {"a": {1}}, "attribute a: a set of builtins cannot be saved"),
+    (lambda: [b"x"], "a bytes of builtins cannot be saved"),
+    (lambda: {"random_state": np.random.default_rng()}, "a Generator of numpy cannot be saved"),
+    (lambda: {"a": np.ma.ones(3)}, "attribute a: "),
+    (lambda: {"a": np.zeros(2, "i4,f8")}, "attribute a: an array of .* cannot be saved: make it numbers or text"),
+    (lambda: {"a": np.zeros(2, "i4,f8")[0]}, "attribute a: a void cannot be saved"),
+    (lambda: {"a": np.dtype(object)}, "attribute a: the dtype object cannot be saved"),
+    (lambda: {"a": sp.lil_array((2, 2))}, "attribute a: a lil_array of float64 cannot be saved: make it a csr"),
+]
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("case", REFUSED)
-def test_unsavable_values_are_refused_with_their_path(tmp_path, case):
-    make, message = REFUSED[case]
-    with pytest.raises(TypeError, match=message):
-        save(make(), tmp_path / "model.zip")
-    assert not list(tmp_path.iterdir())
-
-
-def test_cycles_and_deep_nesting_are_refused(tmp_path):
+def test_unsavable_values_are_refused_with_their_path(tmp_path):
+    for make, message in REFUSED:
+        with pytest.raises(TypeError, match=message):
+            save(make(), tmp_path / "model.zip")
     with pytest.raises(ValueError, match=r"attribute \[0\].back: a list that contains itself .*: remove the cycle"):
         save(make_cycle(), tmp_path / "model.zip")
     with pytest.raises(ValueError, match="nested too deeply: make it flatter"):
@@ -299,10 +269,6 @@ def test_existing_file_is_overwritten_only_on_request(tmp_path):
     assert load(path) == 1
     save(2, str(path), overwrite=True)
     assert load(str(path)) == 2
-    with pytest.raises(IsADirectoryError, match="is a folder: name a file"):
-        save(1, tmp_path)
-    with pytest.raises(FileNotFoundError, match="does not exist: create the folder first"):
-        save(1, tmp_path / "no" / "model.zip")
 
 
 def test_failed_save_changes_no_file(tmp_path, monkeypatch):
@@ -330,10 +296,10 @@ def test_changed_bytes_are_detected(tmp_path):
     save(make_small_tree(), path)
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
-    positions = {*rng.choice(len(whole), 400, replace=False).tolist(), *range(30), *range(len(whole) - 120, len(whole))}
+    positions = {*rng.choice(len(whole), 120, replace=False).tolist(), *range(30), *range(len(whole) - 120, len(whole))}
     refused = 0
     for position in sorted(positions):
-        for flip in (1, 0x80, 0xFF):
+        for flip in (1, 0xFF):
             path.write_bytes(whole[:position] + bytes([whole[position] ^ flip]) + whole[position + 1 :])
             try:
                 loaded = load(path)
@@ -341,13 +307,7 @@ def test_changed_bytes_are_detected(tmp_path):
                 refused += 1
             else:
                 assert is_identical(loaded, make_small_tree()), position
-    assert refused > len(positions)  # other bytes are dates and similar
-
-
-def test_truncated_file_is_refused(tmp_path):
-    path = tmp_path / "model.zip"
-    save(make_small_tree(), path)
-    whole = path.read_bytes()
+    assert refused > 0.7 * len(positions)  # other bytes are dates and similar
     for length in (2, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"model\.zip is damaged or was changed: .*\. Copy it again"):
@@ -358,15 +318,13 @@ def test_other_files_are_refused(tmp_path):
     path = tmp_path / "model.zip"
     with pytest.raises(FileNotFoundError, match="No such file"):
         load(path)
-    for protocol in (2, 5):
-        path.write_bytes(pickle.dumps(make_small_tree(), protocol))
-        with pytest.raises(
-            ValueError, match="looks like a pickle, which runs code when it is loaded, so it was not loaded"
-        ):
-            load(path)
-    for text in (b"", b"name,score\n", pickle.dumps([1], 0)):
-        path.write_bytes(text)
-        with pytest.raises(ValueError, match=r"is not a model file: give a file written by consilience.save"):
+    pickled = "looks like a pickle, which runs code when it is loaded, so it was not loaded"
+    no_model = r"is not a model file: give a file written by consilience.save"
+    contents = dict.fromkeys((pickle.dumps(make_small_tree(), protocol) for protocol in (2, 5)), pickled)
+    contents |= dict.fromkeys((b"", b"name,score\n", pickle.dumps([1], 0)), no_model)
+    for content, message in contents.items():
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=message):
             load(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", ONES)
@@ -395,8 +353,16 @@ def describe_array(data, shape, dtype="<f8", fortran=False):
     return {"dtype": dtype, "shape": shape, "fortran": fortran, "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def make_object(name, **attributes):
-    return {"tree": {"object": {"class": name, "version": 1, "attributes": attributes}}}
+def make_object(name, version=1, **attributes):
+    return {"tree": {"object": {"class": name, "version": version, "attributes": attributes}}}
+
+
+def make_tuple(name, *items):
+    return {"tree": {"named tuple": {"class": name, "version": 1, "items": list(items)}}}
+
+
+def make_function(tag, name, **more):
+    return {"tree": {tag: {"name": name, "version": 1, **more}}}
 
 
 ONES = write_npy(np.ones(3))
@@ -404,95 +370,62 @@ OBJECTS = write_npy(np.array([print], object), allow_pickle=True)
 NO_TEXTS = write_npy(np.zeros(0, "<U1"))
 HALF = {"arrays": [describe_array(ONES, [3])], "tree": {"array": 0}}
 K_MEANS = dict.fromkeys(cs.MultiViewKMeans().get_params())
-FORGED = {
-    "newer": (
-        {"version": 3},
-        r"has format 3, written by consilience 9.9; this is .*, which reads format 2: upgrade consilience",
-    ),
-    "much newer": (
-        {"version": 10**400, "tree": 1},
-        r"has format 10{19}, written by consilience 9.9; this is .*: upgrade consilience",
-    ),
-    "version 0": ({"version": 0, "tree": 1}, r"has format 0, which consilience never wrote: save the model again"),
-    "negative version": ({"version": -1, "tree": 1}, r"has format -1, which consilience never wrote"),
-    "version that is no whole number": ({"version": 1.0, "tree": 1}, "model.json does not describe a model"),
-    "version that is true": ({"version": True, "tree": 1}, "model.json does not describe a model"),
-    "version that is a text": ({"version": "1", "tree": 1}, "model.json does not describe a model"),
-    "another format": ({"format": "x"}, "model.json does not describe a model"),
-    "unknown class": (
+NO_VIEWS = {"blocks": {"dict": []}, "columns": {"dict": []}, "present": None, "ids": None, "rows": None}
+FORGED = [
+    ({"version": 3}, "has format 3, written by consilience 9.9; this is .*, which reads format 2: upgrade consilience"),
+    ({"version": 10**400, "tree": 1}, "has format 10{19}, written by consilience 9.9; this is .*: upgrade consilience"),
+    ({"version": 0, "tree": 1}, "has format 0, which consilience never wrote: save the model again"),
+    ({"version": -1, "tree": 1}, "has format -1, which consilience never wrote"),
+    ({"version": 1.0, "tree": 1}, "model.json does not describe a model"),
+    ({"version": True, "tree": 1}, "model.json does not describe a model"),
+    ({"version": "1", "tree": 1}, "model.json does not describe a model"),
+    ({"format": "x"}, "model.json does not describe a model"),
+    (
         make_object("os.system"),
-        r"forged.zip, written by consilience 9.9, contains 'os.system', which .* does not know: upgrade consilience",
+        "forged.zip, written by consilience 9.9, contains 'os.system', which .* does not know: upgrade consilience",
     ),
-    "unknown function": (
-        {"tree": {"reference": {"name": "eval", "version": 1}}},
-        "contains 'eval', which .* does not know",
-    ),
-    "unknown partial": (
-        {"tree": {"partial": {"name": "os.system", "version": 1, "arguments": ["true"]}}},
-        "contains 'os.system', which .* does not know",
-    ),
-    "class as function": (
-        {"tree": {"reference": {"name": "co-em", "version": 1}}},
-        "contains 'co-em', which .* does not know",
-    ),
-    "newer class": (
-        {"tree": {"object": {"class": "co-em", "version": 2, "attributes": {}}}},
+    (make_function("reference", "eval"), "contains 'eval', which .* does not know"),
+    (make_function("partial", "os.system", arguments=["true"]), "contains 'os.system', which .* does not know"),
+    (make_function("reference", "co-em"), "contains 'co-em', which .* does not know"),  # a class
+    (
+        make_object("co-em", version=2),
         "contains version 2 of 'co-em', but consilience .* reads version 1: load it with the version that saved it",
     ),
-    "older class": (
-        {"tree": {"object": {"class": "co-em", "version": 0, "attributes": {}}}},
-        "contains version 0 of 'co-em', but",
-    ),
-    "list as class": ({"tree": {"object": {"class": [], "version": 1, "attributes": {}}}}, "damaged or was changed"),
-    "strange method": (
-        {"tree": {"method": {"name": "kernel-against", "version": 1, "of": 3}}},
-        "'kernel-against' is not a method of int",
-    ),
-    "unknown tag": ({"tree": {"eval": "1"}}, "'eval' is not a kind of value"),
-    "two tags": ({"tree": {"tuple": [], "dict": []}}, "'tuple' is not a kind of value"),
-    "no tag": ({"tree": {}}, "damaged or was changed"),
-    "no tree": ({}, "damaged or was changed: KeyError 'tree'"),
-    "dunder": (make_object("k-means", **K_MEANS, __class__=1), "MultiViewKMeans has no attribute '__class__'"),
-    "hides a method": (make_object("k-means", **K_MEANS, predict=1), "no attribute 'predict' to set"),
-    "hides a property": (make_object("kernel-matrix", shape=[1]), "no attribute 'shape' to set"),
-    "hides a class attribute": (
-        make_object("k-means", **K_MEANS, _parameter_constraints=1),
-        "no attribute '_parameter_constraints' to set",
-    ),
-    "no name": (make_object("k-means", **K_MEANS, **{"a b": 1}), "no attribute 'a b' to set"),
-    "parameter lacking": (make_object("k-means"), "MultiViewKMeans lacks its attribute init"),
-    "field lacking": (make_object("affinity-nystroem"), "Nystroem lacks its attribute "),
-    "slot lacking": (make_object("constraints"), "Constraints lacks its attribute _by"),
-    "tuple as object": (make_object("constraint-links"), "damaged or was changed"),
-    "object as tuple": (
-        {"tree": {"named tuple": {"class": "co-em", "version": 1, "items": []}}},
-        "CoEM does not have 0 items",
-    ),
-    "short tuple": (
-        {"tree": {"named tuple": {"class": "constraint-links", "version": 1, "items": [1]}}},
-        "does not have 1 items",
-    ),
-    "views": (
-        make_object("views", blocks={"dict": []}, columns={"dict": []}, present=None, ids=None, rows=None),
-        "views need",
-    ),
-    "no such array": ({"tree": {"array": 0}}, "there is no array 0"),
-    "negative array": ({**HALF, "tree": {"array": -1}, "arrays": []}, "there is no array -1"),
-    "list as key": ({"tree": {"dict": [[[], 1]]}}, "damaged or was changed: TypeError unhashable"),
-    "objects": ({"tree": {"objects": {"shape": [2, 2**40], "items": [1]}}}, "1 items do not fill an array"),
-    "type": ({"tree": {"dtype": "O"}}, "'O' is not a dtype of numbers or text"),
-    "record type": ({"tree": {"dtype": "<i4,<f8"}}, "is not a dtype of numbers or text"),
-    "float": ({"tree": {"float": "__import__('os')"}}, "damaged or was changed: KeyError"),
-    "constant": ({"tree": float("nan")}, "NaN is not valid JSON"),
-}
+    (make_object("co-em", version=0), "contains version 0 of 'co-em', but"),
+    (make_object([]), "damaged or was changed"),
+    (make_function("method", "kernel-against", of=3), "'kernel-against' is not a method of int"),
+    ({"tree": {"eval": "1"}}, "'eval' is not a kind of value"),
+    ({"tree": {"tuple": [], "dict": []}}, "'tuple' is not a kind of value"),
+    ({"tree": {}}, "damaged or was changed"),
+    ({}, "damaged or was changed: KeyError 'tree'"),
+    (make_object("k-means", **K_MEANS, __class__=1), "MultiViewKMeans has no attribute '__class__'"),
+    (make_object("k-means", **K_MEANS, predict=1), "no attribute 'predict' to set"),  # a method
+    (make_object("kernel-matrix", shape=[1]), "no attribute 'shape' to set"),  # a property
+    (make_object("k-means", **K_MEANS, _parameter_constraints=1), "no attribute '_parameter_constraints' to set"),
+    (make_object("k-means", **K_MEANS, **{"a b": 1}), "no attribute 'a b' to set"),
+    (make_object("k-means"), "MultiViewKMeans lacks its attribute init"),
+    (make_object("affinity-nystroem"), "Nystroem lacks its attribute "),
+    (make_object("constraints"), "Constraints lacks its attribute _by"),
+    (make_object("constraint-links"), "damaged or was changed"),  # a tuple
+    (make_tuple("co-em"), "CoEM does not have 0 items"),
+    (make_tuple("constraint-links", 1), "does not have 1 items"),
+    (make_object("views", **NO_VIEWS), "views need"),
+    ({"tree": {"array": 0}}, "there is no array 0"),
+    ({**HALF, "tree": {"array": -1}, "arrays": []}, "there is no array -1"),
+    ({"tree": {"dict": [[[], 1]]}}, "damaged or was changed: TypeError unhashable"),
+    ({"tree": {"objects": {"shape": [2, 2**40], "items": [1]}}}, "1 items do not fill an array"),
+    ({"tree": {"dtype": "O"}}, "'O' is not a dtype of numbers or text"),
+    ({"tree": {"dtype": "<i4,<f8"}}, "is not a dtype of numbers or text"),
+    ({"tree": {"float": "__import__('os')"}}, "damaged or was changed: KeyError"),
+    ({"tree": float("nan")}, "NaN is not valid JSON"),
+]
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("case", FORGED)
-def test_forged_trees_are_refused(tmp_path, case):
-    content, message = FORGED[case]
-    with pytest.raises(ValueError, match=message):
-        load(forge(tmp_path, content))
+def test_forged_trees_are_refused(tmp_path):
+    for content, message in FORGED:
+        with pytest.raises(ValueError, match=message):
+            load(forge(tmp_path, content))
 
 
 def test_deeply_nested_json_is_refused(tmp_path):
@@ -505,33 +438,26 @@ def test_deeply_nested_json_is_refused(tmp_path):
         load(path)
 
 
-MEMBERS = {
-    "valid": (describe_array(ONES, [3]), ONES, None),
-    "changed": (
-        describe_array(ONES, [3]),
-        write_npy(np.zeros(3)),
-        r"the content of arrays/0.npy does not match its digest",
-    ),
-    "larger than it is": (describe_array(ONES, [2**50]), ONES, "arrays/0.npy has 152 bytes, which does not match"),
-    "smaller than it is": (describe_array(ONES, [2]), ONES, "arrays/0.npy has 152 bytes, which does not match"),
-    "negative": (describe_array(ONES, [-3]), ONES, r"\[-3\] is not the shape of an array"),
-    "fraction": (describe_array(ONES, [1.5]), ONES, r"\[1.5\] is not the shape of an array"),
-    "pickled": (describe_array(OBJECTS, [1], "|O"), OBJECTS, r"'\|O' is not a dtype of numbers or text"),
-    "not an array": (describe_array(b"x" * 200, [3]), b"x" * 200, "arrays/0.npy has 200 bytes"),
-    "empty": (describe_array(b"", [0]), b"", "damaged or was changed"),
-    "cells without bytes": (describe_array(NO_TEXTS, [10**9], "<U0"), NO_TEXTS, "cells of <U. take no bytes"),
-}
+MEMBERS = [
+    (describe_array(ONES, [3]), write_npy(np.zeros(3)), "the content of arrays/0.npy does not match its digest"),
+    (describe_array(ONES, [2**50]), ONES, "arrays/0.npy has 152 bytes, which does not match"),
+    (describe_array(ONES, [2]), ONES, "arrays/0.npy has 152 bytes, which does not match"),
+    (describe_array(ONES, [-3]), ONES, r"\[-3\] is not the shape of an array"),
+    (describe_array(ONES, [1.5]), ONES, r"\[1.5\] is not the shape of an array"),
+    (describe_array(OBJECTS, [1], "|O"), OBJECTS, r"'\|O' is not a dtype of numbers or text"),
+    (describe_array(b"x" * 200, [3]), b"x" * 200, "arrays/0.npy has 200 bytes"),
+    (describe_array(b"", [0]), b"", "damaged or was changed"),
+    (describe_array(NO_TEXTS, [10**9], "<U0"), NO_TEXTS, "cells of <U. take no bytes"),
+]
 
 
-@pytest.mark.parametrize("case", MEMBERS)
-def test_forged_arrays_are_refused(tmp_path, case):
-    node, data, message = MEMBERS[case]
-    path = forge(tmp_path, {"arrays": [node], "tree": {"array": 0}}, {"arrays/0.npy": data})
-    if message is None:
-        assert is_identical(load(path), np.ones(3))
-        return
-    with pytest.raises(ValueError, match=message):
-        load(path)
+def test_forged_arrays_are_refused(tmp_path):
+    tree = {"tree": {"array": 0}}
+    valid = forge(tmp_path, {"arrays": [describe_array(ONES, [3])], **tree}, {"arrays/0.npy": ONES})
+    assert is_identical(load(valid), np.ones(3))
+    for node, data, message in MEMBERS:
+        with pytest.raises(ValueError, match=message):
+            load(forge(tmp_path, {"arrays": [node], **tree}, {"arrays/0.npy": data}))
 
 
 def test_compressed_and_unexpected_members_are_refused(tmp_path):
@@ -563,38 +489,34 @@ def test_overlapping_members_are_refused(tmp_path):
         load(path)
 
 
-ROWS = {
-    "columns": ([0, 1], [7], [1.0], 3),
-    "negative columns": ([0, 1], [-1], [1.0], 3),
-    "ends": ([0, 9], [0], [1.0], 3),
-    "starts": ([-4, 1], [0], [1.0], 3),
-    "backwards": ([0, 1, 0, 1], [0], [1.0], 3),
-    "nothing": ([], [0], [1.0], 3),
-    "lengths": ([0, 2], [0, 1], [1.0], 3),
-}
+ROWS = [  # starts of rows, and columns, of a matrix with one value and three columns
+    ([0, 1], [7]),
+    ([0, 1], [-1]),
+    ([0, 9], [0]),
+    ([-4, 1], [0]),
+    ([0, 1, 0, 1], [0]),
+    ([], [0]),
+    ([0, 2], [0, 1]),
+]
 
 
-@pytest.mark.parametrize("case", ROWS)
-def test_sparse_rows_out_of_bounds_are_refused(tmp_path, case):
-    indptr, indices, data, n_columns = ROWS[case]
-    parts = [np.array(indptr, np.int64), np.array(indices, np.int64), np.array(data)]
-    nodes = dict(zip(("indptr", "indices", "data"), ({"array": i} for i in range(3)), strict=True))
+def test_sparse_rows_out_of_bounds_are_refused(tmp_path):
     path = tmp_path / "forged.zip"
-    write_archive(path, make_object("sparse-rows", **nodes, n_columns=n_columns)["tree"], parts)
-    with pytest.raises(ValueError, match="damaged or was changed: sparse rows"):
-        load(path)
-    shape = [max(len(indptr) - 1, 0), n_columns]
-    matrix = {"sparse": {"kind": "csr_array", "shape": shape, "parts": [{"array": i} for i in (2, 1, 0)]}}
-    path = tmp_path / "matrix.zip"
-    write_archive(path, matrix, parts)
-    with pytest.raises(ValueError, match="damaged or was changed"):
-        load(path)
-
-
-def test_sparse_rows_need_numbers(tmp_path):
-    path = tmp_path / "forged.zip"
+    nodes = {name: {"array": i} for i, name in enumerate(("indptr", "indices", "data"))}
+    for indptr, indices in ROWS:
+        parts = [np.array(indptr, np.int64), np.array(indices, np.int64), np.ones(1)]
+        write_archive(path, make_object("sparse-rows", **nodes, n_columns=3)["tree"], parts)
+        with pytest.raises(ValueError, match="damaged or was changed: sparse rows"):
+            load(path)
+        matrix = {
+            "kind": "csr_array",
+            "shape": [max(len(indptr) - 1, 0), 3],
+            "parts": [{"array": i} for i in (2, 1, 0)],
+        }
+        write_archive(path, {"sparse": matrix}, parts)
+        with pytest.raises(ValueError, match="damaged or was changed"):
+            load(path)
     for parts in ([np.ones(2), np.zeros(1), np.ones(1)], [np.array([0, 1]), np.array([0]), np.array(["x"])]):
-        nodes = dict(zip(("indptr", "indices", "data"), ({"array": i} for i in range(3)), strict=True))
         write_archive(path, make_object("sparse-rows", **nodes, n_columns=3)["tree"], parts)
         with pytest.raises(ValueError, match="sparse rows need integer indices and numbers"):
             load(path)
@@ -605,26 +527,19 @@ def test_sparse_rows_need_numbers(tmp_path):
 
 def test_inconsistent_views_are_refused(tmp_path):
     path = tmp_path / "forged.zip"
-    parts = [np.ones((3, 2)), np.ones((2, 1), bool), np.ones((3, 2), bool)]
-    for present in (1, 2):
-        state = {
-            "blocks": {"dict": [["a", {"array": 0}]]},
-            "columns": {"dict": [["a", None]]},
-            "ids": None,
-            "rows": None,
-        }
+
+    def write_views(block, columns, parts, present):
+        state = {"blocks": {"dict": [["a", block]]}, "columns": {"dict": [["a", columns]]}, "ids": None, "rows": None}
         write_archive(path, make_object("views", **state, present={"array": present})["tree"], parts)
+
+    for present in (1, 2):
+        write_views({"array": 0}, None, [np.ones((3, 2)), np.ones((2, 1), bool), np.ones((3, 2), bool)], present)
         with pytest.raises(ValueError, match="damaged or was changed: views "):
             load(path)
-
-
-def test_views_without_a_name_for_each_column_are_refused(tmp_path):
-    path = tmp_path / "forged.zip"
     matrix = sp.csr_array((3, 10**10))
     parts = [matrix.data, matrix.indices, matrix.indptr, np.ones((3, 1), bool), np.array(["x", "y"])]
     sparse = {"kind": "csr_array", "shape": [3, 10**10], "parts": [{"array": i} for i in range(3)]}
-    state = {"blocks": {"dict": [["a", {"sparse": sparse}]]}, "columns": {"dict": [["a", {"array": 4}]]}}
-    write_archive(path, make_object("views", **state, ids=None, rows=None, present={"array": 3})["tree"], parts)
+    write_views({"sparse": sparse}, {"array": 4}, parts, 3)
     with pytest.raises(ValueError, match="view 'a' needs a name for each of its 10,000,000,000 columns"):
         load(path)
 
@@ -667,11 +582,6 @@ def find_error(path):
     return None
 
 
-def test_only_classes_are_declared():
-    classes = [declaration.declared for declaration in SAVED_CLASSES.by_name.values()]
-    assert all(isinstance(cls, type) and not issubclass(cls, type | BaseException) for cls in classes)
-
-
 DECLARED_NAMES = """
     affinity-auto affinity-chi-squared affinity-cosine affinity-gaussian affinity-histogram-intersection
     affinity-landmarks affinity-linear affinity-nearest-neighbors affinity-nystroem affinity-polynomial
@@ -703,46 +613,23 @@ def test_declared_names_do_not_change():
     assert set(DECLARED_NAMES.split()) <= {*CLASS_NAMES, *FUNCTION_NAMES}
 
 
-ALL_MODULES = """
-import importlib, pkgutil, sys
-import consilience, consilience.persist
-from consilience._saving import SAVED_CLASSES, SAVED_REFERENCES
-names = {*SAVED_CLASSES.by_name, *SAVED_REFERENCES.by_name}
-for module in pkgutil.walk_packages(consilience.__path__, "consilience."):
-    if module.name != "consilience.__main__":
-        try:
-            importlib.import_module(module.name)
-        except ModuleNotFoundError as error:
-            if error.name.partition(".")[0] not in sys.argv:  # the optional packages
-                raise
-print({*SAVED_CLASSES.by_name, *SAVED_REFERENCES.by_name} - names)
-declarations = [*SAVED_CLASSES.by_name.values(), *SAVED_REFERENCES.by_name.values()]
-print({declaration.declared.__module__.partition(".")[0] for declaration in declarations})
-"""
-
-
-def test_loading_knows_every_declared_name_and_all_are_of_consilience():
+def test_loading_knows_every_declared_name_and_all_are_of_consilience(saved_models):
     """In a new process, because pages and tests that ran in this one may have declared classes of their own."""
-    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
-    optional = settings["tool"]["importlinter"]["contracts"][0]["forbidden_modules"]
-    command = [sys.executable, "-W", "ignore", "-c", ALL_MODULES, *optional]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_LIMIT)
-    assert done.stdout.splitlines() == ["set()", "{'consilience'}"]
+    assert saved_models[2] == {"unknown": [], "packages": ["consilience"]}
 
 
-def test_declared_name_is_unique():
+def test_declared_name_is_unique_and_only_declared_classes_can_be_saved():
     with pytest.raises(
         ValueError, match=r"'co-em' is already the name of consilience.* in model files: choose another"
     ):
         save_as("co-em")(Undeclared)
     with pytest.raises(ValueError, match=rf"'{FUNCTION_NAMES[0]}' is already the name of consilience"):
         refer_as(FUNCTION_NAMES[0])(function)
-
-
-def test_undeclared_estimator_is_refused_before_fitting():
     with pytest.raises(TypeError, match=r"a Undeclared of .* cannot be saved: .* or declare a class of your own"):
         check_savable(Undeclared(2))
     check_savable(cs.CoEM(2))
+    classes = [declaration.declared for declaration in SAVED_CLASSES.by_name.values()]
+    assert all(isinstance(cls, type) and not issubclass(cls, type | BaseException) for cls in classes)
 
 
 def test_old_version_of_class_is_upgraded(tmp_path):
@@ -783,20 +670,9 @@ def test_models_saved_before_new_options_still_load():
         assert np.array_equal(model.predict(saved["views"]), saved["labels"][name]), name
 
 
-@pytest.mark.quick
-def test_equal_models_give_equal_files(tmp_path):
-    for name in ("a", "b"):
-        save(make_small_tree(), tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_shared_arrays_are_stored_once(tmp_path):
+def test_members_are_npy_files_and_shared_arrays_are_stored_once(tmp_path):
     X = np.random.default_rng(0).random((200, 50))
-    save([X, X, {"a": X}, cs.Views({"a": X})], tmp_path / "model.zip")
-    assert (tmp_path / "model.zip").stat().st_size < 1.2 * X.nbytes
-
-
-def test_members_are_npy_files(tmp_path):
-    save({"X": np.eye(2)}, tmp_path / "model.npz")
+    save([X, X, {"a": X}, cs.Views({"a": X})], tmp_path / "model.npz")
+    assert (tmp_path / "model.npz").stat().st_size < 1.2 * X.nbytes
     with np.load(tmp_path / "model.npz", allow_pickle=False) as members:
-        assert np.array_equal(members["arrays/0"], np.eye(2))
+        assert np.array_equal(members["arrays/0"], X)

@@ -2,6 +2,7 @@
 
 import warnings
 from functools import partial
+from itertools import cycle
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,49 +61,54 @@ PREDICTORS = ("components", "graph", "neighbors")
 REFINABLE = {"squared-euclidean", "cosine", "mahalanobis"}  # divergences that kernel k-means can refine
 DENSE_ONLY = {"gaussian-full", "gaussian-tied", "mahalanobis", "itakura-saito"}
 
-MODES = {}  # name -> data, estimator
-for kind in ("dense", "sparse", "missing"):
-    source = partial(make_views, kind)
-    MODES |= {
-        f"cross-fitted {kind}": (source, cs.Consilience(3, n_init=1, **SEEDED)),
-        f"cross-fitted neighbors {kind}": (source, cs.Consilience(3, predictors=PREDICTORS, n_init=1, **SEEDED)),
-        f"k-means {kind}": (source, cs.MultiViewKMeans(3, **QUICK)),
-        f"spherical k-means {kind}": (source, cs.MultiViewSphericalKMeans(3, **QUICK)),
-        f"agglomerative {kind}": (source, cs.MultiViewAgglomerative(3)),
-        f"convex {kind}": (source, cs.ConvexMixture(3, weights="uniform")),
-        f"spectral features {kind}": (source, cs.PerView(cs.SpectralFeatures(3, **SEEDED))),
-        f"constrained {kind}": (source, cs.MultiViewConstrainedKMeans(3, transfer="direct")),
-        f"addition {kind}": (source, baselines.KernelAddition(3, **QUICK)),
-        f"product {kind}": (source, baselines.KernelProduct(3, **QUICK)),
-        f"disagreement {kind}": (source, baselines.MinimumDisagreement(3, **QUICK)),
-        f"mean disagreement {kind}": (source, baselines.MinimumDisagreement(3, embedding="mean", **QUICK)),
-        f"pairwise {kind}": (source, baselines.CoRegularizedSpectral(3, **QUICK)),
-        f"centroid {kind}": (source, baselines.CoRegularizedSpectral(3, kind="centroid", **QUICK)),
-        f"linear cca {kind}": (source, baselines.CCASpectral(3, **QUICK)),
-        f"kernel cca {kind}": (source, baselines.CCASpectral(3, kind="kernel", **QUICK)),
-        f"linear cca k-means {kind}": (source, baselines.CCAKMeans(3, view="view0", **QUICK)),
-        f"kernel cca k-means {kind}": (source, baselines.CCAKMeans(3, kind="kernel", **QUICK)),
-        f"merged {kind}": (source, baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {})),
-        f"concatenated {kind}": (source, baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK))),
-        f"single {kind}": (source, baselines.SingleView(cs.MultiViewKMeans(3, **QUICK))),
-    }
-    for family in cs.families.FAMILIES:
-        if family != "categorical" and not (kind == "sparse" and family in DENSE_ONLY):
-            data = partial(make_binary_views, kind) if family == "bernoulli" else source
-            MODES[f"co-em {family} {kind}"] = data, cs.CoEM(3, families=family, eta=0.3, **QUICK)
-    for affinity in affinities.AFFINITIES:
-        if affinity != "precomputed":
-            MODES[f"spectral {affinity} {kind}"] = (
-                source,
-                cs.CoTrainedSpectral(3, affinity=affinity, n_iter=2, **QUICK),
-            )
-    for divergence in divergences.DIVERGENCES:
-        if divergence not in ("precomputed", "kernel") and not (kind == "sparse" and divergence in DENSE_ONLY):
-            data = partial(make_fraction_views, kind) if divergence == "bernoulli" else source
-            MODES[f"convex {divergence} {kind}"] = data, cs.ConvexMixture(3, divergence=divergence)
-            if divergence in REFINABLE:
-                refined = cs.ConvexMixture(3, divergence=divergence, refine="kernel-kmeans")
-                MODES[f"convex refined {divergence} {kind}"] = data, refined
+turns = cycle(("dense", "sparse", "missing"))
+
+
+def take_turns(make=make_views, needs_dense=False):
+    """Return views of the next kind in turn."""
+    kind = next(turns)
+    return partial(make, "missing" if kind == "sparse" and needs_dense else kind)
+
+
+GENERAL = {  # estimators that take every kind of views
+    "cross-fitted": cs.Consilience(3, n_init=1, **SEEDED),
+    "cross-fitted neighbors": cs.Consilience(3, predictors=PREDICTORS, n_init=1, **SEEDED),
+    "k-means": cs.MultiViewKMeans(3, **QUICK),
+    "spherical k-means": cs.MultiViewSphericalKMeans(3, **QUICK),
+    "agglomerative": cs.MultiViewAgglomerative(3),
+    "convex": cs.ConvexMixture(3, weights="uniform"),
+    "spectral features": cs.PerView(cs.SpectralFeatures(3, **SEEDED)),
+    "constrained": cs.MultiViewConstrainedKMeans(3, transfer="direct"),
+    "addition": baselines.KernelAddition(3, **QUICK),
+    "product": baselines.KernelProduct(3, **QUICK),
+    "disagreement": baselines.MinimumDisagreement(3, **QUICK),
+    "mean disagreement": baselines.MinimumDisagreement(3, embedding="mean", **QUICK),
+    "pairwise": baselines.CoRegularizedSpectral(3, **QUICK),
+    "centroid": baselines.CoRegularizedSpectral(3, kind="centroid", **QUICK),
+    "linear cca": baselines.CCASpectral(3, **QUICK),
+    "kernel cca": baselines.CCASpectral(3, kind="kernel", **QUICK),
+    "linear cca k-means": baselines.CCAKMeans(3, view="view0", **QUICK),
+    "kernel cca k-means": baselines.CCAKMeans(3, kind="kernel", **QUICK),
+    "merged": baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {}),
+    "concatenated": baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),
+    "single": baselines.SingleView(cs.MultiViewKMeans(3, **QUICK)),
+}
+MODES = {name: (take_turns(), model) for name, model in GENERAL.items()}  # data, estimator
+for family in cs.families.FAMILIES:
+    if family != "categorical":
+        make = make_binary_views if family == "bernoulli" else make_views
+        model = cs.CoEM(3, families=family, eta=0.3, **QUICK)
+        MODES[f"co-em {family}"] = take_turns(make, family in DENSE_ONLY), model
+for affinity in affinities.AFFINITIES:
+    if affinity != "precomputed":
+        MODES[f"spectral {affinity}"] = take_turns(), cs.CoTrainedSpectral(3, affinity=affinity, n_iter=2, **QUICK)
+for divergence in divergences.DIVERGENCES:
+    if divergence not in ("precomputed", "kernel"):
+        data = take_turns(make_fraction_views if divergence == "bernoulli" else make_views, divergence in DENSE_ONLY)
+        MODES[f"convex {divergence}"] = data, cs.ConvexMixture(3, divergence=divergence)
+        if divergence in REFINABLE:
+            refined = cs.ConvexMixture(3, divergence=divergence, refine="kernel-kmeans")
+            MODES[f"convex refined {divergence}"] = data, refined
 dense = partial(make_views, "dense")
 MODES |= {
     "co-em categorical": (make_categories, cs.CoEM(3, families="categorical", **QUICK)),
@@ -121,6 +127,10 @@ MODES |= {
         cs.CoTrainedSpectral(3, affinity="precomputed", **QUICK),
     ),
     "spectral local": (dense, cs.CoTrainedSpectral(3, affinity="gaussian", bandwidth="local", **QUICK)),
+    "spectral approximate": (
+        dense,
+        cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), **QUICK),
+    ),
     "spectral one view": (dense, cs.CoTrainedSpectral(3, embedding="view1", **QUICK)),
     "spectral compact": (dense, cs.CoTrainedSpectral(3, n_iter="compactness", **QUICK)),
     "spectral rotated": (dense, cs.CoTrainedSpectral(3, assign_labels="cluster-qr", **QUICK)),
@@ -133,8 +143,7 @@ MODES |= {
     "convex refined kernel": (make_inner_products, cs.ConvexMixture(3, divergence="kernel", refine="kernel-kmeans")),
     "convex em": (dense, cs.ConvexMixture(3, solver="em", inner_tol=1e-3)),
     "convex auto": (dense, cs.ConvexMixture(beta="auto")),
-    "pck-means": (partial(make_one_view, "dense"), cs.PCKMeans(3, **SEEDED)),
-    "pck-means sparse": (partial(make_one_view, "sparse"), cs.PCKMeans(3, **SEEDED)),
+    "pck-means": (partial(make_one_view, "sparse"), cs.PCKMeans(3, **SEEDED)),
     "mpck-means": (partial(make_one_view, "dense"), cs.MPCKMeans(3, **SEEDED)),
     "mpck-means full": (partial(make_one_view, "dense"), cs.MPCKMeans(3, metric="full", **SEEDED)),
     "cop-means": (partial(make_one_view, "dense"), cs.COPKMeans(3, **SEEDED)),

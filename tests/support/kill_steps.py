@@ -11,7 +11,7 @@ from pathlib import Path
 
 from consilience.files import check_complete, stage_file, stage_folder
 
-NAMES = ("a.txt", "b.txt", "c.txt")
+NAMES = ("a.txt", "b.txt")
 CALLS = ("fsync", "link", "mkdir", "open", "rename", "replace", "rmdir", "unlink")
 CASES = {"new folder": [], "empty folder": None, "older run": NAMES, "other files": ["mine.txt", "b.txt"], "file": []}
 
