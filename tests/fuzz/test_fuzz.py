@@ -8,10 +8,7 @@ from tests.fuzz.sections import run_case
 CASES = {  # of `make test`, and of `make test-all`
     "fits": (45, 120),
     "files": (15, 40),
-    "h5mu": (3, 6),
     "align": (30, 60),
-    "open_sparse": (15, 30),
-    "suggest_constraints": (8, 15),
     "plot": (8, 15),
     "compare": (3, 8),
 }
