@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from consilience.persist import load, save
 from consilience.pipeline.prediction import is_beyond_chance
 from stage import (
+    FAST,
     IDS,
     N,
     assert_refused,
@@ -30,7 +31,6 @@ from stage import (
 from waiting import HANG_LIMIT
 
 PREDICT = ["consilience", "spectral", "co-em", "k-means"]
-FAST = "-k", 3, "--method", "k-means", "--no-assess"
 
 
 def read_printed(*arguments):
