@@ -232,13 +232,14 @@ def test_notes_name_options_in_place_of_parameters(warning, note):
 def test_steps_are_printed_and_logged_if_there_is_no_terminal(ab, tmp_path, caplog):
     caplog.set_level(logging.INFO, logger="consilience")
     ran = run_successfully("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
-    printed = [line.rpartition(" (")[0] for line in ran.err.splitlines() if not line.startswith("note: ")]
-    assert printed == [
+    lines = [line for line in ran.err.splitlines() if not line.startswith("note: ") and " so far" not in line]
+    assert [line.rpartition(" (")[0] for line in lines] == [
         "read the files", "prepared the views", "fitted the model", "assessed the clusters",
         "calibrated the probabilities", "explained the clusters", "wrote the results",
     ]  # fmt: skip
     logged = [record.getMessage() for record in caplog.records]
     assert [line for line in ran.err.splitlines() if line in logged] == ran.err.splitlines()
+    assert Terminal().describe_progress() == ""  # between two steps nothing is told
 
 
 def test_quiet_run_is_logged_and_prints_nothing(ab, tmp_path, caplog):
