@@ -102,18 +102,15 @@ def test_wrong_options_are_refused_before_the_data_is_read(folder, arguments, wo
     assert_refused(run_command("figure", folder, *arguments), words)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--kind", "maps"), "maps"),
-        (("--groups", "a"), "'a' is not an integer of 0 or more"),
-        (("--groups", ""), "'' is not an integer of 0 or more"),
-        (("--width", "0"), "'0' is not an integer of 1 or more"),
-        (("--dpi", "-5"), "-5"),
-    ],
-)
-def test_wrong_values_are_refused(folder, arguments, words):
-    assert_refused(run_command("figure", folder, *arguments), words, code=2)
+def test_wrong_values_are_refused(folder):
+    for arguments, words in {
+        ("--kind", "maps"): "maps",
+        ("--groups", "a"): "'a' is not an integer of 0 or more",
+        ("--groups", ""): "'' is not an integer of 0 or more",
+        ("--width", "0"): "'0' is not an integer of 1 or more",
+        ("--dpi", "-5"): "-5",
+    }.items():
+        assert_refused(run_command("figure", folder, *arguments), words, code=2)
 
 
 def test_run_without_assessment_has_no_verdict(ab, tmp_path):

@@ -16,10 +16,9 @@ from consilience.registry import list_estimators
 from stage import FAST, get_clusters, list_folder, read_labels, read_summary, run_command, run_successfully, write_csv
 
 
-@pytest.mark.parametrize("option", ["--version", "-V"])
-def test_version(option):
-    ran = run_command(option)
-    assert (ran.code, ran.out, ran.err) == (0, f"consilience {consilience.__version__}\n", "")
+def test_version():
+    for option in ("--version", "-V"):
+        assert run_command(option) == (0, f"consilience {consilience.__version__}\n", "")
 
 
 def test_bare_command_prints_help_with_three_examples():
@@ -205,25 +204,21 @@ def test_folder_that_cannot_be_written(ab, tmp_path, monkeypatch):
 # Notes.
 
 
-@pytest.mark.parametrize(
-    ("warning", "note"),
-    [
-        (
-            "1 constraint contradicts others: nothing is inferred from it. See Constraints.conflicts",
+def test_notes_name_options_in_place_of_parameters():
+    options = {
+        "1 constraint contradicts others: nothing is inferred from it. See Constraints.conflicts":
             "1 constraint contradicts others: nothing is inferred from it",
-        ),
-        ("no convergence in 5 rounds: raise max_iter, or tol (now 0.01)",
-         "no convergence in 5 rounds: raise --set max_iter, or --set tol (now 0.01)"),
-        ("1 of 3 clusters are empty: lower n_clusters=3", "1 of 3 clusters are empty: lower -k"),
-        ("more components than n_clusters=3: increase n_neighbors",
-         "more components than -k 3: increase --set n_neighbors"),
-        ("View 'a': a note without parameters.", "View 'a': a note without parameters."),
-    ],
-)  # fmt: skip
-def test_notes_name_options_in_place_of_parameters(warning, note):
+        "no convergence in 5 rounds: raise max_iter, or tol (now 0.01)":
+            "no convergence in 5 rounds: raise --set max_iter, or --set tol (now 0.01)",
+        "1 of 3 clusters are empty: lower n_clusters=3": "1 of 3 clusters are empty: lower -k",
+        "more components than n_clusters=3: increase n_neighbors":
+            "more components than -k 3: increase --set n_neighbors",
+        "View 'a': a note without parameters.": "View 'a': a note without parameters.",
+    }  # fmt: skip
     terminal = Terminal(quiet=True)
-    terminal.note(warning)
-    assert terminal.notes == [note]
+    for warning in options:
+        terminal.note(warning)
+    assert terminal.notes == list(options.values())
 
 
 # Lines about finished steps.
