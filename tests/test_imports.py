@@ -1,30 +1,13 @@
 """What importing the package costs, and what it leaves to be imported when needed."""
 
 import ast
+import json
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-
-CODE = """
-import sys
-import sklearn.cluster  # scikit-learn itself imports pandas and rich where they are installed
-theirs = set(sys.modules)
-import consilience
-heavy = {"matplotlib", "pandas", "polars", "dask", "torch", "numba", "llvmlite", "rich", "mudata", "anndata"}
-print(sorted(heavy & (set(sys.modules) - theirs)))
-import numpy as np
-consilience.MultiViewKMeans(2, n_init=1).fit(np.random.default_rng(0).random((20, 2)))
-consilience.MultiViewAgglomerative(2)
-print(sorted(heavy & (set(sys.modules) - theirs)))
-"""
-
-
-def test_import_and_a_dense_fit_load_nothing_heavy():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
 
 
 def test_every_public_name_is_there():
@@ -65,12 +48,25 @@ def test_every_package_is_importable_by_name():
     assert folders - {"arrays", "cli", "rows", "workbench"} == set(consilience._SUBPACKAGES)
 
 
-LAZY = """
-import sys
+STAGES = """
+import json, sys
+
+def list_modules(*names):
+    return sorted(name for name in sys.modules if name.partition(".")[0] in names)
+
+facts = {}
 import consilience, consilience.methods
-print(sorted(name for name in sys.modules if name.partition(".")[0] in ("numpy", "scipy", "sklearn")))
-print(sorted(name for name in sys.modules if name.startswith("consilience.")))
+facts["at first"] = list_modules("numpy", "scipy", "sklearn", "consilience")
 assert "CoEM" in dir(consilience.methods)
+import sklearn.cluster  # scikit-learn itself imports pandas and rich where they are installed
+theirs = set(sys.modules)
+from consilience import MultiViewKMeans
+facts["of an estimator"] = list_modules("consilience")
+import numpy as np
+MultiViewKMeans(2, n_init=1).fit(np.random.default_rng(0).random((20, 2)))
+consilience.MultiViewAgglomerative(2)
+heavy = {"matplotlib", "pandas", "polars", "dask", "torch", "numba", "llvmlite", "rich", "mudata", "anndata"}
+facts["heavy"] = sorted(heavy & (set(sys.modules) - theirs))
 names = sorted({*consilience.__all__, "data", "methods", "persist", "report"})
 for name in names:
     value = getattr(consilience, name)
@@ -78,28 +74,19 @@ for name in names:
 assert not set(names) - set(dir(consilience))
 from consilience import *
 assert all(name in globals() for name in consilience.__all__)
-print("complete")
+print(json.dumps(facts))
 """
 
 
-def test_public_names_are_imported_on_first_use():
-    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True)
-    modules = ["consilience._lazy", "consilience._version", "consilience.methods"]
-    assert done.stdout.split("\n")[:3] == ["[]", str(modules), "complete"]
-
-
-ESTIMATOR = """
-import sys
-from consilience import MultiViewKMeans
-packages = {name.split(".")[1] for name in sys.modules if name.startswith("consilience.")}
-print(sorted(packages & {"affinities", "assessment", "baselines", "explain", "families", "pipeline", "plot", "report"}))
-print(sorted(name for name in sys.modules if name.startswith("consilience.methods.") and name.count(".") == 2))
-"""
-
-
-def test_estimator_imports_its_own_method_only():
-    done = subprocess.run([sys.executable, "-c", ESTIMATOR], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", str(["consilience.methods.common", "consilience.methods.kmeans"])]
+def test_names_are_imported_on_first_use_and_an_estimator_with_its_own_method_only():
+    done = subprocess.run([sys.executable, "-c", STAGES], capture_output=True, text=True, check=True)
+    facts = json.loads(done.stdout)
+    assert facts["at first"] == ["consilience", "consilience._lazy", "consilience._version", "consilience.methods"]
+    assert facts["heavy"] == []
+    modules = [name.split(".") for name in facts["of an estimator"]]
+    others = {"affinities", "assessment", "baselines", "explain", "families", "pipeline", "plot", "report"}
+    assert {parts[1] for parts in modules if len(parts) > 1} & others == set()
+    assert [parts[2] for parts in modules if parts[1:2] == ["methods"] and len(parts) == 3] == ["common", "kmeans"]
 
 
 LOAD = """

@@ -12,6 +12,7 @@ from contextlib import suppress
 from email import message_from_bytes
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
+from runpy import run_path
 from zipfile import ZipFile
 
 import pytest
@@ -28,6 +29,11 @@ EXTRAS = PROJECT["optional-dependencies"]
 FOR_DEVELOPMENT = {"dev", "docs", "test"}
 SOURCE_FOLDERS = ["benchmarks", "docs", "examples", "reproduction", "src", "tests", "tools"]
 DATA_FILES = {".css", ".gz", ".html", ".js", ".npz", ".py", ".txt", ".typed"}
+
+
+def needs_build(test):
+    """Mark a test of the distributions, which takes time to build them."""
+    return pytest.mark.protocol(pytest.mark.xdist_group("distributions")(test))
 
 
 def build(target, source, folder):
@@ -59,7 +65,7 @@ def metadata(wheel):
         return message_from_bytes(archive.read(name))
 
 
-@pytest.mark.xdist_group("distributions")
+@needs_build
 def test_wheel_contains_the_package_only(wheel):
     with ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -78,7 +84,7 @@ def test_wheel_contains_the_package_only(wheel):
     assert {Path(name).suffix for name in expected} == DATA_FILES
 
 
-@pytest.mark.xdist_group("distributions")
+@needs_build
 def test_sdist_contains_what_tests_need_and_nothing_else(sdist):
     with tarfile.open(sdist) as archive:
         names = [Path(*Path(member.name).parts[1:]) for member in archive.getmembers() if member.isfile()]
@@ -100,7 +106,7 @@ def test_sdist_contains_what_tests_need_and_nothing_else(sdist):
     assert set(needed) <= set(names)
 
 
-@pytest.mark.xdist_group("distributions")
+@needs_build
 def test_builds_are_reproducible_and_need_no_repository(wheel, sdist, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
@@ -109,7 +115,7 @@ def test_builds_are_reproducible_and_need_no_repository(wheel, sdist, tmp_path):
     assert build("sdist", source, tmp_path / "sdist").read_bytes() == sdist.read_bytes()
 
 
-@pytest.mark.xdist_group("distributions")
+@needs_build
 def test_metadata_are_complete(metadata):
     assert metadata["Name"] == "consilience"
     assert metadata["Version"] == consilience.__version__
@@ -132,7 +138,7 @@ def test_citation_has_the_version():
 TARGET = r'\]\(\s*<?([^)\s>]+)|\b(?:src|href)="([^"]+)|srcset="([^"\s]+)|^\[[^\]]+\]:\s*(\S+)'
 
 
-@pytest.mark.xdist_group("distributions")
+@needs_build
 def test_links_of_the_readme_work_outside_of_the_repository(metadata):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     text = metadata.get_payload(decode=True).decode("utf-8")
@@ -307,6 +313,7 @@ def list_requirements(extra):
     return names
 
 
+@pytest.mark.protocol
 @pytest.mark.parametrize("extra", USES)
 def test_extra_suffices_for_its_use(extra, tmp_path):
     modules = {module: set(map(canonicalize_name, names)) for module, names in packages_distributions().items()}
@@ -390,19 +397,13 @@ def test_every_imported_module_is_of_a_declared_dependency():
     } == set()
 
 
-def test_oldest_versions_cover_all_dependencies():
-    groups = [PROJECT["dependencies"], *EXTRAS.values()]
-    requirements = [Requirement(requirement) for group in groups for requirement in group]
-    requirements = [requirement for requirement in requirements if requirement.name != "consilience"]
-    expected = {
-        f"{requirement.name}=={specifier.version}"
-        for requirement in requirements
-        for specifier in requirement.specifier
-    }
-    script = ROOT / "tools" / "oldest_versions.py"
-    printed = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout.splitlines()
+def test_oldest_versions_cover_all_dependencies(capsys):
+    requirements = [Requirement(line) for group in [PROJECT["dependencies"], *EXTRAS.values()] for line in group]
+    expected = {f"{part.name}=={bound.version}" for part in requirements for bound in part.specifier}
+    run_path(ROOT / "tools" / "oldest_versions.py", run_name="__main__")
+    printed = capsys.readouterr().out.splitlines()
     assert sorted(printed) == sorted(expected)
-    assert {line.split("==")[0] for line in printed} == {requirement.name for requirement in requirements}
+    assert {line.split("==")[0] for line in printed} == {part.name for part in requirements} - {"consilience"}
 
 
 @pytest.mark.parametrize(

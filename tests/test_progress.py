@@ -124,12 +124,11 @@ class FixedVariable:
         lambda views: cs.Consilience(3, n_init=1, random_state=0).fit(views),
         lambda views: cs.Consilience(3, n_init=1, sample_size=60, random_state=0).fit(views),
         lambda views: cs.CoEM(3, n_init=4, random_state=0).fit(views),
-        lambda views: cs.MultiViewKMeans(3, n_init=4, random_state=0).fit(views),
         lambda views: cs.MultiViewAgglomerative(3).fit(views),
         lambda views: cs.CoTrainedSpectral(3, n_iter=3, random_state=0).fit(views),
         lambda views: cs.select_n_clusters(cs.Consilience(), views, n_splits=1),
     ],
-    ids=["consilience", "sampled", "co-em", "k-means", "agglomerative", "spectral", "select"],
+    ids=["consilience", "sampled", "co-em", "agglomerative", "spectral", "select"],
 )
 def test_share_of_a_whole_fit_grows_to_one(work, monkeypatch, tune):
     views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=3, random_state=0)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from consilience import registry
 from stage import CLASSES, IDS, N, make_blobs, run_successfully, write_csv
 
 
@@ -69,3 +70,14 @@ def cells(data):
         made.obs["cell_type"] = ["xyz"[label] for label in CLASSES]
         made.write(data / "cells.h5mu")
     return data / "cells.h5mu"
+
+
+@pytest.fixture
+def compare_few(monkeypatch):
+    """A function that leaves few methods to be compared, besides those that comparisons need."""
+
+    def declare(*names):
+        names = dict.fromkeys((*names, "consilience", "spectral", "spherical"))
+        monkeypatch.setattr(registry, "_DECLARATIONS", {name: registry.find_estimator(name) for name in names})
+
+    return declare

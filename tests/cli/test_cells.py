@@ -86,24 +86,18 @@ def test_new_cells_are_encoded_as_in_the_fit(counted, tmp_path):
     assert re.search(r"view 'rna' \(.*\): [\d.]+ is not a raw count of molecules: give raw counts\. ", ran.err)
 
 
-def test_co_em_gets_raw_counts(counted, tmp_path):
+def test_co_em_gets_raw_counts_and_a_kind_can_be_set(counted, tmp_path):
     target = tmp_path / "done.h5mu"
-    arguments = "cluster", "--view", counted, *FAST, "--method", "co-em", "--out", tmp_path / "out"
-    ran = run_successfully(*arguments, "--write-back", target)
+    arguments = "cluster", "--view", counted, *FAST, "--method", "co-em", "--kind", "adt=numbers"
+    ran = run_successfully(*arguments, "--out", tmp_path / "out", "--write-back", target)
     assert "rna: counts (raw counts of genes), 60 columns" in ran.out
+    assert "adt: numbers (set by --kind), 9 columns" in ran.out
     data = read(target)
     assert "consilience_confidence" not in data.obs  # which only an assessment gives
     points = data.obsm["X_consilience"][:, :2]  # of normalized counts
     classes = np.array(CLASSES)
     means = np.stack([points[classes == label].mean(axis=0) for label in range(3)])
     assert (((points[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == classes).all()
-
-
-def test_kind_can_be_set(counted, tmp_path):
-    arguments = "cluster", "--view", counted, *FAST, "--kind", "rna=counts", "--kind", "adt=numbers"
-    ran = run_successfully(*arguments, "--out", tmp_path / "out")
-    assert "rna: counts (set by --kind), 60 columns" in ran.out
-    assert "adt: numbers (set by --kind), 9 columns" in ran.out
 
 
 @pytest.mark.parametrize(

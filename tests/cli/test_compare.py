@@ -71,12 +71,16 @@ def test_printed_and_written_results_agree(scored):
     assert get_messages(ran.err) == []
 
 
-def test_assess_adds_columns_of_verdicts(whole, monkeypatch):
-    names = ("k-means", "agglomerative", "consilience", "spectral", "spherical")
-    monkeypatch.setattr(registry, "_DECLARATIONS", {name: registry.find_estimator(name) for name in names})
-    monkeypatch.setattr("consilience.cli.compare.list_candidates", first_candidates(2))
+def list_first_two(*arguments):
+    return islice(list_candidates(*arguments), 2)
+
+
+def test_assess_adds_columns_of_verdicts(whole, monkeypatch, compare_few):
+    names = ("k-means", "agglomerative")
+    compare_few(*names)
+    monkeypatch.setattr("consilience.cli.compare.list_candidates", list_first_two)
     ran = run_successfully("compare", *views(whole), "--assess")
-    table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *names[:2]))]
+    table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *names))]
     assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]
     assert table[1][0] == "k-means"
     assert table[1][-4] in ("stable", "mixed")
@@ -84,16 +88,8 @@ def test_assess_adds_columns_of_verdicts(whole, monkeypatch):
     assert table[2][-3:-1] == ["nan", "nan"]
 
 
-def first_candidates(n):
-    """The first methods that are compared, and no more."""
-
-    def few(*arguments):
-        return islice(list_candidates(*arguments), n)
-
-    return few
-
-
-def test_without_classes_only_stability_is_described(whole):
+def test_without_classes_only_stability_is_described(whole, compare_few):
+    compare_few("k-means")
     ran = run_successfully("compare", *views(whole, refits=1))
     words = ran.out.strip().splitlines()[-1]
     assert words.startswith("Without known labels the table cannot show which clusters are right")
@@ -103,7 +99,8 @@ def test_without_classes_only_stability_is_described(whole):
     assert header.split() == ["estimator", "entities", *SHOWN[5:]]
 
 
-def test_partly_known_classes(whole, tmp_path):
+def test_partly_known_classes(whole, tmp_path, compare_few):
+    compare_few("k-means")
     names = [["xyz"[c] if i % 3 else ""] for i, c in enumerate(CLASSES)]
     file = write_csv(tmp_path / "some.csv", ["class", "row"], [(*name, i) for i, name in enumerate(names)])
     run_successfully("compare", *views(whole), "--labels", f"{file}:class", "--out", tmp_path / "out.json")
@@ -111,8 +108,9 @@ def test_partly_known_classes(whole, tmp_path):
     assert rows["k-means"]["nmi"] == pytest.approx(1)
 
 
-def test_single_view_is_scored_on_its_entities(ab, data, tmp_path):
+def test_single_view_is_scored_on_its_entities(ab, data, tmp_path, compare_few):
     """`cluster` says of the same files that each view alone is right of all that it knows."""
+    compare_few("k-means")
     classes = data / "classes.csv"
     run_successfully("compare", *ab, "-k", 3, "--refits", 0, "--labels", classes, "--out", tmp_path / "out.json")
     facts = json.loads((tmp_path / "out.json").read_text())
@@ -162,9 +160,10 @@ def test_similarities_are_compared_by_suitable_methods(data, whole, tmp_path):
     assert [row["nmi"] for row in rows] == pytest.approx([1] * 5)
 
 
-def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
+def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch, compare_few):
     declaration = registry.find_estimator("co-regularized")
     assert declaration.max_compared == 5000
+    compare_few("co-regularized", "kernel-addition")
     monkeypatch.setitem(registry._DECLARATIONS, "co-regularized", replace(declaration, max_compared=59))
     ran = run_successfully("compare", *views(whole))
     assert "note: co-regularized is left out: more than 59 entities." in ran.err
@@ -172,7 +171,9 @@ def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
     assert "\nkernel-addition" in ran.out
 
 
-def test_failing_method_gets_a_note_and_an_empty_row(whole, tmp_path, monkeypatch):
+def test_failing_method_gets_a_note_and_an_empty_row(whole, tmp_path, monkeypatch, compare_few):
+    compare_few("k-means")
+
     def fail(*_, **__):
         raise ValueError("too hot")
 
@@ -193,7 +194,8 @@ def test_existing_file_needs_force(whole, tmp_path):
     assert list_folder(tmp_path) == ["out.json"]
 
 
-def test_compare_takes_links_and_ids(data, tmp_path):
+def test_compare_takes_links_and_ids(data, tmp_path, compare_few):
+    compare_few("k-means")
     arguments = "--view", data / "a.csv", "--view", data / "links.csv", "-k", 3, "--refits", 0
     run_successfully("compare", *arguments, "--labels", data / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]

@@ -63,7 +63,7 @@ def test_fetched_data_set_can_be_clustered(small_cora, tmp_path):
         assert arrays["shape"].tolist() == [45, 60]
     arguments = shlex.split(told.splitlines()[-1])
     assert arguments[0] == "consilience"
-    assert run_successfully(*arguments[1:]).out
+    assert run_successfully(*arguments[1:], "--no-assess").out
     facts = json.loads((tmp_path / "two words-out" / "summary.json").read_text(encoding="utf-8"))
     assert {name: view["kind"] for name, view in facts["views"].items()} == dict.fromkeys(
         ("text", "inbound", "outbound"), "counts"

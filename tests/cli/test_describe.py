@@ -12,7 +12,7 @@ from stage import assert_refused, read_labels, read_summary, run_command, run_su
 pytestmark = pytest.mark.quick
 
 ALL = "sex,age,stage,months,event,admitted,cost,smoker,site,unused,notes"
-QUICK = "-k", 3, "--no-assess"
+QUICK = "-k", 3, "--method", "k-means", "--no-assess"
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ import inspect
 import subprocess
 import sys
 
-import pytest
-
 from consilience._docstrings import read_parameters
 from consilience.cli.methods import WIDTH, write_default
 from consilience.pipeline.options import parse_pairs
@@ -14,7 +12,6 @@ from consilience.registry import EstimatorDeclaration, declare_estimator, list_e
 from stage import run_command, run_successfully
 
 DECLARATIONS = list_estimators()
-every_method = pytest.mark.parametrize("name", DECLARATIONS)
 
 
 def test_list_has_every_method_with_title_and_first_line():
@@ -25,42 +22,40 @@ def test_list_has_every_method_with_title_and_first_line():
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
-@every_method
-def test_every_option_has_default_and_line(name):
-    declaration = DECLARATIONS[name]
-    text = run_successfully("methods", name).out
-    assert max(map(len, text.splitlines())) <= WIDTH
-    words = " ".join(text.split())
-    texts = read_parameters(declaration.estimator_class)
-    parameters = set(inspect.signature(declaration.estimator_class).parameters)
-    only_python = list_python_options(declaration)
-    assert only_python == (["init"] if name in ("consilience", "convex") else [])  # labels or weights to start from
-    assert {*list_options(declaration), *only_python} | (parameters & set(FLAGS)) == parameters
-    for option in only_python:
-        assert f" {option}: only in Python." in words
-    assert "``" not in words
-    for option in list_options(declaration):
-        assert len(texts[option].summary) > 10
-        assert f" {option}={write_default(declaration, option)}" in words
-        assert texts[option].summary.replace("``", "") in words
-    for option in parameters & set(FLAGS):
-        assert f" {option}: {FLAGS[option]}." in words
-    assert f"--method {name} --set {declaration.example}" in words
+def test_every_option_has_default_and_line():
+    for name, declaration in DECLARATIONS.items():
+        text = run_successfully("methods", name).out
+        assert max(map(len, text.splitlines())) <= WIDTH
+        words = " ".join(text.split())
+        texts = read_parameters(declaration.estimator_class)
+        parameters = set(inspect.signature(declaration.estimator_class).parameters)
+        only_python = list_python_options(declaration)
+        assert only_python == (["init"] if name in ("consilience", "convex") else [])  # labels or weights to start from
+        assert {*list_options(declaration), *only_python} | (parameters & set(FLAGS)) == parameters
+        for option in only_python:
+            assert f" {option}: only in Python." in words
+        assert "``" not in words
+        for option in list_options(declaration):
+            assert len(texts[option].summary) > 10
+            assert f" {option}={write_default(declaration, option)}" in words
+            assert texts[option].summary.replace("``", "") in words
+        for option in parameters & set(FLAGS):
+            assert f" {option}: {FLAGS[option]}." in words
+        assert f"--method {name} --set {declaration.example}" in words
 
 
-@every_method
-def test_shown_defaults_and_examples_are_valid_settings(name):
-    declaration = DECLARATIONS[name]
-    defaults = {option: write_default(declaration, option) for option in list_options(declaration)}
-    shown = [f"{option}={text}" for option, text in defaults.items() if not text.startswith("(")]
+def test_shown_defaults_and_examples_are_valid_settings():
     kinds = {"a": "numbers"}
-    settings = read_settings(name, parse_pairs("settings", shown))
-    built, default = (method.build(3, kinds) for method in (settings.declaration, declaration))
-    for option in list_options(declaration):
-        expected = getattr(default, option)
-        expected = list(expected) if type(expected) is tuple else expected
-        assert str(getattr(built, option)) == str(expected)
-    assert read_settings(name, parse_pairs("settings", [declaration.example])).declaration.build(3, kinds)
+    for name, declaration in DECLARATIONS.items():
+        defaults = {option: write_default(declaration, option) for option in list_options(declaration)}
+        shown = [f"{option}={text}" for option, text in defaults.items() if not text.startswith("(")]
+        settings = read_settings(name, parse_pairs("settings", shown))
+        built, default = (method.build(3, kinds) for method in (settings.declaration, declaration))
+        for option in list_options(declaration):
+            expected = getattr(default, option)
+            expected = list(expected) if type(expected) is tuple else expected
+            assert str(getattr(built, option)) == str(expected), (name, option)
+        assert read_settings(name, parse_pairs("settings", [declaration.example])).declaration.build(3, kinds)
 
 
 def test_values_of_options_are_shown():

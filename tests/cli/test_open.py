@@ -62,10 +62,11 @@ def test_no_browser_and_known_port(run, waiting):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    ran = run_command("open", run, "--no-browser", "--port", port)
+    ran = run_command("open", run, "--no-browser", "--port", port, "--quiet")
     assert ran.code == 0, ran.err
     assert [type(entry) for entry in seen] == [RunningWorkbench]
-    assert f"http://127.0.0.1:{port}/#token=" in ran.out
+    assert ran.out.startswith(f"The workbench is at http://127.0.0.1:{port}/#token=")
+    assert ran.err == ""
 
 
 def test_machine_without_browser_gets_a_note(run, waiting, monkeypatch):
@@ -81,12 +82,6 @@ def test_json_has_the_address(run, waiting):
     assert facts["folder"] == str(run)
     assert facts["read_only"] is None
     assert facts["url"].startswith("http://127.0.0.1:")
-
-
-def test_quiet_command_prints_the_address(run, waiting):
-    ran = run_command("open", run, "--no-browser", "--quiet")
-    assert ran.out.startswith("The workbench is at http://127.0.0.1:")
-    assert ran.err == ""
 
 
 def test_second_command_on_a_folder_is_read_only(run, waiting):
@@ -121,11 +116,11 @@ def test_used_port_is_refused(run):
     assert_refused(ran, f"cannot listen on port {port}", "choose another port, or 0")
 
 
-@pytest.mark.parametrize("port", ["70000", "-1", "http"])
-def test_wrong_port_is_refused(run, port):
-    ran = run_command("open", run, f"--port={port}")
-    assert ran.code == 2
-    assert "--port" in ran.err
+def test_wrong_port_is_refused(run):
+    for port in ("70000", "-1", "http"):
+        ran = run_command("open", run, f"--port={port}")
+        assert ran.code == 2
+        assert "--port" in ran.err
 
 
 def test_folder_that_is_no_run_is_refused(tmp_path):

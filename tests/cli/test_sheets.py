@@ -1,24 +1,13 @@
 """The spreadsheets of a run folder, from tables whose cells and headers are hostile."""
 
 import csv
-import sys
 import zipfile
-from contextlib import chdir
 from xml.etree import ElementTree as ET
 
 import pytest
 import python_calamine
 
-from stage import (
-    FILES,
-    assert_refused,
-    list_folder,
-    read_labels,
-    read_summary,
-    run_command,
-    run_successfully,
-    write_csv,
-)
+from stage import FILES, list_folder, read_labels, read_summary, run_successfully, write_csv
 
 HEADER = ["id", "cluster", "name", "=HEAD()", "nothing", "zip", "text"]
 WORDS = [["oak", "chair", "wood"], ["cotton", "shirt", "sleeve"], ["steel", "knife", "blade"]]
@@ -67,32 +56,3 @@ def test_hostile_table(table, tmp_path):
         "120 cells start like a formula: items.csv has them with a ' in front, so that no spreadsheet runs them."
         in notes
     )
-
-
-def test_folders_of_later_runs(table, tmp_path, monkeypatch):
-    with chdir(tmp_path):
-        for _ in range(2):
-            run_successfully("cluster", table, *SETTINGS)
-    assert {path.name for path in tmp_path.iterdir()} == {"table.csv", "consilience-out", "consilience-out-2"}
-    folder = tmp_path / "consilience-out-2"
-    assert set(list_folder(folder)) == FILES
-    for name in FILES - {"groups.xlsx"}:
-        (folder / name).unlink()
-    refused = run_command("cluster", table, *SETTINGS, "--out", folder)
-    assert_refused(refused, "holds groups.xlsx already", "--force")
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    ran = run_successfully("cluster", table, *SETTINGS, "--out", folder, "--force")
-    assert set(list_folder(folder)) == FILES - {"groups.xlsx"}  # none of an older run
-    assert "run.toml, items.csv, groups.csv. Open" in ran.out
-    note = "groups.xlsx is not written: workbooks need XlsxWriter: pip install 'consilience[excel]'."
-    assert f"note: {note}" in ran.err
-    assert any(note in text for text in read_summary(folder)["notes"])
-
-
-def test_input_file_is_not_replaced_by_a_sheet(table, tmp_path):
-    (tmp_path / "run").mkdir()
-    items = table.rename(tmp_path / "run" / "items.csv")
-    content = items.read_bytes()
-    refused = run_command("cluster", items, *SETTINGS, "--out", tmp_path / "run", "--force")
-    assert_refused(refused, "is an input file and would be overwritten")
-    assert items.read_bytes() == content

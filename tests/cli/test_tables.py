@@ -24,37 +24,43 @@ def make_rows():
 
 
 ROWS = list(make_rows())
+QUICK = "-k", 3, "--no-assess"
 
 
 @pytest.fixture(scope="module")
-def products(tmp_path_factory):
+def printed_products(tmp_path_factory):
+    """What a run on a mixed table printed, and the folder with its files."""
     folder = tmp_path_factory.mktemp("products")
     write_csv(folder / "products.csv", HEADER, ROWS)
     write_csv(folder / "new.csv", HEADER, [[*row[:2], "3/4/2020", *row[3:]] for row in ROWS[:6]])
     (folder / "products.xlsx").write_bytes(make_xlsx({"Cover": [], "Products": [["Our products"], [], HEADER, *ROWS]}))
     rng = np.random.default_rng(1)
     np.save(folder / "photos.npy", rng.normal(size=(N, 4)) + 6 * np.eye(4)[CLASSES])
-    run_successfully("cluster", folder / "products.csv", "-k", 3, "--no-assess", "--out", folder / "run")
-    return folder
+    return run_successfully("cluster", folder / "products.csv", *QUICK, "--out", folder / "run"), folder
 
 
-def test_table_is_clustered_by_one_command(products, tmp_path):
-    ran = run_successfully("cluster", products / "products.csv", "-k", 3, "--no-assess", "--out", tmp_path / "run")
+@pytest.fixture(scope="module")
+def products(printed_products):
+    return printed_products[1]
+
+
+def test_table_is_clustered_by_one_command(printed_products):
+    ran, folder = printed_products
     assert "note: Rows are identified by the column 'sku' (--id sku)." in ran.err
     assert "products.csv is split into the views 'products', 'story'." in ran.err
     assert "left out 'shop' (the same value in all rows)" in ran.err
     assert "  products: numbers ('price', 'sold', 'new'; price: " in ran.out
-    rows = read_labels(tmp_path / "run")
+    rows = read_labels(folder / "run")
     assert [row["id"] for row in rows] == [f"S-{i}" for i in range(N)]
     clusters = np.array(get_clusters(rows))
     assert all(len(set(clusters[label == CLASSES])) == 1 for label in range(3))
 
 
 def test_workbook_gives_the_same_clusters(products, tmp_path):
-    run_successfully("cluster", products / "products.xlsx", "-k", 3, "--no-assess", "--out", tmp_path / "run")
+    run_successfully("cluster", products / "products.xlsx", *QUICK, "--out", tmp_path / "run")
     assert get_clusters(read_labels(tmp_path / "run")) == get_clusters(read_labels(products / "run"))
     sheet = f"{products / 'products.xlsx'}#Products:price"
-    ran = run_successfully("cluster", "--view", f"p={sheet}", "-k", 3, "--no-assess", "--out", tmp_path / "sheet")
+    ran = run_successfully("cluster", "--view", f"p={sheet}", *QUICK, "--out", tmp_path / "sheet")
     assert "  p: numbers (columns of numbers; price: " in ran.out
 
 
@@ -92,24 +98,21 @@ def test_new_file_may_lack_views(products, tmp_path):
     assert_refused(run_command("predict", products / "run", dollars), "column 'price' had '€' as its unit in the fit")
 
 
-def test_compare_takes_files(products):
+def test_compare_takes_files(products, compare_few):
+    compare_few("k-means")
     ran = run_successfully("compare", products / "products.csv", "-k", 3, "--refits", 0)
     assert "60 entities, 2 views" in ran.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_similar_column_is_suggested(products, tmp_path):
+    path = products / "products.csv"
+    for arguments, words in (
         (["--id", "skuu"], "has no column 'skuu' (--id); it has 'sku', 'price'"),
         (["--labels", "prise"], "no file has a column 'prise' (--labels)"),
-        (["--view", "x={}:pricee"], "has no column 'pricee'; it has 'sku'"),
-    ],
-)
-def test_similar_column_is_suggested(products, tmp_path, arguments, words):
-    path = products / "products.csv"
-    arguments = [argument.format(path) for argument in arguments]
-    ran = run_command("cluster", path, *arguments, "-k", 3, "--out", tmp_path / "run")
-    assert_refused(ran, words, "Did you mean '")
+        (["--view", f"x={path}:pricee"], "has no column 'pricee'; it has 'sku'"),
+    ):
+        ran = run_command("cluster", path, *arguments, "-k", 3, "--out", tmp_path / "run")
+        assert_refused(ran, words, "Did you mean '")
 
 
 def test_matrix_is_refused_as_links(tmp_path):
@@ -120,8 +123,8 @@ def test_matrix_is_refused_as_links(tmp_path):
     )
 
 
-@pytest.mark.parametrize("command", ["cluster", "compare", "predict run"])
-def test_command_without_files_shows_an_example(command):
-    ran = run_command(*command.split())
-    assert ran.code == 2
-    assert f"name the files, as in `consilience {command.split()[0]} " in ran.err
+def test_command_without_files_shows_an_example():
+    for command in (["cluster"], ["compare"], ["predict", "run"]):
+        ran = run_command(*command)
+        assert ran.code == 2
+        assert f"name the files, as in `consilience {command[0]} " in ran.err

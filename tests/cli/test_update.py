@@ -7,7 +7,6 @@ from stage import (
     IDS,
     N,
     assert_refused,
-    get_clusters,
     make_blobs,
     read_labels,
     read_summary,
@@ -34,7 +33,7 @@ def months(tmp_path_factory):
     first.mkdir()
     second.mkdir()
     files = write_month(first, range(N))
-    run_successfully("cluster", *files, "-k", 3, "--out", folder / "run")
+    run_successfully("cluster", *files, "-k", 3, "--no-assess", "--out", folder / "run")
     names = [*IDS, *(f"n{i:02}" for i in range(20))]
     new_group = np.random.default_rng(9).normal(size=(20, 3)) - 12
     return folder / "run", write_month(second, range(20, 80), names, [new_group])
@@ -85,34 +84,15 @@ def test_report_says_what_changed_and_can_be_written_again(updated, tmp_path):
     assert again.partition('id="changes"')[2].partition("</section>")[0] == section
 
 
-def test_prediction_has_the_kept_numbers(months, updated):
-    _, files = months
-    ran = run_successfully("predict", updated[1], *files, "--json", "--quiet")
-    assert [f'"cluster": {cluster},' in ran.out for cluster in set(get_clusters(read_labels(updated[1])))] == [True] * 3
-
-
-def test_without_files_those_of_the_run_are_read_again(months, tmp_path):
+def test_without_files_those_of_the_run_are_read_again(months, tmp_path, monkeypatch):
     run = months[0]
-    run_successfully("update", run, "--out", tmp_path / "again")
-    assert read_labels(tmp_path / "again") == read_labels(run)
-    assert read_summary(tmp_path / "again")["changes"]["moved"] == 0
-
-
-def test_update_of_an_update_continues_the_numbers(months, updated, tmp_path):
-    files = months[1]
-    run_successfully("update", updated[1], "--out", tmp_path / "3")
-    assert get_clusters(read_labels(tmp_path / "3")) == get_clusters(read_labels(updated[1]))
-    first_files = [str(path).replace("/2/", "/1/") for path in files]
-    run_successfully("update", tmp_path / "3", *first_files, "--out", tmp_path / "4")
-    assert set(get_clusters(read_labels(tmp_path / "4"))) - set(get_clusters(read_labels(updated[1]))) == {4}
-
-
-def test_default_folder_is_numbered(months, tmp_path, monkeypatch):
-    run, files = months
+    (tmp_path / "consilience-out").mkdir()
+    (tmp_path / "consilience-out" / "labels.csv").touch()
     monkeypatch.chdir(tmp_path)
-    for expected in ("consilience-out", "consilience-out-2"):
-        run_successfully("update", run, *files)
-        assert (tmp_path / expected / "labels.csv").exists()
+    run_successfully("update", run)
+    again = tmp_path / "consilience-out-2"  # as that of a new run
+    assert read_labels(again) == read_labels(run)
+    assert read_summary(again)["changes"]["moved"] == 0
 
 
 def test_run_is_never_overwritten(months):
@@ -142,37 +122,23 @@ def test_unsuitable_files_are_refused(lines, words, months, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_cell_that_cannot_be_read_is_noted(months, tmp_path):
+def test_unread_cells_and_new_columns_are_noted_and_names_are_escaped(months, tmp_path):
     run, files = months
     header, first, *others = files[0].read_text(encoding="utf-8").splitlines()
-    changed = tmp_path / "a.csv"
-    changed.write_text("\n".join([header, f"{first.rpartition(',')[0]},three", *others, ""]), encoding="utf-8")
-    ran = run_successfully("update", run, changed, files[1], "--out", tmp_path / "out")
+    lines = [f"{header},color", f"{first.rpartition(',')[0]},three,red", *(f"{line},red" for line in others), ""]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    names = write_csv(tmp_path / "names.csv", ["cluster", "name"], [[3, "<script>alert(1)</script>"]])
+    arguments = tmp_path / "a.csv", files[1], "--names", names
+    ran = run_successfully("update", run, *arguments, "--out", tmp_path / "out")
     assert "'three' in row 1 cannot be read, and counts as empty." in ran.err
-
-
-def test_missing_view_is_refused(months, tmp_path):
-    run, files = months
-    ran = run_command("update", run, files[0], "--out", tmp_path / "out")
-    assert_refused(ran, "no view 'b', which the earlier run has", "--view b=FILE", "`consilience cluster`")
-
-
-def test_folder_that_is_no_run_is_refused(months, tmp_path):
-    assert_refused(run_command("update", tmp_path, months[1][0]), "summary.json")
-
-
-def test_new_columns_are_noted(months, tmp_path):
-    run, files = months
-    rows = read_labels(files[0])
-    write_csv(tmp_path / "a.csv", [*rows[0], "color"], ([*row.values(), "red"] for row in rows))
-    ran = run_successfully("update", run, tmp_path / "a.csv", files[1], "--out", tmp_path / "out")
     assert "note: The earlier run does not use 'color': left out." in ran.err
-
-
-def test_html_in_names_is_escaped(months, tmp_path):
-    run, files = months
-    write_csv(tmp_path / "names.csv", ["cluster", "name"], [[3, "<script>alert(1)</script>"]])
-    run_successfully("update", run, *files, "--names", tmp_path / "names.csv", "--out", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert(1)" not in page
+
+
+def test_missing_view_and_folder_that_is_no_run_are_refused(months, tmp_path):
+    run, files = months
+    ran = run_command("update", run, files[0], "--out", tmp_path / "out")
+    assert_refused(ran, "no view 'b', which the earlier run has", "--view b=FILE", "`consilience cluster`")
+    assert_refused(run_command("update", tmp_path, files[0]), "summary.json")

@@ -6,19 +6,7 @@ from importlib import import_module
 
 from .case import REFUSED, Case, Refused
 
-SECTIONS = (
-    "fits",
-    "files",
-    "h5mu",
-    "metrics",
-    "align",
-    "open_sparse",
-    "kernel_kmeans",
-    "mixture_proportions",
-    "suggest_constraints",
-    "plot",
-    "compare",
-)
+SECTIONS = ("fits", "files", "align")
 
 
 def run_case(case: Case) -> str:

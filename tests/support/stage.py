@@ -16,6 +16,7 @@ FILES = {"labels.csv", "summary.json", "model.zip", "report.html", "run.toml", "
 N = 60
 IDS = [f"e{i:02}" for i in range(N)]
 CLASSES = np.repeat([0, 1, 2], 20)
+FAST = "-k", 3, "--method", "k-means", "--no-assess"  # options of a fast run
 
 
 class CommandResult(NamedTuple):

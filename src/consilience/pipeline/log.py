@@ -145,7 +145,7 @@ class RunLog:
             reported = time.monotonic()
             while not is_over.wait(tuning.polling):
                 line = self.describe_progress()
-                if time.monotonic() - reported >= tuning.interval:
+                if line and time.monotonic() - reported >= tuning.interval:
                     reported = time.monotonic()
                     self.report(line)
 
@@ -156,10 +156,10 @@ class RunLog:
             is_over.set()
 
     def describe_progress(self) -> str:
-        """Return a line about the current step: what is being done, the share done, and the time."""
+        """Return a line about the current step: what is being done, the share done, and the time; or nothing."""
         steps = tuple(self.steps)  # which another thread may change
         if not steps:
-            return "the step has ended"
+            return ""
         step, left = steps[0], steps[0].estimate_left()
         share, detail = step.task.share, step.task.describe()
         words = [f"{steps[-1].doing}{detail and f' ({detail})'}: {format_seconds(step.seconds)} so far"]
