@@ -69,10 +69,13 @@ def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
     assert read_command_notes(result, new, tmp_path) == expected
 
 
-@pytest.mark.parametrize("columns", [["length", "width"], ["length", "width", "color"]], ids=["numbers", "mixed"])
 @pytest.mark.parametrize(
-    ("n_wrong", "unread"),
-    [(1, "row 1 cannot be read, and counts as"), (100, "row 1 and 99 more cells cannot be read, and count as")],
+    ("columns", "n_wrong", "unread"),
+    [
+        (["length", "width"], 1, "row 1 cannot be read, and counts as"),
+        (["length", "width", "color"], 100, "row 1 and 99 more cells cannot be read, and count as"),
+    ],
+    ids=["numbers", "mixed"],
 )
 def test_texts_in_place_of_numbers_are_noted_in_views_of_all_kinds(table, columns, n_wrong, unread, tmp_path):
     data = table.assign(color=["red", "blue"] * 50)[columns]

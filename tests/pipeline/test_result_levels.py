@@ -30,7 +30,7 @@ def test_level_merges_similar_clusters(result, kitchen):
     level = result.at(3)
     kind = kitchen[1]
     assert level.labels.shape == (101,)
-    assert level.labels[-1] == -1
+    assert level.labels[-1] == result.labels[-1] == result.frame["cluster"].tolist()[-1] == -1
     assert cs.metrics.adjusted_rand_score(np.array([0, 0, 1, 1, 2])[kind], level.labels[:-1]) == 1
     assert sorted(level.sizes) == [20, 40, 40]
     assert sorted(map(len, level.merged)) == [1, 2, 2]
