@@ -98,13 +98,13 @@ def test_joint_embedding_of_many_entities_uses_approximate_neighbors(tune):
     assert separate(joint_embedding(views, 2), y) > 0.95
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_joint_embedding_of_few_entities_has_columns_of_zeros(n):
-    views = cs.Views([np.random.default_rng(0).normal(size=(n, 3))])
-    embedded = joint_embedding(views, 6)
-    assert embedded.shape == (n, 6)
-    assert np.isfinite(embedded).all()
-    assert not embedded[:, n - 1 :].any()
+def test_joint_embedding_of_few_entities_has_columns_of_zeros():
+    for n in (2, 3, 5):
+        views = cs.Views([np.random.default_rng(0).normal(size=(n, 3))])
+        embedded = joint_embedding(views, 6)
+        assert embedded.shape == (n, 6)
+        assert np.isfinite(embedded).all()
+        assert not embedded[:, n - 1 :].any()
 
 
 def test_number_of_components_is_checked():

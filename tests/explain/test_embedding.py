@@ -51,12 +51,11 @@ def test_embedding_is_deterministic(make):
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
-def test_values_of_any_size(dtype):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(20, 4)).astype(dtype)
+def test_values_of_any_size():
+    X = np.random.default_rng(0).integers(0, 2, size=(20, 4))
     expected = embed(cs.Views({"x": X.astype(float)}), "x")
-    assert np.allclose(embed(cs.Views({"x": X}), "x"), expected)
+    for dtype in (np.float32, np.int64, np.uint8, bool):
+        assert np.allclose(embed(cs.Views({"x": X.astype(dtype)}), "x"), expected)
 
 
 def test_one_column_varies_along_one_axis():

@@ -60,9 +60,17 @@ def assert_same(marks_by_cluster, expected):
         assert mark.outside == pytest.approx(expected_mark.outside)
 
 
-@pytest.mark.parametrize("n_top", [0, 1, 3, 100])
 @pytest.mark.parametrize(
-    "make", [make_noise, make_counts, lambda: sp.csr_array(make_counts()), lambda: sp.csr_array(make_noise())]
+    ("make", "n_top"),
+    [
+        (make_noise, 100),
+        (make_counts, 100),
+        (lambda: sp.csr_array(make_counts()), 100),
+        (lambda: sp.csr_array(make_noise()), 100),
+        (make_noise, 0),
+        (make_counts, 1),
+        (lambda: sp.csr_array(make_counts()), 3),
+    ],
 )
 def test_equals_literal_loop(make, n_top):
     X = make()
@@ -112,12 +120,8 @@ def test_empty_and_full_clusters_have_no_marks():
 def test_first_of_equal_columns_wins():
     X = np.tile([[4.0], [5.0], [0.0], [1.0]], (1, 6))
     profiles = profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"]
+    assert profiles == profile(cs.Views({"x": X}), np.array([0, 0, 1, 1]), n_top=3)["x"]
     assert [mark.feature for mark in profiles[0]] == ["0", "1", "2"]
-
-
-def test_labels_may_be_any_sequence():
-    X = make_counts()
-    assert profile(cs.Views({"x": X}), LABELS.tolist()) == profile(cs.Views({"x": X}), LABELS)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
@@ -149,7 +153,7 @@ def test_typical_entities_have_highest_confidence():
     assert typical([], []) == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_typical_equals_literal_loop(seed):
     rng = np.random.default_rng(seed)
     labels, sure = rng.integers(-1, 4, size=50), rng.integers(0, 5, size=50) / 4

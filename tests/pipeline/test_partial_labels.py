@@ -72,14 +72,14 @@ def test_nothing_is_noted_if_all_entities_match(table):
 @pytest.mark.parametrize("by_index", [True, False])
 def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
     data = table.drop(columns="cls").set_index("id") if by_index else table.drop(columns="cls")
-    some = table.set_index("id")["cls"][::3].astype(str)
-    some = pd.concat([some, pd.Series({"Z1": "0", "Z2": "1"})])  # two ids that no entity has
-    described = pd.DataFrame({"age": some.astype(int) * 10, "sex": list("fm") * 11})
+    classes = table.set_index("id")["cls"][::3].astype(str)
+    classes = pd.concat([classes, pd.Series({"Z1": "0", "Z2": "1"})])  # two ids that no entity has
+    described = pd.DataFrame({"age": classes.astype(int) * 10, "sex": list("fm") * 11})
     options = {"method": "k-means", "assess": False, "id_column": "id"}
-    result = cs.cluster(data, 3, seeds=some, **options)
+    result = cs.cluster(data, 3, seeds=classes, **options)
     notes = {f"seeds: {UNKNOWN}", f"seeds: the fit uses the classes of {N_LABELED} entities of {N}: 0, 1, 2."}
     assert notes <= set(result.notes)
-    result = cs.cluster(data, 3, labels=some, describe=described, **options)
+    result = cs.cluster(data, 3, labels=classes, describe=described, **options)
     assert result.summary["scored"] == N_LABELED
     assert result.summary["scores"]["nmi"] == 1
     assert {
