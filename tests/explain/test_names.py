@@ -81,14 +81,9 @@ def test_high_and_low_numbers_name_clusters():
     assert timed[2] >= {"high weight"}
     shifted = cs.Views.from_inputs({"n": make_view(values * 1e6 - 3e9, ["unit_price", "weight"])})
     assert split_words(name_clusters(LABELS, shifted)) == names
-
-
-def test_two_times_are_early_and_late():
-    values = np.repeat([[0.0], [0.0], [9.0]], 10, axis=0)
-    views = cs.Views.from_inputs({"n": make_view(values, ["opens"])})
-    labels = np.repeat([0, 0, 1], 10)
-    assert name_clusters(labels, views) == ["not opens", "opens"]
-    assert name_clusters(labels, views, times={"n": ["opens"]}) == ["early opens", "late opens"]
+    two_valued = cs.Views.from_inputs({"n": make_view((LABELS[:, None] == 2) * 9.0, ["opens"])})
+    assert name_clusters(LABELS // 2, two_valued) == ["not opens", "opens"]
+    assert name_clusters(LABELS // 2, two_valued, times={"n": ["opens"]}) == ["early opens", "late opens"]
 
 
 def test_categories_are_called_by_their_values():
@@ -115,9 +110,7 @@ def test_categories_that_say_nothing_alone_have_the_name_of_their_column():
         frame = {"stage": [values[label] for label in LABELS]}
         names = name_clusters(LABELS, cs.Views.from_frame(frame, categories="stage"))
         assert names == [f"stage {value}" for value in values]
-
-
-def test_letters_are_truth_values_only_without_other_letters():
+    # letters are truth values only without other letters
     for letters, expected in (("fm", ["paid f", "paid m"]), ("ft", ["not paid", "paid"])):
         frame = {"paid": [letters[int(label > 0)] for label in LABELS]}
         names = name_clusters(np.minimum(LABELS, 1), cs.Views.from_frame(frame, categories="paid"))
@@ -130,47 +123,40 @@ def test_two_valued_and_mostly_zero_columns_have_no_level():
     assert name_clusters(LABELS, views) == ["member", "not member", "visits, not member"]
 
 
-@pytest.mark.parametrize(
-    "features",
-    [
-        ["img_0", "img_1", "img_2"],
-        ["clip0", "clip1", "clip2"],
-        ["pixel_17", "px3", "image 9"],
-        ["PC1", "pc_2", "PC-4"],
-        ["column 12", "x7", "f3"],
-        ["title[3]", "title[4]", "title[9]"],
-        ["1945", "12.5", "_"],
-        ["bird.n.01", "http://a.b/c", "me@home"],
-        ["the", "Having", "used"],
-        [" ab", "abc", "bc "],
-    ],
-    ids=lambda features: features[0],
+MEANINGLESS = (
+    ["img_0", "img_1", "img_2"],
+    ["clip0", "clip1", "clip2"],
+    ["pixel_17", "px3", "image 9"],
+    ["PC1", "pc_2", "PC-4"],
+    ["column 12", "x7", "f3"],
+    ["title[3]", "title[4]", "title[9]"],
+    ["1945", "12.5", "_"],
+    ["bird.n.01", "http://a.b/c", "me@home"],
+    ["the", "Having", "used"],
+    [" ab", "abc", "bc "],
 )
-def test_features_without_meaning_are_left_out(features):
+
+
+def test_features_without_meaning_are_left_out():
     values = (LABELS[:, None] == np.arange(3)).astype(float)
     for block in (values, sp.csr_array(values)):
-        names = name_clusters(LABELS, cs.Views.from_inputs({"v": make_view(block, features)}))
-        assert names == name_clusters(LABELS, cs.Views({"v": values})) == ["cluster 0", "cluster 1", "cluster 2"]
+        for features in MEANINGLESS:
+            names = name_clusters(LABELS, cs.Views.from_inputs({"v": make_view(block, features)}))
+            assert names == name_clusters(LABELS, cs.Views({"v": values})) == ["cluster 0", "cluster 1", "cluster 2"]
+    kept = cs.Views.from_inputs({"v": make_view(sp.csr_array(values), ["CD4", "CD8", "GATA3"])})
+    assert name_clusters(LABELS, kept) == ["CD4", "CD8", "GATA3"]
 
 
-def test_features_with_numbers_that_are_no_block_are_kept():
-    values = (LABELS[:, None] == np.arange(3)).astype(float)
-    views = cs.Views.from_inputs({"v": make_view(sp.csr_array(values), ["CD4", "CD8", "GATA3"])})
-    assert name_clusters(LABELS, views) == ["CD4", "CD8", "GATA3"]
-
-
-@pytest.mark.parametrize(
-    ("singular", "plural"), [("knife", "knives"), ("city", "cities"), ("box", "boxes"), ("Wolf", "wolves")]
-)
-def test_singular_and_plural_are_one_term(singular, plural):
-    values = np.zeros((30, 3))
-    values[:6, 0], values[4:10, 1], values[10:20, 2] = 1, 1, 1
-    views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
-    first, second, _ = name_clusters(LABELS, views)
-    assert (first, second) == (plural, "shoe")
-    values[:7, 0] = 1
-    views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
-    assert name_clusters(LABELS, views)[0] == singular
+def test_singular_and_plural_are_one_term():
+    pairs = {"knife": "knives", "city": "cities", "box": "boxes", "cat": "cats", "glove": "gloves", "Wolf": "wolves"}
+    for singular, plural in pairs.items():
+        values = np.zeros((30, 3))
+        values[:6, 0], values[4:10, 1], values[10:20, 2] = 1, 1, 1
+        views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
+        assert name_clusters(LABELS, views)[:2] == [plural, "shoe"]
+        values[:7, 0] = 1
+        views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
+        assert name_clusters(LABELS, views)[0] == singular
 
 
 def test_words_of_texts_name_clusters():
@@ -243,14 +229,11 @@ def test_phrase_with_a_common_word_needs_to_mark_better_than_the_other():
     assert name_by_text("a black hole", "hole, black", "black; a hole")[0] == "black hole"
 
 
-def test_phrases_may_share_a_word_at_the_same_place():
+def test_phrases_may_share_a_word_and_end_at_stop_words_and_punctuation():
     names = name_by_text("Old World. New World", "New York Times", "fast red cars")
     assert names[0] == "New World, Old World"
     assert "York Times" not in names[1]
     assert "New York" in names[1]
-
-
-def test_stop_words_and_punctuation_end_phrases():
     terms = name_by_text("cost of living; high rent", "red apple", "garden chair")[0].split(", ")
     assert "high rent" in terms
     assert not {"cost living", "living high", "cost of"} & set(terms)
@@ -281,11 +264,8 @@ def test_texts_of_all_scripts_have_terms(texts, expected):
     for name, term in zip(names, expected, strict=True):
         assert term in name
     assert not any(part in name for name in names for part in ("alert", "script", "src", "note", "<", "amp"))
-
-
-def test_written_forms_are_kept():
     names = name_by_text("NASA rocket", "the Windows and windows of Windows", "iPhone")
-    assert names == ["NASA rocket", "Windows", "iPhone"]
+    assert names == ["NASA rocket", "Windows", "iPhone"], "written forms are kept"
 
 
 FRENCH = "le {0} est très bien, n'est-ce pas, et nous avons {1} pour la vie"
@@ -304,13 +284,17 @@ def name_texts(*groups):
     return name_clusters(labels, cs.Views({"v": np.zeros((len(labels), 1))}), {"t": texts})
 
 
-@pytest.mark.parametrize("n", [4, 60], ids=["few", "many"])
-def test_function_words_of_the_language_of_a_cluster_do_not_name_it(n):
-    english, french = write_texts(ENGLISH, "bed bath room", 100), write_texts(FRENCH, "lit bain pain", n)
-    terms = set(", ".join(name_texts(english, french)).replace(", ", " ").split())
-    assert {"bed", "bath", "room"} & terms
-    assert {"lit", "bain", "pain", "bien", "vie"} & terms
-    assert not {"le", "est", "très", "est-ce", "pas", "et", "nous", "avons", "pour", "la"} & terms
+def test_function_words_of_the_language_of_a_cluster_do_not_name_it():
+    english = write_texts(ENGLISH, "bed bath room", 100)
+    for n in (4, 60):
+        french = write_texts(FRENCH, "lit bain pain", n)
+        terms = set(", ".join(name_texts(english, french)).replace(", ", " ").split())
+        assert {"bed", "bath", "room"} & terms
+        assert {"lit", "bain", "pain", "bien", "vie"} & terms
+        assert not {"le", "est", "très", "est-ce", "pas", "et", "nous", "avons", "pour", "la"} & terms
+    # they name clusters that nothing else marks
+    french = ["où est-ce que tu es, et pour qui ?"] * 40
+    assert split_words(name_texts(english, french))[1] <= {"où", "est-ce", "que", "tu", "es", "et", "pour", "qui"}
 
 
 def test_words_that_are_function_words_in_another_language_name_clusters():
@@ -319,11 +303,6 @@ def test_words_that_are_function_words_in_another_language_name_clusters():
     names = name_texts(war, bed, write_texts(GERMAN, "Bett Bad Tuch", 40))
     assert "war" in split_words(names)[0]
     assert not {"war", "und", "ist"} & split_words(names)[2]
-
-
-def test_function_words_name_clusters_that_nothing_else_marks():
-    english, french = write_texts(ENGLISH, "bed bath room", 40), ["où est-ce que tu es, et pour qui ?"] * 40
-    assert split_words(name_texts(english, french))[1] <= {"où", "est-ce", "que", "tu", "es", "et", "pour", "qui"}
 
 
 def test_function_words_of_other_languages_are_left_out():
@@ -372,24 +351,17 @@ def test_clusters_that_no_term_tells_apart_are_numbered():
     assert name_clusters(LABELS, views) == ["faith, god (0)", "faith, god (1)", "car, engine"]
 
 
-def test_entities_without_a_cluster_do_not_count():
+def test_entities_without_a_cluster_do_not_count_and_empty_and_single_clusters_are_numbered():
     views = make_words("god faith", "car engine", "tree leaf")
     labels = np.where(LABELS == 2, -1, LABELS)
     names = name_clusters(labels, views)
     assert names == name_clusters(LABELS, views)[:2]
     assert np.append(names, NO_CLUSTER)[labels].tolist()[-1] == "no cluster"
-
-
-def test_empty_and_single_clusters_are_numbered():
-    views = make_words("god faith", "car engine", "tree leaf")
     assert name_clusters(np.where(LABELS == 1, 3, LABELS), views)[1] == "cluster 1"
     assert name_clusters(np.zeros(30, dtype=int), views) == ["cluster 0"]
     assert name_clusters(np.full(30, -1), views) == []
-
-
-def test_wrong_number_of_labels_is_refused():
     with pytest.raises(ValueError, match=r"labels must have one cluster per entity, shape \(30,\), got \(3,\)"):
-        name_clusters([0, 1, 2], make_words("aa bb", "cc dd", "ee ff"))
+        name_clusters([0, 1, 2], views)
 
 
 @settings(max_examples=20, deadline=None)
