@@ -128,22 +128,19 @@ def test_few_entities(method):
         assert np.isfinite(points).all()
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        pytest.param(np.zeros((40, 5)), id="equal rows"),
-        pytest.param(np.zeros((40, 0)), id="no columns"),
-        pytest.param(np.repeat([[0.0, 1.0], [3.0, 1.0]], 200, axis=0), id="two positions"),
-        pytest.param(np.eye(50)[:, :4], id="mostly equal"),
-        pytest.param(np.arange(30.0)[:, None], id="one column"),
-        pytest.param(np.full((20, 2), 1e-300) * np.arange(20)[:, None], id="tiny"),
-        pytest.param(np.random.default_rng(0).normal(size=(20, 2)) * 1e150, id="huge"),
-    ],
-)
-def test_degenerate_embeddings(rows):
-    points = joint_map(rows)
-    assert points.shape == (len(rows), 2)
-    assert np.isfinite(points).all()
+def test_degenerate_embeddings():
+    for rows in (
+        np.zeros((40, 5)),
+        np.zeros((40, 0)),
+        np.repeat([[0.0, 1.0], [3.0, 1.0]], 200, axis=0),
+        np.eye(50)[:, :4],  # mostly equal
+        np.arange(30.0)[:, None],
+        np.full((20, 2), 1e-300) * np.arange(20)[:, None],
+        np.random.default_rng(0).normal(size=(20, 2)) * 1e150,
+    ):
+        points = joint_map(rows)
+        assert points.shape == (len(rows), 2)
+        assert np.isfinite(points).all()
 
 
 def test_rows_with_nan_have_no_position(groups):

@@ -1,5 +1,7 @@
 """Displays of constraints and of their propagation draw the links that they are given."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -23,6 +25,7 @@ def list_pairs(collection, positions):
     return {tuple(sorted(place[tuple(end)] for end in segment)) for segment in collection.get_segments()}
 
 
+@cache
 def make_quadrants(n=12, mapped=0.5):
     views, y = make_four_quadrants(80, mapped=mapped, random_state=0)
     constraints = {}
@@ -156,35 +159,34 @@ def test_titles_of_a_sample_count_all_constraints(kind, constrained, views):
         assert "strongest 3 of " in counts
 
 
-BAD_INPUT = {
-    "ids": (
-        [0, 0, 1, 1],
-        cs.Constraints([("p", "q")]),
-        "constraints are by id: give positions, as Constraints.positions does, or use from_estimator",
-    ),
-    "an entity too far": (
-        [0, 0, 1, 1],
-        cs.Constraints([(0, 9)]),
-        "constraints name entity 9, but there are 4 positions: give one per entity",
-    ),
-    "an unknown view": ([0, 0, 1, 1], {"b": cs.Constraints()}, "constraints name view 'b'; the views are 'a'"),
-    "labels of another view": (
-        {"b": [0, 0, 1, 1]},
-        cs.Constraints(),
-        r"view 'a' has labels of shape \(0,\): give one per entity, \(4,\)",
-    ),
-}
-
-
-@pytest.mark.parametrize(("labels", "links", "message"), BAD_INPUT.values(), ids=BAD_INPUT)
-def test_bad_input_is_refused(labels, links, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(
+    ("labels", "links", "error", "message"),
+    [
+        (
+            [0, 0, 1, 1],
+            cs.Constraints([("p", "q")]),
+            ValueError,
+            "constraints are by id: give positions, as Constraints.positions does, or use from_estimator",
+        ),
+        (
+            [0, 0, 1, 1],
+            cs.Constraints([(0, 9)]),
+            ValueError,
+            "constraints name entity 9, but there are 4 positions: give one per entity",
+        ),
+        ([0, 0, 1, 1], {"b": cs.Constraints()}, ValueError, "constraints name view 'b'; the views are 'a'"),
+        (
+            {"b": [0, 0, 1, 1]},
+            cs.Constraints(),
+            ValueError,
+            r"view 'a' has labels of shape \(0,\): give one per entity, \(4,\)",
+        ),
+        ([0, 0, 1, 1], [(0, 1)], TypeError, r"constraints must be Constraints\(must_link=.*, got list"),
+    ],
+)
+def test_bad_input_is_refused(labels, links, error, message):
+    with pytest.raises(error, match=message):
         ConstraintsDisplay({"a": SQUARE}, labels, links)
-
-
-def test_other_types_of_constraints_are_refused():
-    with pytest.raises(TypeError, match=r"constraints must be Constraints\(must_link=.*, got list"):
-        ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], [(0, 1)])
 
 
 # propagation
@@ -223,12 +225,12 @@ def test_stronger_lines_are_wider_and_darker():
     assert widths[0] < widths[-1] < display.source_lines_["cannot-link"].get_linewidth()[0]
 
 
-@pytest.mark.parametrize("source", ["a", "b"])
-def test_source_is_the_view_with_most_constraints(source):
-    views, y = make_four_quadrants(random_state=0)
-    constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
-    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
-    assert PropagationDisplay.from_estimator(model, views, constraints).source == source
+def test_source_is_the_view_with_most_constraints():
+    views, y = make_four_quadrants(80, random_state=0)
+    for source in ("a", "b"):
+        constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
+        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
+        assert PropagationDisplay.from_estimator(model, views, constraints).source == source
 
 
 def test_source_passes_on_most_by_default(constrained, views):
