@@ -19,6 +19,9 @@ WORDS = (
 )
 
 
+QUICK = {"method": "k-means", "encode": {"description": "words"}, "assess": False}
+
+
 @pytest.fixture(scope="module")
 def products():
     """A table of 90 products of three kinds: a code, a price, a color and a description."""
@@ -127,7 +130,7 @@ def test_run_with_labels_and_seeds_in_memory_is_loaded(products, tmp_path):
     kinds = products["kind"]
     data = products.drop(columns="kind")
     seeds = kinds.where(np.arange(90) % 5 == 0)
-    result = cs.cluster(data, 3, labels=kinds, seeds=seeds, random_state=7, assess=False)
+    result = cs.cluster(data, 3, labels=kinds, seeds=seeds, random_state=7, **QUICK)
     folder = result.save(tmp_path / "run")
     with pytest.raises(ValueError, match=r"seeds in memory: .* cs\.load_run\(folder, data, seeds=seeds\)"):
         _ = cs.load_run(folder, data).report
@@ -138,7 +141,7 @@ def test_run_with_labels_and_seeds_in_memory_is_loaded(products, tmp_path):
 def test_run_of_files_with_seeds_in_memory_is_loaded(products, tmp_path):
     products.drop(columns="kind").to_csv(tmp_path / "data.csv", index=False)
     seeds = products["kind"].where(np.arange(90) % 5 == 0).tolist()
-    result = cs.cluster(tmp_path / "data.csv", 3, seeds=seeds, assess=False)
+    result = cs.cluster(tmp_path / "data.csv", 3, seeds=seeds, **QUICK)
     loaded = cs.load_run(result.save(tmp_path / "run"), seeds=seeds)
     assert write_undated(loaded.report) == write_undated(result.report)
 
@@ -162,7 +165,7 @@ def test_series_of_classes_are_joined_with_views_that_lack_some_of_the_entities(
 def test_classes_that_are_not_known_are_no_class(products):
     unknown = [None, float("nan"), "", pd.NA]
     seeds = [kind if i % 5 == 0 else unknown[i % 4] for i, kind in enumerate(products["kind"])]
-    result = cs.cluster(products.drop(columns="kind"), 3, seeds=seeds, assess=False)
+    result = cs.cluster(products.drop(columns="kind"), 3, seeds=seeds, **QUICK)
     assert [row["class"] for row in result.summary["seeds"]] == ["cloth", "food", "knife"]
     assert sum(row["entities"] for row in result.summary["seeds"]) == 18
 
@@ -255,7 +258,7 @@ def test_steps_and_notes_are_logged(caplog):
 
 def test_notes_name_arguments_of_python(products):
     data = products.assign(url="https://shop.example/" + products["sku"])
-    notes = cs.cluster(data, 3, method="k-means", assess=False).notes
+    notes = cs.cluster(data, 3, **QUICK).notes
     assert any(
         note.endswith('To choose columns yourself, use data={"NAME": frame[["COLUMN", "COLUMN"]]}.') for note in notes
     )
@@ -371,7 +374,7 @@ def test_id_column_of_filtered_frames_joins_them(products):
 def test_id_column_replaces_an_index_that_repeats(products, name):
     halves = pd.concat([products[:45], products[45:].reset_index(drop=True)]).rename_axis(name)
     data = halves.drop(columns="kind")
-    result = cs.cluster(data, 3, id_column="sku", labels=halves["kind"], method="k-means", assess=False)
+    result = cs.cluster(data, 3, id_column="sku", labels=halves["kind"], **QUICK)
     assert result.ids.tolist() == products["sku"].tolist()
     assert result.summary["scores"]["nmi"] > 0.95
     pd.testing.assert_frame_equal(result.frame[list(data)], data)

@@ -1,7 +1,6 @@
 """Displays of a result, and the figure for a paper with its caption."""
 
 import re
-from io import BytesIO
 
 import matplotlib as mpl
 import numpy as np
@@ -54,9 +53,8 @@ def plain(frame):
     return cs.cluster(frame[["a0", "a1", "a2"]].to_numpy(), 3, assess=False, method="k-means")
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "display"),
-    [
+def test_result_draws_displays(result):
+    for kind, options, display in (
         ("map", {}, JointMapDisplay),
         ("map", {"color": "age"}, JointMapDisplay),
         ("group", {"cluster": 1}, GroupProfileDisplay),
@@ -65,13 +63,10 @@ def plain(frame):
         ("hierarchy", {"n_groups": 2}, HierarchyDisplay),
         ("described", {}, DescribedDisplay),
         ("described", {"columns": ["a0", "age"]}, DescribedDisplay),
-    ],
-)
-def test_result_draws_displays(result, kind, options, display):
-    drawn = result.plot(kind, ax=Figure(layout="constrained").subplots(), **options)
-    assert type(drawn) is display
-    drawn.figure_.savefig(file := BytesIO(), format="png", dpi=40)
-    assert file.getbuffer().nbytes > 1000
+    ):
+        drawn = result.plot(kind, ax=Figure(layout="constrained").subplots(), **options)
+        assert type(drawn) is display
+        drawn.figure_.draw_without_rendering()
 
 
 def test_map_has_the_names_of_the_result(result):

@@ -170,34 +170,34 @@ def make_contents(*origins, kinds=None):
     ]
 
 
-@pytest.mark.parametrize(
-    ("origins", "id_column", "noun"),
-    [
-        (["products.csv:title", "products.csv:price,size"], None, "products"),
-        (["data/My Products 2024.v2.xlsx#Sheet1"], None, "products"),
-        (["amazon_reviews-2023.parquet"], None, "reviews"),
-        (["People.csv"], None, "people"),
-        (["data['papers']"], None, "papers"),
-        (["news.csv"], None, "items"),
-        (["customers and orders.csv"], None, "items"),
-        (["data"], None, "items"),
-        (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
-        (["clinic.csv", "genes.parquet"], "patient", "patients"),
-        (["clinic.csv", "genes.parquet"], "cityId", "cities"),
-        (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
-        (["a.csv", "b.csv"], "android", "items"),
-        (["recs.csv"], None, "items"),
-        (["movie_recs_2024.csv"], None, "items"),
-        (["cats.csv"], None, "cats"),
-        (["words.csv"], None, "words"),
-        (["a.csv", "b.csv"], "rec_id", "items"),
-        (["a.csv", "b.csv"], "unique_id", "items"),
-    ],
-)
-def test_nouns_come_from_the_only_file_or_the_id_column(origins, id_column, noun):
-    assert choose_noun(make_contents(*origins), id_column) == noun
-    links = make_contents(*origins, "citations.csv", kinds=["text"] * len(origins) + ["links"])
-    assert choose_noun(links, id_column) == noun, "files of links do not count"
+NOUNS = [
+    (["products.csv:title", "products.csv:price,size"], None, "products"),
+    (["data/My Products 2024.v2.xlsx#Sheet1"], None, "products"),
+    (["amazon_reviews-2023.parquet"], None, "reviews"),
+    (["People.csv"], None, "people"),
+    (["data['papers']"], None, "papers"),
+    (["news.csv"], None, "items"),
+    (["customers and orders.csv"], None, "items"),
+    (["data"], None, "items"),
+    (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
+    (["clinic.csv", "genes.parquet"], "patient", "patients"),
+    (["clinic.csv", "genes.parquet"], "cityId", "cities"),
+    (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
+    (["a.csv", "b.csv"], "android", "items"),
+    (["recs.csv"], None, "items"),
+    (["movie_recs_2024.csv"], None, "items"),
+    (["cats.csv"], None, "cats"),
+    (["words.csv"], None, "words"),
+    (["a.csv", "b.csv"], "rec_id", "items"),
+    (["a.csv", "b.csv"], "unique_id", "items"),
+]
+
+
+def test_nouns_come_from_the_only_file_or_the_id_column():
+    for origins, id_column, noun in NOUNS:
+        assert choose_noun(make_contents(*origins), id_column) == noun
+        links = make_contents(*origins, "citations.csv", kinds=["text"] * len(origins) + ["links"])
+        assert choose_noun(links, id_column) == noun, "files of links do not count"
 
 
 def test_dates_and_times_are_early_and_late_in_names():

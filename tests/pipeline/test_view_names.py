@@ -26,17 +26,18 @@ def texts():
 
 @pytest.mark.parametrize("kind", ["numbers", "text"])
 def test_views_of_any_name_are_clustered_saved_loaded_predicted_and_drawn(kind, blocks, texts, tmp_path):
-    data = dict.fromkeys(NAMES, blocks["numbers"] if kind == "numbers" else texts) | {"other": blocks["more"]}
-    encode = {} if kind == "numbers" else dict.fromkeys(NAMES, "words")
-    kinds = dict.fromkeys(NAMES, kind)
+    names = NAMES if kind == "numbers" else NAMES[::3]
+    data = dict.fromkeys(names, blocks["numbers"] if kind == "numbers" else texts) | {"other": blocks["more"]}
+    encode = {} if kind == "numbers" else dict.fromkeys(names, "words")
+    kinds = dict.fromkeys(names, kind)
     result = cs.cluster(data, 2, kinds=kinds, encode=encode, method="k-means", assess=False)
-    assert result.views.names == (*NAMES, "other")
+    assert result.views.names == (*names, "other")
     loaded = cs.load_run(result.save(tmp_path / "run"), data)
     assert loaded.predict(data).tolist() == result.labels.tolist()
-    assert loaded.views.names == (*NAMES, "other")
+    assert loaded.views.names == (*names, "other")
     loaded.report.save(tmp_path / "report.html")
     plt.close(loaded.plot().figure_)
-    assert loaded.update(data).views.names == (*NAMES, "other")
+    assert loaded.update(data).views.names == (*names, "other")
 
 
 def test_options_of_one_view_of_any_name(blocks, tmp_path):
