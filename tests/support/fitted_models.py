@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import consilience as cs
 from consilience import affinities, baselines, divergences
@@ -60,49 +61,49 @@ PREDICTORS = ("components", "graph", "neighbors")
 REFINABLE = {"squared-euclidean", "cosine", "mahalanobis"}  # divergences that kernel k-means can refine
 DENSE_ONLY = {"gaussian-full", "gaussian-tied", "mahalanobis", "itakura-saito"}
 
+ESTIMATORS = {
+    "cross-fitted": cs.Consilience(3, n_init=1, **SEEDED),
+    "cross-fitted neighbors": cs.Consilience(3, predictors=PREDICTORS, n_init=1, **SEEDED),
+    "k-means": cs.MultiViewKMeans(3, **QUICK),
+    "spherical k-means": cs.MultiViewSphericalKMeans(3, **QUICK),
+    "agglomerative": cs.MultiViewAgglomerative(3),
+    "convex": cs.ConvexMixture(3, weights="uniform"),
+    "spectral features": cs.PerView(cs.SpectralFeatures(3, **SEEDED)),
+    "constrained": cs.MultiViewConstrainedKMeans(3, transfer="direct"),
+    "addition": baselines.KernelAddition(3, **QUICK),
+    "product": baselines.KernelProduct(3, **QUICK),
+    "disagreement": baselines.MinimumDisagreement(3, **QUICK),
+    "mean disagreement": baselines.MinimumDisagreement(3, embedding="mean", **QUICK),
+    "pairwise": baselines.CoRegularizedSpectral(3, **QUICK),
+    "centroid": baselines.CoRegularizedSpectral(3, kind="centroid", **QUICK),
+    "linear cca": baselines.CCASpectral(3, **QUICK),
+    "kernel cca": baselines.CCASpectral(3, kind="kernel", **QUICK),
+    "linear cca k-means": baselines.CCAKMeans(3, view="view0", **QUICK),
+    "kernel cca k-means": baselines.CCAKMeans(3, kind="kernel", **QUICK),
+    "merged": baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {}),
+    "concatenated": baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),
+    "single": baselines.SingleView(cs.MultiViewKMeans(3, **QUICK)),
+}
+KINDS = ("dense", "sparse", "missing")
 MODES = {}  # name -> data, estimator
-for kind in ("dense", "sparse", "missing"):
-    source = partial(make_views, kind)
-    MODES |= {
-        f"cross-fitted {kind}": (source, cs.Consilience(3, n_init=1, **SEEDED)),
-        f"cross-fitted neighbors {kind}": (source, cs.Consilience(3, predictors=PREDICTORS, n_init=1, **SEEDED)),
-        f"k-means {kind}": (source, cs.MultiViewKMeans(3, **QUICK)),
-        f"spherical k-means {kind}": (source, cs.MultiViewSphericalKMeans(3, **QUICK)),
-        f"agglomerative {kind}": (source, cs.MultiViewAgglomerative(3)),
-        f"convex {kind}": (source, cs.ConvexMixture(3, weights="uniform")),
-        f"spectral features {kind}": (source, cs.PerView(cs.SpectralFeatures(3, **SEEDED))),
-        f"constrained {kind}": (source, cs.MultiViewConstrainedKMeans(3, transfer="direct")),
-        f"addition {kind}": (source, baselines.KernelAddition(3, **QUICK)),
-        f"product {kind}": (source, baselines.KernelProduct(3, **QUICK)),
-        f"disagreement {kind}": (source, baselines.MinimumDisagreement(3, **QUICK)),
-        f"mean disagreement {kind}": (source, baselines.MinimumDisagreement(3, embedding="mean", **QUICK)),
-        f"pairwise {kind}": (source, baselines.CoRegularizedSpectral(3, **QUICK)),
-        f"centroid {kind}": (source, baselines.CoRegularizedSpectral(3, kind="centroid", **QUICK)),
-        f"linear cca {kind}": (source, baselines.CCASpectral(3, **QUICK)),
-        f"kernel cca {kind}": (source, baselines.CCASpectral(3, kind="kernel", **QUICK)),
-        f"linear cca k-means {kind}": (source, baselines.CCAKMeans(3, view="view0", **QUICK)),
-        f"kernel cca k-means {kind}": (source, baselines.CCAKMeans(3, kind="kernel", **QUICK)),
-        f"merged {kind}": (source, baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {})),
-        f"concatenated {kind}": (source, baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK))),
-        f"single {kind}": (source, baselines.SingleView(cs.MultiViewKMeans(3, **QUICK))),
-    }
-    for family in cs.families.FAMILIES:
-        if family != "categorical" and not (kind == "sparse" and family in DENSE_ONLY):
-            data = partial(make_binary_views, kind) if family == "bernoulli" else source
-            MODES[f"co-em {family} {kind}"] = data, cs.CoEM(3, families=family, eta=0.3, **QUICK)
-    for affinity in affinities.AFFINITIES:
-        if affinity != "precomputed":
-            MODES[f"spectral {affinity} {kind}"] = (
-                source,
-                cs.CoTrainedSpectral(3, affinity=affinity, n_iter=2, **QUICK),
-            )
-    for divergence in divergences.DIVERGENCES:
-        if divergence not in ("precomputed", "kernel") and not (kind == "sparse" and divergence in DENSE_ONLY):
-            data = partial(make_fraction_views, kind) if divergence == "bernoulli" else source
-            MODES[f"convex {divergence} {kind}"] = data, cs.ConvexMixture(3, divergence=divergence)
-            if divergence in REFINABLE:
-                refined = cs.ConvexMixture(3, divergence=divergence, refine="kernel-kmeans")
-                MODES[f"convex refined {divergence} {kind}"] = data, refined
+for i, (name, estimator) in enumerate(ESTIMATORS.items()):
+    for kind in KINDS if name == "cross-fitted" else ("dense", KINDS[1 + i % 2]):
+        MODES[f"{name} {kind}"] = partial(make_views, kind), estimator
+# Each family, affinity and divergence has one of the kinds of data, in turn.
+for i, family in enumerate(sorted({*cs.families.FAMILIES} - {"categorical"})):
+    kind = KINDS[2 * (i % 2)] if family in DENSE_ONLY else KINDS[i % 3]
+    data = partial(make_binary_views if family == "bernoulli" else make_views, kind)
+    MODES[f"co-em {family} {kind}"] = data, cs.CoEM(3, families=family, eta=0.3, **QUICK)
+for i, affinity in enumerate(sorted({*affinities.AFFINITIES} - {"precomputed"})):
+    data = partial(make_views, KINDS[i % 3])
+    MODES[f"spectral {affinity} {KINDS[i % 3]}"] = data, cs.CoTrainedSpectral(3, affinity=affinity, n_iter=2, **QUICK)
+for i, divergence in enumerate(sorted({*divergences.DIVERGENCES} - {"precomputed", "kernel"})):
+    kind = KINDS[2 * (i % 2)] if divergence in DENSE_ONLY else KINDS[i % 3]
+    data = partial(make_fraction_views if divergence == "bernoulli" else make_views, kind)
+    MODES[f"convex {divergence} {kind}"] = data, cs.ConvexMixture(3, divergence=divergence)
+    if divergence in REFINABLE:
+        refined = cs.ConvexMixture(3, divergence=divergence, refine="kernel-kmeans")
+        MODES[f"convex refined {divergence} {kind}"] = data, refined
 dense = partial(make_views, "dense")
 MODES |= {
     "co-em categorical": (make_categories, cs.CoEM(3, families="categorical", **QUICK)),
@@ -158,7 +159,7 @@ def fit_mode(mode):
     constrained = mode.startswith(("pck", "mpck", "cop", "constrained")) or mode.endswith("constraints")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the data is too small for good clusters
-        return model.fit(X[TRAIN], **({"constraints": LINKS} if constrained else {})), X[NEW]
+        return clone(model).fit(X[TRAIN], **({"constraints": LINKS} if constrained else {})), X[NEW]
 
 
 METHODS = ("predict", "predict_proba", "transform", "score_samples", "score")
