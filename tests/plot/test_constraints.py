@@ -51,6 +51,10 @@ def test_lines_connect_ends_and_crosses_mark_violations():
     assert solid is None
     assert dashed is not None
     assert lines["must-link"].get_edgecolor().tolist() != lines["cannot-link"].get_edgecolor().tolist()
+    kinds = ["must-link", "cannot-link", "violated"]
+    assert [text.get_text() for text in display.figure_.legends[1].get_texts()] == kinds
+    inside = display.plot(Figure().subplots())
+    assert [text.get_text() for text in inside.ax_[0].get_legend().get_texts()] == ["0", "1", *kinds]
 
 
 def test_labels_and_constraints_per_view():
@@ -64,18 +68,10 @@ def test_labels_and_constraints_per_view():
     assert display.ax_[1].get_title() == "b\n3 entities drawn\n1 constraint, 1 violated"
     legend = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert legend == ["0", "1"], "entities that lack a view are not drawn there"
-
-
-def test_legend_names_lines():
-    display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], cs.Constraints([(0, 1)])).plot()
-    assert [text.get_text() for text in display.figure_.legends[1].get_texts()] == [
-        "must-link",
-        "cannot-link",
-        "violated",
-    ]
-    inside = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], cs.Constraints([(0, 1)])).plot(Figure().subplots())
-    texts = [text.get_text() for text in inside.ax_[0].get_legend().get_texts()]
-    assert texts == ["0", "1", "must-link", "cannot-link", "violated"]
+    links = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (1, 3)])
+    display = ConstraintsDisplay({"a": SQUARE}, [-1, -1, 0, 0], links).plot()
+    assert len(display.crosses_["a"].get_xdata()) == 1, "outliers are in no common cluster"
+    assert display.ax_[0].get_title().endswith("4 constraints, 1 violated")
 
 
 def test_strongest_links_are_drawn():
@@ -140,13 +136,6 @@ def test_sample_contains_ends_of_constraints(constrained, constraints, views):
         assert count_lines(display.lines_[name]) == count_lines(everything.lines_[name])
         drawn = np.isfinite(display.embeddings[name]).all(axis=1)
         assert drawn.sum() < np.isfinite(everything.embeddings[name]).all(axis=1).sum()
-
-
-def test_outliers_are_in_no_common_cluster():
-    constraints = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (1, 3)])
-    display = ConstraintsDisplay({"a": np.eye(4)[:, :2]}, [-1, -1, 0, 0], constraints).plot()
-    assert len(display.crosses_["a"].get_xdata()) == 1
-    assert display.ax_[0].get_title().endswith("4 constraints, 1 violated")
 
 
 @pytest.mark.parametrize("kind", [ConstraintsDisplay, PropagationDisplay])
@@ -258,14 +247,14 @@ def test_reach_is_where_weight_falls_to_threshold():
             assert weight == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("transfer", ["direct", "membership"])
-def test_other_transfers_have_no_reach(transfer):
+def test_other_transfers_have_no_reach():
     views, y = make_four_quadrants(80, random_state=0)
     links = cs.Constraints.sample(y, 6, random_state=0)
-    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
-    display = PropagationDisplay.from_estimator(model, views, links)
-    assert display.reaches == []
-    assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
+    for transfer in ("direct", "membership"):
+        model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
+        display = PropagationDisplay.from_estimator(model, views, links)
+        assert display.reaches == []
+        assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
 
 
 def test_unknown_source_is_refused(constrained, views):

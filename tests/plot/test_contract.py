@@ -145,27 +145,23 @@ def test_unfitted_models_and_other_entities_than_in_the_fit_are_refused(views, k
 
 
 def test_message_names_estimators_with_attribute(views, kmeans, tree):
-    single = KMeans(2, n_init=1).fit(np.arange(8.0).reshape(4, 2))
-    with pytest.raises(ValueError, match="KMeans has no agreement_: all multi-view estimators have it"):
-        AgreementDisplay.from_estimator(single)
-    with pytest.raises(ValueError, match="KMeans has no view_labels_: all multi-view estimators have it"):
-        ContestedDisplay.from_estimator(single, np.arange(8.0).reshape(4, 2))
-    with pytest.raises(
-        ValueError, match=r"MultiViewAgglomerative has no history_: Consilience, CoEM, MultiViewKMeans, .* have it"
+    X = np.arange(8.0).reshape(4, 2)
+    single = KMeans(2, n_init=1).fit(X)
+    of_all = "all multi-view estimators have it"
+    for display, arguments, message in (
+        (AgreementDisplay, (single,), f"KMeans has no agreement_: {of_all}"),
+        (ContestedDisplay, (single, X), f"KMeans has no view_labels_: {of_all}"),
+        (ConvergenceDisplay, (tree,), "Agglomerative has no history_: Consilience, CoEM, MultiViewKMeans, .* have it"),
+        (ViewWeightsDisplay, (kmeans,), "MultiViewKMeans has no view_weights_: ConvexMixture has it"),
+        (DendrogramDisplay, (kmeans,), "MultiViewKMeans has no merge_views_: MultiViewAgglomerative has it"),
+        (RoundsDisplay, (kmeans,), "MultiViewKMeans has no labels_per_round_: CoTrainedSpectral has it"),
+        (ConstraintsDisplay, (kmeans, views), "no input_constraints_: PCKMeans, MPCKMeans, COPKMeans"),
+        (PropagationDisplay, (kmeans, views), "has no propagated_: MultiViewConstrainedKMeans has it"),
     ):
-        ConvergenceDisplay.from_estimator(tree)
-    with pytest.raises(ValueError, match="MultiViewKMeans has no view_weights_: ConvexMixture has it"):
-        ViewWeightsDisplay.from_estimator(kmeans)
-    with pytest.raises(ValueError, match="MultiViewKMeans has no merge_views_: MultiViewAgglomerative has it"):
-        DendrogramDisplay.from_estimator(kmeans)
-    with pytest.raises(ValueError, match="MultiViewKMeans has no labels_per_round_: CoTrainedSpectral has it"):
-        RoundsDisplay.from_estimator(kmeans)
+        with pytest.raises(ValueError, match=message):
+            display.from_estimator(*arguments)
     with pytest.raises(ValueError, match="MultiViewKMeans has no embeddings_: CoTrainedSpectral and the spectral"):
         EmbeddingDisplay.from_estimator(kmeans, views, method="spectral")
-    with pytest.raises(ValueError, match="MultiViewKMeans has no input_constraints_: PCKMeans, MPCKMeans, COPKMeans"):
-        ConstraintsDisplay.from_estimator(kmeans, views)
-    with pytest.raises(ValueError, match="MultiViewKMeans has no propagated_: MultiViewConstrainedKMeans has it"):
-        PropagationDisplay.from_estimator(kmeans, views)
 
 
 def test_any_names_are_drawn():
@@ -224,18 +220,14 @@ def test_any_names_in_results_are_drawn(assessment):
         assert save_figure(display) > 500
 
 
-def test_displays_of_single_view(views):
-    X = np.random.default_rng(0).random((40, 3))
+def test_displays_of_single_view_and_of_views_that_the_model_divides():
+    X = np.random.default_rng(0).random((40, 4))
     model = cs.MultiViewKMeans(2, random_state=0).fit(X)
     assert AgreementDisplay.from_estimator(model).image_.get_array().tolist() == [[1.0]]
     assert EmbeddingDisplay.from_estimator(model, X).ax_.shape == (1,)
     assert ProfileDisplay.from_estimator(model, X).ax_.shape == (2, 1)
     with pytest.raises(ValueError, match="there is one view, 'view0': two are needed"):
         ContestedDisplay.from_estimator(model, X)
-
-
-def test_columns_are_divided_into_views_by_model():
-    X = np.random.default_rng(0).random((40, 4))
     model = cs.MultiViewKMeans(2, views={"a": [0, 1], "b": [2, 3]}, random_state=0).fit(X)
     assert list(EmbeddingDisplay.from_estimator(model, X).points_) == ["a", "b"]
 

@@ -73,17 +73,13 @@ def test_history_is_drawn(kmeans, mixture, spectral, views):
         np.testing.assert_array_equal(line.get_xdata(), kmeans.history_["round"])
         np.testing.assert_array_equal(line.get_ydata(), kmeans.history_[name])
     assert list(ConvergenceDisplay.from_estimator(spectral).lines_) == ["alignment"]
-    weights = [f"weight_{name}" for name in views.names]
-    assert list(ConvergenceDisplay.from_estimator(mixture).lines_) == ["log_likelihood", *weights]
-    assert list(ConvergenceDisplay.from_estimator(cs.CoEM(2, random_state=0).fit(views)).lines_) == ["q", "agreement"]
-
-
-def test_weights_of_views_share_panel_and_look_different(mixture):
     display = ConvergenceDisplay.from_estimator(mixture)
-    assert display.ax_.shape == (2,)
+    assert list(display.lines_) == ["log_likelihood", *(f"weight_{name}" for name in views.names)]
+    assert display.ax_.shape == (2,), "weights share a panel"
     assert len({(line.get_color(), line.get_linestyle()) for line in display.ax_[1].lines}) == 3
     legend = [text.get_text() for text in display.ax_[1].get_legend().get_texts()]
     assert legend == list(mixture.view_weights_)
+    assert list(ConvergenceDisplay.from_estimator(cs.CoEM(2, random_state=0).fit(views)).lines_) == ["q", "agreement"]
 
 
 def test_columns_of_history_can_be_chosen(kmeans):
@@ -139,24 +135,21 @@ def test_change_that_is_small_beside_the_values_looks_flat(draw):
     assert 3 / (high - low) > 0.85
 
 
-def test_without_rounds_the_axis_shows_whole_rounds_only(views):
-    model = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter=0, random_state=0).fit(views)
-    display = RoundsDisplay.from_estimator(model)
-    low, high = display.ax_.get_xlim()
-    assert [tick for tick in display.ax_.get_xticks() if low <= tick <= high] == [0]
-
-
 def test_rounds_without_classes(rounds, views):
     display = RoundsDisplay.from_estimator(rounds)
     assert display.lines_["same clusters as the kept round (NMI)"].get_ydata()[-1] == 1
     np.testing.assert_array_equal(display.lines_["alignment of the views"].get_ydata(), rounds.history_["alignment"])
     assert len(display.lines_) == len(display.ax_.lines) == 2
-    compact = cs.CoTrainedSpectral(3, affinity="gaussian", n_iter="compactness", random_state=0).fit(views)
+    options = {"affinity": "gaussian", "random_state": 0}
+    compact = cs.CoTrainedSpectral(3, n_iter="compactness", **options).fit(views)
     display = RoundsDisplay.from_estimator(compact)
     drawn = display.lines_["compactness of the clusters"].get_ydata()
     np.testing.assert_array_equal(drawn, compact.history_["compactness"])
     assert display.ax_.lines[-1].get_label() == "kept round"
     assert list(display.ax_.lines[-1].get_xdata()) == [compact.n_iter_] * 2
+    display = RoundsDisplay.from_estimator(cs.CoTrainedSpectral(3, n_iter=0, **options).fit(views))
+    low, high = display.ax_.get_xlim()
+    assert [tick for tick in display.ax_.get_xticks() if low <= tick <= high] == [0], "whole rounds only"
 
 
 def test_rounds_without_scores_are_refused():
@@ -489,12 +482,15 @@ def test_lines_pass_through_means_and_bars_are_as_high():
     assert [bar.get_height() for bar in bars] == pytest.approx([0.6, 1.1])  # in the given order
 
 
-@pytest.mark.parametrize(("deviations", "error"), [(False, 0.1), (True, 0.02**0.5)])
-def test_errors_are_drawn_for_several_runs(deviations, error):
-    display = CurvesDisplay.from_runs({"m": {"1": [0.4, 0.6], "2": [0.7]}}, deviations=deviations)
-    (collection,) = display.ax_[0].collections
-    (segment,) = collection.get_segments()
-    assert segment[:, 1].tolist() == pytest.approx([0.5 - error, 0.5 + error])
+def test_errors_are_drawn_for_several_runs():
+    for deviations, error in ((False, 0.1), (True, 0.02**0.5)):
+        display = CurvesDisplay.from_runs({"m": {"1": [0.4, 0.6], "2": [0.7]}}, deviations=deviations)
+        (collection,) = display.ax_[0].collections
+        (segment,) = collection.get_segments()
+        assert segment[:, 1].tolist() == pytest.approx([0.5 - error, 0.5 + error])
+    few, many = ({"m": {str(i): [i, i + 1.0] for i in range(n)}} for n in (15, 16))
+    assert hasattr(CurvesDisplay.from_runs(few).ax_[0].collections[0], "get_segments")
+    assert not hasattr(CurvesDisplay.from_runs(many).ax_[0].collections[0], "get_segments"), "a band"
 
 
 def test_legend_describes_errors_if_there_are_any():
@@ -529,6 +525,8 @@ def test_condition_without_number_is_drawn_on_the_right():
     assert point.get_xdata()[0] > 0.9
     assert point.get_linestyle() == "None"
     assert ticks(display.ax_[0].xaxis)[-1] == "auto"
+    display = CurvesDisplay.from_runs({"m": {"1": [0.4], "2": [np.nan], "3": [0.5]}, "n": {"1": [0.1]}})
+    assert display.drawn_["", "m"].get_xdata().tolist() == [1, 3], "NaN is left out"
 
 
 def test_method_looks_same_in_every_panel_and_is_named_once():
@@ -538,17 +536,6 @@ def test_method_looks_same_in_every_panel_and_is_named_once():
     assert len(looks) == 2
     assert [text.get_text() for text in display.legend_.get_texts()] == ["a", "b"]
     assert [axes.get_title(loc="left") for axes in display.ax_] == ["p", "q"]
-
-
-def test_many_points_have_band_instead_of_error_bars():
-    few, many = ({"m": {str(i): [i, i + 1.0] for i in range(n)}} for n in (15, 16))
-    assert hasattr(CurvesDisplay.from_runs(few).ax_[0].collections[0], "get_segments")
-    assert not hasattr(CurvesDisplay.from_runs(many).ax_[0].collections[0], "get_segments")
-
-
-def test_nan_values_are_left_out():
-    display = CurvesDisplay.from_runs({"m": {"1": [0.4], "2": [np.nan], "3": [0.5]}, "n": {"1": [0.1]}})
-    assert display.drawn_["", "m"].get_xdata().tolist() == [1, 3]
 
 
 def test_saved_curves_are_reproducible_and_close_figures(tmp_path):

@@ -53,7 +53,7 @@ def test_map_of_many_entities_is_rasterized_shuffled_and_transparent():
     assert file.getbuffer().nbytes < 1_000_000
 
 
-def test_map_by_category_has_a_legend_and_gray_rest():
+def test_map_by_category_has_a_legend_and_by_number_a_scale():
     values = np.array([*"aaabbcdefgh", None], dtype=object)
     column = OriginalColumn("kind", values, "category")
     display = JointMapDisplay(np.random.default_rng(0).normal(size=(12, 2)), np.zeros(12, int), color=column).plot()
@@ -62,9 +62,6 @@ def test_map_by_category_has_a_legend_and_gray_rest():
     colors = {to_hex(color) for points in display.points_ for color in points.get_facecolors()}
     assert len(colors) == 7
     assert NEUTRAL_COLOR in colors
-
-
-def test_map_by_number_has_a_scale_with_its_unit():
     column = OriginalColumn("price", np.array([1.0, 5.0, np.nan, 9.0]), "number", "$")
     display = JointMapDisplay(np.eye(4)[:, :2], np.zeros(4, int), color=column).plot()
     assert [panel.get_ylabel() for panel in display.figure_.axes] == ["", "price (\\$)"]
@@ -261,16 +258,13 @@ def test_group_without_differences_says_so_and_unknown_one_is_refused():
         GroupProfileDisplay.from_labels([0] * 5 + [1] * 5, [column], 7)
 
 
-def test_short_names_differ():
+def test_short_names_differ_and_long_ones_break_at_commas():
     names = ["steel, knife, santoku, kitchen", "steel, knife, bread", "steel, knife, paring", "oak"]
     short = shorten_names(names, 14)
     assert len(set(short)) == 4
     assert max(map(len, short)) <= 14
     assert shorten_names(["a, b", "c, d"], 3) == ["a", "c"]
     assert shorten_names(["same", "same"], 20) == ["same (0)", "same (1)"]
-
-
-def test_names_break_at_commas():
     assert break_at_commas("knife, santoku, steel", 15) == "knife, santoku,\nsteel"
     assert break_at_commas("high protein alpha, low b", 12) == "high protein\nalpha,\nlow b"
 
