@@ -19,7 +19,8 @@ WORDS = (
 )
 
 
-QUICK = {"method": "k-means", "encode": {"description": "words"}, "assess": False}
+ENCODE = {"description": "words"}  # nothing to choose, which saves time
+QUICK = {"method": "k-means", "encode": ENCODE, "assess": False}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def products():
 
 @pytest.fixture(scope="module")
 def result(products):
-    return cs.cluster(products, 3, labels="kind")
+    return cs.cluster(products, 3, labels="kind", encode=ENCODE)
 
 
 def test_table_is_split_into_views_and_clustered(result, products):
@@ -67,7 +68,8 @@ def run_of_file(products, tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "products.csv"
     products.to_csv(path, index=False)
     folder = path.with_name("out")
-    run_successfully("cluster", path, "-k", 3, "--labels", "kind", "--no-assess", "--out", folder)
+    options = "-k", 3, "--labels", "kind", "--encode", "description=words", "--no-assess"
+    run_successfully("cluster", path, *options, "--out", folder)
     return folder, path
 
 
@@ -89,7 +91,7 @@ def test_command_line_gives_the_same_labels(result, products, run_of_file):
 
 def test_polars_frame_gives_the_same_labels_and_a_polars_frame(result, products):
     polars = pytest.importorskip("polars")
-    again = cs.cluster(polars.from_pandas(products), 3, labels="kind", assess=False)
+    again = cs.cluster(polars.from_pandas(products), 3, labels="kind", encode=ENCODE, assess=False)
     assert again.labels.tolist() == result.labels.tolist()
     assert type(again.frame) is polars.DataFrame
 
@@ -148,7 +150,7 @@ def test_run_of_files_with_seeds_in_memory_is_loaded(products, tmp_path):
 
 def test_series_of_classes_are_joined_by_their_index(products):
     shuffled = products["kind"].sample(frac=1, random_state=1)
-    result = cs.cluster(products.drop(columns="kind"), 3, labels=shuffled, seeds=shuffled[:30], assess=False)
+    result = cs.cluster(products.drop(columns="kind"), 3, labels=shuffled, seeds=shuffled[:30], **QUICK)
     assert result.summary["scores"]["nmi"] > 0.95
     seeds = result.summary["seeds"]
     assert [row["entities"] for row in seeds] == shuffled[:30].value_counts().sort_index().tolist()
@@ -159,7 +161,7 @@ def test_series_of_classes_are_joined_with_views_that_lack_some_of_the_entities(
     data = products.set_index("sku")
     views = {"numbers": data[["price"]].iloc[:80], "text": data[["description"]].iloc[10:]}
     shuffled = data["kind"].sample(frac=1, random_state=1)
-    assert cs.cluster(views, 3, labels=shuffled, assess=False).summary["scores"]["nmi"] > 0.9
+    assert cs.cluster(views, 3, labels=shuffled, encode={"text": "words"}, assess=False).summary["scores"]["nmi"] > 0.9
 
 
 def test_classes_that_are_not_known_are_no_class(products):
@@ -201,7 +203,7 @@ def test_constraints_in_memory_are_by_position_or_id(products):
     result = cs.cluster(views, 3, constraints=cs.Constraints([(0, 1)], [(0, 2)]), assess=False)
     assert (result.summary["constraints"]["given"], result.summary["constraints"]["kept"]) == (2, 2)
     by_id = cs.Constraints([("P000", "P001")], [("P000", "P089")])
-    result = cs.cluster(products, 3, constraints=by_id, assess=False)
+    result = cs.cluster(products, 3, constraints=by_id, encode=ENCODE, assess=False)
     assert result.summary["constraints"]["kept"] == 2
 
 
@@ -214,7 +216,7 @@ def test_ids_that_do_not_match_are_refused(products):
 
 def test_large_table_of_all_columns_is_not_compared(products, tune):
     tune("pipeline.single_views", max_cells=1000)
-    result = cs.cluster(products, 3, labels="kind", assess=False)
+    result = cs.cluster(products, 3, labels="kind", encode=ENCODE, assess=False)
     assert any(note.startswith("Not compared with views side by side: sparse and dense") for note in result.notes)
     assert "views side by side" not in [row["method"] for row in result.summary["comparison"].rows()]
     assert "description alone" in [row["method"] for row in result.summary["comparison"].rows()]
@@ -318,7 +320,7 @@ def test_frame_leaves_out_matrices_and_repeats_no_id(result, products):
 def test_loaded_run_has_the_clusters_without_unconfirmed_views(products, tmp_path):
     noise = np.random.default_rng(0).normal(size=(90, 5))
     data = {"shop": products.drop(columns="kind"), "noise": noise}
-    result = cs.cluster(data, 3)
+    result = cs.cluster(data, 3, encode=ENCODE)
     assert "without noise" in result.frame
     folder = result.save(tmp_path / "run")
     loaded = cs.load_run(folder, data)

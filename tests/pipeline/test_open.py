@@ -87,24 +87,18 @@ def test_loaded_result_is_copied_to_another_folder(result, tmp_path):
     assert (tmp_path / "second" / "decisions.jsonl").exists()
 
 
-def test_waiting_ends_when_the_workbench_is_stopped(result, tmp_path, monkeypatch, capsys):
+def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, tmp_path, monkeypatch, capsys):
     """The address is printed, because a machine may have no browser."""
     seen = []
 
-    def stop(running):
-        seen.append(fetch(running.url))
+    def fail(running):
+        raise RuntimeError("the notebook has ended")
 
-    monkeypatch.setattr(RunningWorkbench, "wait", stop)
+    monkeypatch.setattr(RunningWorkbench, "wait", lambda running: seen.append(fetch(running.url)))
     running = result.open(tmp_path / "run")
     assert capsys.readouterr().out == f"The workbench is at {running.url}\nPress Ctrl-C to stop it.\n"
     assert len(seen) == 1
     assert running.workbench.log.read_only.endswith("open the run again to make changes")
-
-
-def test_error_while_waiting_closes_the_workbench(result, tmp_path, monkeypatch):
-    def fail(running):
-        raise RuntimeError("the notebook has ended")
-
     monkeypatch.setattr(RunningWorkbench, "wait", fail)
     with pytest.raises(RuntimeError, match="the notebook has ended"):
         result.open(tmp_path / "run")

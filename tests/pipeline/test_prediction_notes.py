@@ -24,14 +24,11 @@ def result(table):
     return cs.cluster(table, 2, assess=False)
 
 
-def test_usual_rows_give_no_warning(result, table):
+def test_rows_of_another_kind_are_a_warning_and_usual_ones_none(result, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result.predict(table)
     assert result.prediction_notes == []
-
-
-def test_rows_of_another_kind_are_a_warning(result, table):
     with pytest.warns(UserWarning, match=r"100 of 100 new rows fit no cluster.*other units") as caught:
         result.predict(table * 100 + 5000)
     assert result.prediction_notes == [str(warning.message) for warning in caught]

@@ -135,17 +135,15 @@ def test_workbench_opens_the_folder(products, tmp_path):
         assert running.workbench.snapshot.clustering.labels.tolist() == result.labels.tolist()
 
 
-def test_folder_may_leave_the_data_out(result, products, tmp_path):
-    folder = result.save(tmp_path / "run", include_data=False)
-    assert not (folder / "data.zip").exists()
-    loaded = cs.load_run(folder)
+def test_folder_may_leave_the_data_out(result, folder, products, tmp_path):
+    without = result.save(tmp_path / "run", include_data=False)
+    assert not (without / "data.zip").exists()
+    loaded = cs.load_run(without)
     assert loaded.labels.tolist() == result.labels.tolist()
     with pytest.raises(ValueError, match=r"made from data in memory, which it does not contain: give the data again"):
         _ = loaded.views
-    assert cs.load_run(folder, products).views.names == result.views.names
-
-
-def test_further_classes_need_the_data(folder, products):
+    assert cs.load_run(without, products).views.names == result.views.names
+    # further classes need the data
     with pytest.raises(ValueError, match=r"have to be joined: give the data, too, cs\.load_run\(folder, data"):
         _ = cs.load_run(folder, labels=KINDS).report
     assert "<html" in cs.load_run(folder, products, labels="kind", describe=["age"]).report.to_html()
