@@ -115,15 +115,11 @@ def test_shared_vocabulary_keeps_all_counts():
     assert joined["anchor"].toarray().tolist() == [[0, 4, 0, 0], [0, 0, 0, 5]]
 
 
-def test_merged_views_equal_em_on_the_sum():
+def test_merged_views_equal_em_on_the_sum_and_annealing_starts_from_the_fixed_weight():
     views, y = paper.load_linked(None, 0)
     bag = sp.hstack([views["text"], views["inbound"] + views["outbound"]]).tocsr()
     values = {score.row: score.value for score in run_study(STUDIES["figure-1"], {"k": 3})}
     assert values[paper.MERGED] == average_entropy(y, paper.make_co_em(3, 0).fit(bag).labels_)
-
-
-def test_annealing_starts_from_the_fixed_weight():
-    views, y = paper.load_linked(None, 0)
     first = next(iter(STUDIES["figure-2-right"].work(run=0)))
     assert first == (paper.CO_EM, "1", average_entropy(y, paper.make_co_em(5, 0).fit(views).labels_))
 
@@ -138,29 +134,18 @@ def test_posterior_of_an_empty_document_is_the_prior():
         )
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_rounds_match_the_literal_algorithm(at_once):
+def test_rounds_match_the_literal_algorithm_and_in_turn_the_library():
     views, _ = make_text_views(30, n_clusters=2, n_words=(12, 15, 9), length=12, missing=0.3, random_state=1)
     start = paper.draw_random_starts(views, 2, run=0)
-    *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
-    blocks = [views[name].toarray() for name in views.names]
-    _, _, posteriors, _ = co_em(
-        blocks,
-        views.present,
-        ["multinomial"] * 3,
-        list(start.values()),
-        2,
-        [1, 1, 1],
-        "global",
-        smoothing=0.01,
-        parallel=at_once,
-    )
-    for name, view_posteriors in zip(views.names, posteriors, strict=True):
-        expected = [view_posteriors[i].argmax() if i in view_posteriors else -1 for i in range(30)]
-        assert labels[name].tolist() == expected
-
-
-def test_rounds_in_turn_match_the_library():
+    blocks, families = [views[name].toarray() for name in views.names], ["multinomial"] * 3
+    for at_once in (False, True):
+        *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
+        options = {"smoothing": 0.01, "parallel": at_once}
+        starts = list(start.values())
+        _, _, posteriors, _ = co_em(blocks, views.present, families, starts, 2, [1, 1, 1], "global", **options)
+        for name, view_posteriors in zip(views.names, posteriors, strict=True):
+            expected = [view_posteriors[i].argmax() if i in view_posteriors else -1 for i in range(30)]
+            assert labels[name].tolist() == expected
     views, _ = make_text_views(80, n_clusters=3, n_words=(40, 50), missing=0.2, random_state=0)
     start = paper.draw_random_starts(views, 3, run=0)
     *_, labels = paper.run_literal_rounds(views, start, 4, at_once=False)
