@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
-from stage import read_labels, run_successfully
+from stage import read_labels, run_successfully, write_undated
 
 WORDS = (
     ("sweet", "fruit", "juice", "ripe"),
@@ -122,10 +122,6 @@ def test_saved_run_is_loaded(result, products, tmp_path):
         _ = cs.load_run(folder, changed).views
     with pytest.raises(FileExistsError, match="overwrite=True"):
         result.save(folder)
-
-
-def write_undated(report):
-    return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", report.to_html())
 
 
 def test_run_with_labels_and_seeds_in_memory_is_loaded(products, tmp_path):

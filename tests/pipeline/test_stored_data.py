@@ -1,6 +1,5 @@
 """The folder of a result from memory is complete: it is shown, saved and predicted with wherever it is moved."""
 
-import re
 import shutil
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 import consilience as cs
 from consilience.files import KnownClasses
 from consilience.persist import load, save
-from stage import assert_refused, run_command, run_successfully
+from stage import assert_refused, run_command, run_successfully, write_undated
 from waiting import HANG_LIMIT
 
 KINDS = np.repeat(["fruit", "knife", "shirt"], 15)
@@ -44,10 +43,6 @@ def result(products):
 def folder(result, tmp_path_factory):
     first = result.save(tmp_path_factory.mktemp("runs") / "first")
     return first.rename(first.with_name("moved"))
-
-
-def write_undated(report):
-    return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", report.to_html())
 
 
 def check_complete(folder, result):
