@@ -70,7 +70,7 @@ def test_survival_is_compared_by_the_log_rank_test():
     assert [row["effect"] for row in rows] == pytest.approx(expected.hazard_ratios.tolist())
 
 
-def test_few_entities_are_compared_by_permutation():
+def test_few_entities_counts_and_events_are_compared_by_permutation():
     labels = np.repeat([0, 1], [4, 9])
     column = describe("x", RNG.permutation(13).astype(float))
     (row,) = compare_clusters(labels, [column]).rows()
@@ -78,20 +78,12 @@ def test_few_entities_are_compared_by_permutation():
     assert row["test"] == "Kruskal-Wallis (permutation)"
     assert row["p"] == pytest.approx(exact, abs=0.02)
     assert compare_each_cluster(labels, [column])["p"] == pytest.approx([exact, exact], abs=0.02)
-
-
-def test_small_expected_counts_are_compared_by_permutation():
-    labels = np.repeat([0, 1], [6, 8])
     words = np.array(["a"] * 5 + ["b"] + ["a"] * 2 + ["b"] * 6, dtype=object)
-    (row,) = compare_clusters(labels, [describe("c", words, "category")]).rows()
+    (row,) = compare_clusters(np.repeat([0, 1], [6, 8]), [describe("c", words, "category")]).rows()
     assert row["test"] == "chi-squared (permutation)"
     assert row["p"] == pytest.approx(stats.fisher_exact([[5, 1], [2, 6]]).pvalue, abs=0.02)
-
-
-def test_few_events_are_compared_by_permutation():
-    labels, event = np.repeat([0, 1], 10), np.arange(20) % 4 == 0
-    column = describe("t/e", np.arange(20.0), event=event)
-    (row,) = compare_clusters(labels, [column]).rows()
+    column = describe("t/e", np.arange(20.0), event=np.arange(20) % 4 == 0)
+    (row,) = compare_clusters(np.repeat([0, 1], 10), [column]).rows()
     assert row["test"] == "log-rank (permutation)"
     assert 0 < row["p"] <= 1
 
@@ -120,6 +112,8 @@ def test_only_descriptions_are_tested():
     clustered = OriginalColumn("price", NUMBERS, "number")
     assert compare_clusters(LABELS, [clustered, describe("x", NUMBERS)])["column"].tolist() == ["x"]
     assert compare_clusters(LABELS, [clustered]).n_rows == compare_each_cluster(LABELS, [clustered]).n_rows == 0
+    with pytest.raises(ValueError, match="column 'x' must have one cell per entity, shape \\(95,\\), got \\(3,\\)"):
+        compare_clusters(LABELS, [describe("x", [1.0, 2.0, 3.0])])
 
 
 def test_columns_that_cannot_be_tested():
@@ -161,8 +155,3 @@ def test_sentences():
     column = describe("sex", np.array(["f", "m"], dtype=object), "category")
     assert describe_test(column, row) == "no clear difference between groups (chi-squared p = .50, adjusted > .99)"
     assert format_p(float("nan")) == "not tested"
-
-
-def test_columns_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="column 'x' must have one cell per entity, shape \\(95,\\), got \\(3,\\)"):
-        compare_clusters(LABELS, [describe("x", [1.0, 2.0, 3.0])])

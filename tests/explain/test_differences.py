@@ -137,27 +137,22 @@ def test_equal_quartiles_are_replaced_by_means():
     assert mark.sentence == "rating 2.4 on average, elsewhere 2.1"
 
 
-@pytest.mark.parametrize("labels", [np.zeros(160, dtype=int), np.full(160, -1)])
-def test_without_other_clusters_nothing_differs(labels):
-    columns = [
-        OriginalColumn("x", np.arange(160.0), "number"),
-        OriginalColumn("c", np.array(["a", "b"] * 80, dtype=object), "category"),
-        OriginalColumn("t", np.array(["word"] * 160, dtype=object), "text"),
+def test_nothing_differs_without_other_clusters_and_in_constant_and_empty_columns():
+    same = [
+        OriginalColumn("one", np.ones(160), "number"),
+        OriginalColumn("same", np.array(["a"] * 160, dtype=object), "category"),
         OriginalColumn("empty", np.full(160, np.nan), "number"),
         OriginalColumn("none", np.full(160, None), "category"),
         OriginalColumn("no text", np.full(160, None), "text"),
     ]
-    assert find_differences(labels, columns) == [[]] * (labels.max() + 1)
-
-
-def test_constant_and_empty_columns_mark_nothing():
-    columns = [
-        OriginalColumn("one", np.ones(160), "number"),
-        OriginalColumn("same", np.array(["a"] * 160, dtype=object), "category"),
-        OriginalColumn("empty", np.full(160, np.nan), "number"),
-        OriginalColumn("none", np.full(160, None), "text"),
+    assert find_differences(LABELS, same) == [[], [], []]
+    others = [
+        OriginalColumn("x", np.arange(160.0), "number"),
+        OriginalColumn("c", np.array(["a", "b"] * 80, dtype=object), "category"),
+        OriginalColumn("t", np.array(["word"] * 160, dtype=object), "text"),
     ]
-    assert find_differences(LABELS, columns) == [[], [], []]
+    assert find_differences(np.zeros(160, dtype=int), [*same, *others]) == [[]]
+    assert find_differences(np.full(160, -1), [*same, *others]) == []
 
 
 def test_numbers_are_rounded_to_what_their_range_tells():

@@ -63,7 +63,7 @@ def test_merged_counts_are_those_of_merged_labels():
         assert merged.rank(group) == direct.rank(group)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 14))
 def test_names_of_a_level_differ(seed, n_clusters):
     rng = np.random.default_rng(seed)
@@ -80,11 +80,11 @@ def test_names_of_a_level_differ(seed, n_clusters):
 
 def test_levels_of_500_clusters_take_no_more_than_seconds():
     rng = np.random.default_rng(0)
-    labels = rng.integers(500, size=20_000)
+    labels = rng.integers(500, size=10_000)
     texts = {"t": [f"w{chr(97 + label % 26)}{chr(97 + label // 26)} common filler text" for label in labels]}
-    hierarchy = build_hierarchy(labels, cs.Views([rng.normal(size=(20_000, 4))]))
-    with limit_cpu_seconds(20):
-        levels = name_levels(hierarchy, labels, cs.Views({"v": np.zeros((20_000, 1))}), texts)
+    hierarchy = build_hierarchy(labels, cs.Views([rng.normal(size=(10_000, 4))]))
+    with limit_cpu_seconds(10):
+        levels = name_levels(hierarchy, labels, cs.Views({"v": np.zeros((10_000, 1))}), texts)
     assert [len(names) for names in levels.values()] == hierarchy.levels
 
 

@@ -79,11 +79,8 @@ def test_coinciding_names_are_told_apart():
     assert len(set(names)) == 2
 
 
-def test_names_keep_joiners_and_lose_controls():
+def test_names_keep_joiners_and_lose_controls_and_given_ones_stay():
     assert check_name("👩\u200d🚀 می\u200cخواهم") == "👩\u200d🚀 می\u200cخواهم"
     assert check_name("a\x00b\u202ec\td\u2028e") == "a b c d e"
-
-
-def test_names_that_the_user_gave_stay():
     assert separate_names(["a", "A", "b"]) == ["a", "A (1)", "b"]
     assert separate_names(["a", "a", "b"], fixed=[1]) == ["a (0)", "a", "b"]

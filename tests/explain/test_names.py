@@ -81,14 +81,9 @@ def test_high_and_low_numbers_name_clusters():
     assert timed[2] >= {"high weight"}
     shifted = cs.Views.from_inputs({"n": make_view(values * 1e6 - 3e9, ["unit_price", "weight"])})
     assert split_words(name_clusters(LABELS, shifted)) == names
-
-
-def test_two_times_are_early_and_late():
-    values = np.repeat([[0.0], [0.0], [9.0]], 10, axis=0)
-    views = cs.Views.from_inputs({"n": make_view(values, ["opens"])})
-    labels = np.repeat([0, 0, 1], 10)
-    assert name_clusters(labels, views) == ["not opens", "opens"]
-    assert name_clusters(labels, views, times={"n": ["opens"]}) == ["early opens", "late opens"]
+    two_valued = cs.Views.from_inputs({"n": make_view((LABELS[:, None] == 2) * 9.0, ["opens"])})
+    assert name_clusters(LABELS // 2, two_valued) == ["not opens", "opens"]
+    assert name_clusters(LABELS // 2, two_valued, times={"n": ["opens"]}) == ["early opens", "late opens"]
 
 
 def test_categories_are_called_by_their_values():
@@ -115,9 +110,7 @@ def test_categories_that_say_nothing_alone_have_the_name_of_their_column():
         frame = {"stage": [values[label] for label in LABELS]}
         names = name_clusters(LABELS, cs.Views.from_frame(frame, categories="stage"))
         assert names == [f"stage {value}" for value in values]
-
-
-def test_letters_are_truth_values_only_without_other_letters():
+    # letters are truth values only without other letters
     for letters, expected in (("fm", ["paid f", "paid m"]), ("ft", ["not paid", "paid"])):
         frame = {"paid": [letters[int(label > 0)] for label in LABELS]}
         names = name_clusters(np.minimum(LABELS, 1), cs.Views.from_frame(frame, categories="paid"))
@@ -130,63 +123,40 @@ def test_two_valued_and_mostly_zero_columns_have_no_level():
     assert name_clusters(LABELS, views) == ["member", "not member", "visits, not member"]
 
 
-@pytest.mark.parametrize(
-    "features",
-    [
-        ["img_0", "img_1", "img_2"],
-        ["clip0", "clip1", "clip2"],
-        ["pixel_17", "px3", "image 9"],
-        ["PC1", "pc_2", "PC-4"],
-        ["column 12", "x7", "f3"],
-        ["title[3]", "title[4]", "title[9]"],
-        ["1945", "12.5", "_"],
-        ["bird.n.01", "http://a.b/c", "me@home"],
-        ["the", "Having", "used"],
-        [" ab", "abc", "bc "],
-    ],
-    ids=lambda features: features[0],
+MEANINGLESS = (
+    ["img_0", "img_1", "img_2"],
+    ["clip0", "clip1", "clip2"],
+    ["pixel_17", "px3", "image 9"],
+    ["PC1", "pc_2", "PC-4"],
+    ["column 12", "x7", "f3"],
+    ["title[3]", "title[4]", "title[9]"],
+    ["1945", "12.5", "_"],
+    ["bird.n.01", "http://a.b/c", "me@home"],
+    ["the", "Having", "used"],
+    [" ab", "abc", "bc "],
 )
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_features_without_meaning_are_left_out(features, make):
-    values = make((LABELS[:, None] == np.arange(3)).astype(float))
-    assert name_clusters(LABELS, cs.Views.from_inputs({"v": make_view(values, features)})) == [
-        "cluster 0",
-        "cluster 1",
-        "cluster 2",
-    ]
 
 
-def test_features_with_numbers_that_are_no_block_are_kept():
+def test_features_without_meaning_are_left_out():
     values = (LABELS[:, None] == np.arange(3)).astype(float)
-    views = cs.Views.from_inputs({"v": make_view(sp.csr_array(values), ["CD4", "CD8", "GATA3"])})
-    assert name_clusters(LABELS, views) == ["CD4", "CD8", "GATA3"]
+    for block in (values, sp.csr_array(values)):
+        for features in MEANINGLESS:
+            names = name_clusters(LABELS, cs.Views.from_inputs({"v": make_view(block, features)}))
+            assert names == name_clusters(LABELS, cs.Views({"v": values})) == ["cluster 0", "cluster 1", "cluster 2"]
+    kept = cs.Views.from_inputs({"v": make_view(sp.csr_array(values), ["CD4", "CD8", "GATA3"])})
+    assert name_clusters(LABELS, kept) == ["CD4", "CD8", "GATA3"]
 
 
-def test_views_without_names_of_features_are_left_out():
-    views = cs.Views({"v": (LABELS[:, None] == np.arange(3)).astype(float)})
-    assert name_clusters(LABELS, views) == ["cluster 0", "cluster 1", "cluster 2"]
-
-
-@pytest.mark.parametrize(
-    ("singular", "plural"),
-    [
-        ("knife", "knives"),
-        ("cat", "cats"),
-        ("city", "cities"),
-        ("box", "boxes"),
-        ("glove", "gloves"),
-        ("Wolf", "wolves"),
-    ],
-)
-def test_singular_and_plural_are_one_term(singular, plural):
-    values = np.zeros((30, 3))
-    values[:6, 0], values[4:10, 1], values[10:20, 2] = 1, 1, 1
-    views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
-    first, second, _ = name_clusters(LABELS, views)
-    assert (first, second) == (plural, "shoe")
-    values[:7, 0] = 1
-    views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
-    assert name_clusters(LABELS, views)[0] == singular
+def test_singular_and_plural_are_one_term():
+    pairs = {"knife": "knives", "city": "cities", "box": "boxes", "cat": "cats", "glove": "gloves", "Wolf": "wolves"}
+    for singular, plural in pairs.items():
+        values = np.zeros((30, 3))
+        values[:6, 0], values[4:10, 1], values[10:20, 2] = 1, 1, 1
+        views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
+        assert name_clusters(LABELS, views)[:2] == [plural, "shoe"]
+        values[:7, 0] = 1
+        views = cs.Views.from_inputs({"w": make_view(sp.csr_array(values), [singular, plural, "shoe"])})
+        assert name_clusters(LABELS, views)[0] == singular
 
 
 def test_words_of_texts_name_clusters():
@@ -230,12 +200,16 @@ def test_numbers_alone_name_clusters_if_words_mark_them_weakly():
 
 # --- phrases ----------------------------------------------------------------------------------------------------------
 
-PAIRS = ["we study: machine learning, today", "an apple tree in a garden", "fast cars on the road"]
+NO_FEATURES = cs.Views({"v": np.zeros((30, 1))})
+
+
+def name_by_text(*texts):
+    """Return the names of three clusters whose entities all have the same text."""
+    return name_clusters(LABELS, NO_FEATURES, {"t": [texts[label] for label in LABELS]})
 
 
 def test_phrases_replace_their_words():
-    views = cs.Views({"v": np.zeros((30, 1))})
-    names = name_clusters(LABELS, views, {"t": [PAIRS[label] for label in LABELS]})
+    names = name_by_text("we study: machine learning, today", "an apple tree in a garden", "fast cars on the road")
     assert [name.split(", ")[0] for name in names] == ["machine learning", "apple tree", "fast cars"]
     assert not any(word in names[0].split(", ") for word in ("machine", "learning"))
 
@@ -244,33 +218,23 @@ def test_phrases_are_kept_only_if_they_mark_better():
     """Nine of ten knives are knives of another kind; only three are bread knives."""
     kinds = ["bread", "steak", "butter", "pocket", "chef's", "bread", "steak", "fish", "cheese", "bread"]
     texts = [f"{kind} knife" for kind in kinds] + ["red apple"] * 10 + ["garden chair"] * 10
-    first, *_ = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
+    first, *_ = name_clusters(LABELS, NO_FEATURES, {"t": texts})
     assert "knife" in first.split(", ")
     assert "bread knife" not in first
 
 
 def test_phrase_with_a_common_word_needs_to_mark_better_than_the_other():
     """In 'die Birne' the article is in all texts; in 'black hole' both words are common, and only the phrase is not."""
-    texts = ["die Birne ist reif", "die Gabel ist reif", "die Lampe ist reif"]
-    views = cs.Views({"v": np.zeros((30, 1))})
-    assert name_clusters(LABELS, views, {"t": [texts[label] for label in LABELS]}) == ["Birne", "Gabel", "Lampe"]
-    texts = ["a black hole", "hole, black", "black; a hole"]
-    names = name_clusters(LABELS, views, {"t": [texts[label] for label in LABELS]})
-    assert names[0] == "black hole"
+    assert name_by_text("die Birne ist reif", "die Gabel ist reif", "die Lampe ist reif") == ["Birne", "Gabel", "Lampe"]
+    assert name_by_text("a black hole", "hole, black", "black; a hole")[0] == "black hole"
 
 
-def test_phrases_may_share_a_word_at_the_same_place():
-    texts = ["Old World. New World", "New York Times", "fast red cars"]
-    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
+def test_phrases_may_share_a_word_and_end_at_stop_words_and_punctuation():
+    names = name_by_text("Old World. New World", "New York Times", "fast red cars")
     assert names[0] == "New World, Old World"
     assert "York Times" not in names[1]
     assert "New York" in names[1]
-
-
-def test_stop_words_and_punctuation_end_phrases():
-    texts = ["cost of living; high rent", "red apple", "garden chair"]
-    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
-    terms = names[0].split(", ")
+    terms = name_by_text("cost of living; high rent", "red apple", "garden chair")[0].split(", ")
     assert "high rent" in terms
     assert not {"cost living", "living high", "cost of"} & set(terms)
 
@@ -296,16 +260,12 @@ def test_stop_words_and_punctuation_end_phrases():
 def test_texts_of_all_scripts_have_terms(texts, expected):
     rng = np.random.default_rng(0)
     strings = [texts[label] if rng.random() < 0.95 else "" for label in LABELS]
-    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": strings})
+    names = name_clusters(LABELS, NO_FEATURES, {"t": strings})
     for name, term in zip(names, expected, strict=True):
         assert term in name
     assert not any(part in name for name in names for part in ("alert", "script", "src", "note", "<", "amp"))
-
-
-def test_written_forms_are_kept():
-    texts = ["NASA rocket", "the Windows and windows of Windows", "iPhone"]
-    names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": [texts[label] for label in LABELS]})
-    assert names == ["NASA rocket", "Windows", "iPhone"]
+    names = name_by_text("NASA rocket", "the Windows and windows of Windows", "iPhone")
+    assert names == ["NASA rocket", "Windows", "iPhone"], "written forms are kept"
 
 
 FRENCH = "le {0} est très bien, n'est-ce pas, et nous avons {1} pour la vie"
@@ -324,13 +284,17 @@ def name_texts(*groups):
     return name_clusters(labels, cs.Views({"v": np.zeros((len(labels), 1))}), {"t": texts})
 
 
-@pytest.mark.parametrize("n", [4, 60], ids=["few", "many"])
-def test_function_words_of_the_language_of_a_cluster_do_not_name_it(n):
-    english, french = write_texts(ENGLISH, "bed bath room", 100), write_texts(FRENCH, "lit bain pain", n)
-    terms = set(", ".join(name_texts(english, french)).replace(", ", " ").split())
-    assert {"bed", "bath", "room"} & terms
-    assert {"lit", "bain", "pain", "bien", "vie"} & terms
-    assert not {"le", "est", "très", "est-ce", "pas", "et", "nous", "avons", "pour", "la"} & terms
+def test_function_words_of_the_language_of_a_cluster_do_not_name_it():
+    english = write_texts(ENGLISH, "bed bath room", 100)
+    for n in (4, 60):
+        french = write_texts(FRENCH, "lit bain pain", n)
+        terms = set(", ".join(name_texts(english, french)).replace(", ", " ").split())
+        assert {"bed", "bath", "room"} & terms
+        assert {"lit", "bain", "pain", "bien", "vie"} & terms
+        assert not {"le", "est", "très", "est-ce", "pas", "et", "nous", "avons", "pour", "la"} & terms
+    # they name clusters that nothing else marks
+    french = ["où est-ce que tu es, et pour qui ?"] * 40
+    assert split_words(name_texts(english, french))[1] <= {"où", "est-ce", "que", "tu", "es", "et", "pour", "qui"}
 
 
 def test_words_that_are_function_words_in_another_language_name_clusters():
@@ -339,11 +303,6 @@ def test_words_that_are_function_words_in_another_language_name_clusters():
     names = name_texts(war, bed, write_texts(GERMAN, "Bett Bad Tuch", 40))
     assert "war" in split_words(names)[0]
     assert not {"war", "und", "ist"} & split_words(names)[2]
-
-
-def test_function_words_name_clusters_that_nothing_else_marks():
-    english, french = write_texts(ENGLISH, "bed bath room", 40), ["où est-ce que tu es, et pour qui ?"] * 40
-    assert split_words(name_texts(english, french))[1] <= {"où", "est-ce", "que", "tu", "es", "et", "pour", "qui"}
 
 
 def test_function_words_of_other_languages_are_left_out():
@@ -361,9 +320,8 @@ def test_function_words_of_other_languages_are_left_out():
     ids=lambda cell: cell[:4],
 )
 def test_long_cells_take_no_time(cell):
-    texts = [f"steel knife {cell}"] * 10 + ["red apple"] * 10 + ["garden chair"] * 10
     with limit_cpu_seconds(5):
-        names = name_clusters(LABELS, cs.Views({"v": np.zeros((30, 1))}), {"t": texts})
+        names = name_by_text(f"steel knife {cell}", "red apple", "garden chair")
     assert "steel knife" in names[0]
     assert all(len(name) < 150 for name in names)
 
@@ -393,27 +351,20 @@ def test_clusters_that_no_term_tells_apart_are_numbered():
     assert name_clusters(LABELS, views) == ["faith, god (0)", "faith, god (1)", "car, engine"]
 
 
-def test_entities_without_a_cluster_do_not_count():
+def test_entities_without_a_cluster_do_not_count_and_empty_and_single_clusters_are_numbered():
     views = make_words("god faith", "car engine", "tree leaf")
     labels = np.where(LABELS == 2, -1, LABELS)
     names = name_clusters(labels, views)
     assert names == name_clusters(LABELS, views)[:2]
     assert np.append(names, NO_CLUSTER)[labels].tolist()[-1] == "no cluster"
-
-
-def test_empty_and_single_clusters_are_numbered():
-    views = make_words("god faith", "car engine", "tree leaf")
     assert name_clusters(np.where(LABELS == 1, 3, LABELS), views)[1] == "cluster 1"
     assert name_clusters(np.zeros(30, dtype=int), views) == ["cluster 0"]
     assert name_clusters(np.full(30, -1), views) == []
-
-
-def test_wrong_number_of_labels_is_refused():
     with pytest.raises(ValueError, match=r"labels must have one cluster per entity, shape \(30,\), got \(3,\)"):
-        name_clusters([0, 1, 2], make_words("aa bb", "cc dd", "ee ff"))
+        name_clusters([0, 1, 2], views)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.booleans())
 def test_names_are_short_different_and_deterministic(seed, n_clusters, dense):
     rng = np.random.default_rng(seed)
@@ -428,15 +379,6 @@ def test_names_are_short_different_and_deterministic(seed, n_clusters, dense):
     assert len(set(names)) == len(names)
     assert all(names)
     assert names == name_clusters(labels, views)
-
-
-def test_names_of_word_senses():
-    data = load_word_senses()
-    labels = np.unique(data.target, return_inverse=True)[1]
-    names = dict(zip(data.target_names, name_clusters(labels, data.views), strict=True))
-    assert {name.rpartition(".")[2] for name in data.target_names} >= {"food", "person", "plant"}
-    for kind in ("body", "food", "person", "plant", "substance"):
-        assert kind in names[f"noun.{kind}"], names
 
 
 # --- stability --------------------------------------------------------------------------------------------------------
@@ -459,8 +401,7 @@ def test_previous_names_are_kept_while_their_terms_mark_the_clusters():
 
 
 def test_previous_names_of_other_clusters_are_replaced():
-    rng = np.random.default_rng(0)
-    labels, views, texts = make_topics(rng)
+    labels, views, texts = make_topics(np.random.default_rng(0))
     names = name_clusters(labels, views, texts)
     shuffled = [*names[1:], names[0]]
     assert name_clusters(labels, views, texts, previous=shuffled) == names
@@ -471,8 +412,7 @@ def test_previous_names_of_other_clusters_are_replaced():
 
 def test_a_previous_name_is_kept_once():
     """Two halves of a cluster have the same terms; only the first keeps the name."""
-    rng = np.random.default_rng(0)
-    labels, views, texts = make_topics(rng)
+    labels, views, texts = make_topics(np.random.default_rng(0))
     name = name_clusters(labels, views, texts)[0]
     halves = np.where((labels == 0) & (np.arange(600) % 2 == 0), 6, labels)
     names = name_clusters(halves, views, texts, previous=[name, *[None] * 5, name])
@@ -480,11 +420,14 @@ def test_a_previous_name_is_kept_once():
     assert len(set(names)) == 7
 
 
-def test_names_hardly_change_if_few_entities_move():
+def test_names_of_word_senses_hardly_change_if_few_entities_move():
     rng = np.random.default_rng(1)
     data = load_word_senses()
     labels = np.unique(data.target, return_inverse=True)[1]
     names = name_clusters(labels, data.views)
+    named = dict(zip(data.target_names, names, strict=True))
+    for kind in ("body", "food", "person", "plant", "substance"):
+        assert kind in named[f"noun.{kind}"], named
     moved = np.where(rng.random(len(labels)) < 0.02, rng.integers(len(names), size=len(labels)), labels)
     assert sum(a == b for a, b in zip(names, name_clusters(moved, data.views), strict=True)) >= len(names) - 1
 
@@ -513,23 +456,23 @@ def test_samples_of_clusters_count_like_all_entities(monkeypatch, tune):
     assert name_clusters(labels, views, {"t": texts})[:2] == ["knife", "apple, high price"]
 
 
-def test_500_clusters_of_200_000_texts_take_no_more_than_seconds():
+def test_500_clusters_of_many_texts_take_no_more_than_seconds():
     rng = np.random.default_rng(0)
-    labels = rng.integers(500, size=200_000)
+    labels = rng.integers(500, size=40_000)
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "aeiou" for c in ("lum", "ner", "tok", "vis", "zar")] * 5
     texts = [f"{words[label]} {'xyzuvwq'[label % 7] * 3} filler" for label in labels]
-    with limit_cpu_seconds(20):
-        names = name_clusters(labels, cs.Views({"v": np.zeros((200_000, 1))}), {"t": texts})
+    with limit_cpu_seconds(8):
+        names = name_clusters(labels, cs.Views({"v": np.zeros((40_000, 1))}), {"t": texts})
     assert len(set(names)) == 500
 
 
 def test_many_rows_and_terms_take_no_more_than_seconds():
     rng = np.random.default_rng(0)
-    values = sp.random_array((20_000, 50_000), density=0.001, format="csr", rng=rng)
+    values = sp.random_array((5_000, 50_000), density=0.001, format="csr", rng=rng)
     features = [f"word{'abcdefghij'[i % 10]}{i // 10}z" for i in range(50_000)]
     views = cs.Views.from_inputs({"v": make_view(values, features)})
-    with limit_cpu_seconds(20):
-        assert len(name_clusters(rng.integers(1000, size=20_000), views)) == 1000
+    with limit_cpu_seconds(8):
+        assert len(name_clusters(rng.permutation(5_000) % 1000, views)) == 1000
 
 
 def test_rare_categories_that_share_a_column_name_no_cluster():

@@ -60,9 +60,17 @@ def assert_same(marks_by_cluster, expected):
         assert mark.outside == pytest.approx(expected_mark.outside)
 
 
-@pytest.mark.parametrize("n_top", [0, 1, 3, 100])
 @pytest.mark.parametrize(
-    "make", [make_noise, make_counts, lambda: sp.csr_array(make_counts()), lambda: sp.csr_array(make_noise())]
+    ("make", "n_top"),
+    [
+        (make_noise, 100),
+        (make_counts, 100),
+        (lambda: sp.csr_array(make_counts()), 100),
+        (lambda: sp.csr_array(make_noise()), 100),
+        (make_noise, 0),
+        (make_counts, 1),
+        (lambda: sp.csr_array(make_counts()), 3),
+    ],
 )
 def test_equals_literal_loop(make, n_top):
     X = make()
@@ -72,16 +80,15 @@ def test_equals_literal_loop(make, n_top):
         assert all(profiles[:3])  # each is marked by something
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_entities_without_the_view_and_without_a_cluster_do_not_count(sparse):
+def test_entities_without_the_view_and_without_a_cluster_do_not_count():
     X, labels = make_counts(), LABELS.copy()
     labels[:30:5] = -1
     present = np.random.default_rng(2).random(len(labels)) < 0.7
-    block = sp.csr_array(np.where(present[:, None], X, 0)) if sparse else np.where(present[:, None], X, np.nan)
-    views = cs.Views({"x": block, "y": np.ones((len(labels), 1))}, present=np.stack([present, present | True], axis=1))
-    profiles = profile(views, labels)
-    assert_same(profiles["x"], compute_marks_literally(X, labels, present, 10))
-    assert profiles["y"] == [[], [], [], []]
+    both = np.stack([present, np.ones_like(present)], axis=1)
+    for block in (sp.csr_array(np.where(present[:, None], X, 0)), np.where(present[:, None], X, np.nan)):
+        profiles = profile(cs.Views({"x": block, "y": np.ones((len(labels), 1))}, present=both), labels)
+        assert_same(profiles["x"], compute_marks_literally(X, labels, present, 10))
+        assert profiles["y"] == [[], [], [], []]
 
 
 def test_columns_have_their_names():
@@ -107,25 +114,22 @@ def test_empty_and_full_clusters_have_no_marks():
     assert profile(cs.Views({"x": X}), np.zeros(len(X), int))["x"] == [[]]
     assert profile(cs.Views({"x": X}), np.where(LABELS == 1, 2, LABELS * 0))["x"][1] == []
     assert profile(cs.Views({"x": X}), np.full(len(X), -1))["x"] == []
+    with pytest.raises(ValueError, match="labels"):
+        profile(cs.Views({"x": X}), LABELS[:5])
 
 
 def test_first_of_equal_columns_wins():
     X = np.tile([[4.0], [5.0], [0.0], [1.0]], (1, 6))
     profiles = profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"]
+    assert profiles == profile(cs.Views({"x": X}), np.array([0, 0, 1, 1]), n_top=3)["x"]
     assert [mark.feature for mark in profiles[0]] == ["0", "1", "2"]
 
 
-def test_labels_may_be_any_sequence():
-    X = make_counts()
-    assert profile(cs.Views({"x": X}), LABELS.tolist()) == profile(cs.Views({"x": X}), LABELS)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
-def test_small_whole_numbers_do_not_overflow(dtype):
-    X = make_counts() * 20
-    X = np.minimum(X, np.iinfo(dtype).max) if dtype != np.int16 else X * 20
-    profiles = profile(cs.Views({"x": sp.csr_array(X.astype(dtype))}), LABELS)["x"]
-    assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10))
+def test_small_whole_numbers_do_not_overflow():
+    for dtype, factor in ((np.uint8, 20), (np.int8, 20), (np.int16, 400)):
+        X = np.minimum(make_counts() * factor, np.iinfo(dtype).max)
+        profiles = profile(cs.Views({"x": sp.csr_array(X.astype(dtype))}), LABELS)["x"]
+        assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10))
 
 
 @pytest.mark.parametrize("offset", [1e6, -1e8])
@@ -138,18 +142,13 @@ def test_marks_do_not_depend_on_offset(offset):
     assert list_features(shifted) == list_features(expected)
 
 
-def test_labels_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="labels"):
-        profile(cs.Views({"x": make_counts()}), LABELS[:5])
-
-
 def test_typical_entities_have_highest_confidence():
     profiles = typical([0, 1, 0, 1, 0, -1, 3], [0.5, 0.9, 0.7, 0.2, 0.5, 1.0, 0.1], n=2)
     assert [entities.tolist() for entities in profiles] == [[2, 0], [1, 3], [], [6]]
     assert typical([], []) == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_typical_equals_literal_loop(seed):
     rng = np.random.default_rng(seed)
     labels, sure = rng.integers(-1, 4, size=50), rng.integers(0, 5, size=50) / 4
@@ -179,14 +178,10 @@ def test_function_words_do_not_describe_clusters():
     assert {mark.feature for mark in english} == {"bed", "good", "liked"}
 
 
-def test_names_of_columns_are_kept_beside_texts():
-    frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 5})
-    views = cs.Views({"x": frame})
-    labels = [0, 0, 1, 1] * 5
-    assert profile(views, labels, texts={"x": ["same words"] * 20}) == profile(views, labels)
-
-
 def test_texts_without_shared_words_describe_nothing():
     texts = [f"word{i}" for i in range(30)]
     views = cs.Views({"text": np.random.default_rng(0).normal(size=(30, 3))})
     assert profile(views, [0, 1, 2] * 10, texts={"text": texts})["text"] == [[], [], []]
+    frame = pytest.importorskip("pandas").DataFrame({"weight": [1.0, 2.0, 8.0, 9.0] * 5})
+    views, labels = cs.Views({"x": frame}), [0, 0, 1, 1] * 5
+    assert profile(views, labels, texts={"x": ["same words"] * 20}) == profile(views, labels)

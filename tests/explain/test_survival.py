@@ -66,15 +66,12 @@ def test_interval_is_that_of_greenwood_on_the_scale_of_log_minus_log():
     np.testing.assert_allclose([curve.low[i], curve.high[i]], [share ** np.exp(width), share ** np.exp(-width)])
 
 
-@pytest.mark.parametrize(("event", "last", "median"), [([True] * 4, 0.0, 2.0), ([False] * 4, 1.0, np.nan)])
-def test_all_events_and_none(event, last, median):
-    curve = estimate_survival([1, 2, 3, 4], event)
-    assert curve.survival[-1] == last
-    np.testing.assert_equal(curve.median, median)
-    assert np.isfinite(np.concatenate([curve.low, curve.high])).all()
-
-
-def test_number_at_risk_between_the_times():
+def test_all_events_and_none_and_numbers_at_risk_between_the_times():
+    for event, last, median in (([True] * 4, 0.0, 2.0), ([False] * 4, 1.0, np.nan)):
+        curve = estimate_survival([1, 2, 3, 4], event)
+        assert curve.survival[-1] == last
+        np.testing.assert_equal(curve.median, median)
+        assert np.isfinite(np.concatenate([curve.low, curve.high])).all()
     curve = estimate_survival([2, 3, 3, 5], [True, True, False, False])
     assert curve.count_at_risk([0, 1, 2, 2.5, 3, 4, 5, 6]).tolist() == [4, 4, 4, 3, 3, 1, 1, 0]
 
@@ -119,13 +116,10 @@ def test_entities_without_time_or_cluster_are_left_out():
     assert compare_survival(time, EVENT, labels).pvalue == pytest.approx(expected.pvalue)
 
 
-def test_chunks_of_times_give_the_same_sums(tune):
+def test_chunks_of_times_give_the_same_sums_and_nothing_to_compare_no_pvalue(tune):
     expected = compare_survival(TIME, EVENT, LABELS)
     tune("explain.survival", max_cells=7)
     assert compare_survival(TIME, EVENT, LABELS).statistic == pytest.approx(expected.statistic)
-
-
-def test_no_events_and_a_single_cluster_have_no_pvalue():
     assert np.isnan(compare_survival([1, 2], [False, False], [0, 1]).pvalue)
     assert np.isnan(compare_survival([1, 2], [True, True], [0, 0]).pvalue)
 

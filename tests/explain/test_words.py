@@ -22,7 +22,7 @@ def find_literally(texts):
     return [set(filter(is_term, row)) | (row_pairs & frequent) for row, row_pairs in zip(words, pairs, strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["cat", "dog", "the", "a", "sea", "of", "."]), max_size=8), max_size=12))
 def test_words_and_phrases_are_those_of_a_literal_search(tokens):
     texts = [" ".join(row) for row in tokens]

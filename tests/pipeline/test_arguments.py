@@ -13,6 +13,7 @@ rng = np.random.default_rng(0)
 NUMBERS = np.repeat([0.0, 8.0], 10)[:, None] + rng.normal(size=(20, 3))
 TEXTS = ["red apple"] * 10 + ["steel knife"] * 10
 FRAME = pd.DataFrame(NUMBERS, columns=["length", "width", "height"])
+IDS = [f"e{i}" for i in range(20)]
 CLUSTERS = [0] * 10 + [1] * 10
 
 
@@ -23,12 +24,8 @@ def cluster(data, **options):
 @pytest.mark.parametrize(
     ("data", "names"),
     [
-        ([NUMBERS, NUMBERS[:, :2]], ("view0", "view1")),
-        ((NUMBERS, NUMBERS), ("view0", "view1")),
-        ([FRAME, NUMBERS], ("view0", "view1")),
+        ((NUMBERS, NUMBERS[:, :2]), ("view0", "view1")),
         ([sp.csr_array(NUMBERS), FRAME], ("view0", "view1")),
-        ([NUMBERS, TEXTS], ("view0", "view1")),
-        ([NUMBERS, pd.Series(TEXTS)], ("view0", "view1")),
         ([FRAME.iloc[:, 0], FRAME.iloc[:, 1], pd.Series(TEXTS)], ("view0", "view1", "view2")),
         ([("size", NUMBERS), ("words", TEXTS)], ("size", "words")),
         ([NUMBERS], ("view0",)),
@@ -37,7 +34,6 @@ def cluster(data, **options):
         ([tuple(row) for row in NUMBERS.tolist()], ("data",)),
         (NUMBERS[:, 0].tolist(), ("data",)),
         (TEXTS, ("data",)),
-        (pd.Series(TEXTS), ("data",)),
         ({"a": NUMBERS.tolist(), "b": TEXTS}, ("a", "b")),
         (np.array(list(zip(NUMBERS[:, 0], TEXTS, strict=True)), dtype=[("x", float), ("t", "U20")]), ("data",)),
     ],
@@ -64,25 +60,20 @@ def test_array_of_three_dimensions_becomes_views_or_flat_rows(take):
         take(np.stack([NUMBERS, NUMBERS]))
 
 
+FRAMED = (FRAME, r"DataFrame of shape \(20, 3\)")
+MATRIX = (NUMBERS, r"ndarray of shape \(20, 3\)")
+
+
 @pytest.mark.parametrize(
-    "call",
+    ("call", "data", "described"),
     [
-        lambda data: cs.select_n_clusters(data, range(2, 4)),
-        lambda data: cs.assess(data, cs.Consilience(2)),
-        lambda data: cs.Consilience(data).fit(NUMBERS),
-        lambda data: cs.cluster(NUMBERS, data),
-        lambda data: cs.cluster(NUMBERS, 2, outliers=data),
-        lambda data: cs.cluster(NUMBERS, 2, random_state=data),
-        lambda data: cs.cluster(NUMBERS, 2, namer=data),
-    ],
-)
-@pytest.mark.parametrize(
-    ("data", "described"),
-    [
-        (NUMBERS, r"ndarray of shape \(20, 3\)"),
-        (FRAME, r"DataFrame of shape \(20, 3\)"),
-        (cs.Views({"a": NUMBERS, "b": NUMBERS}), r"Views of shape \(20, 6\)"),
-        (TEXTS * 50, r"list of 1,000 items"),
+        (lambda data: cs.select_n_clusters(data, range(2, 4)), *MATRIX),
+        (lambda data: cs.assess(data, cs.Consilience(2)), *FRAMED),
+        (lambda data: cs.Consilience(data).fit(NUMBERS), cs.Views([NUMBERS, NUMBERS]), r"Views of shape \(20, 6\)"),
+        (lambda data: cs.cluster(NUMBERS, data), TEXTS * 50, r"list of 1,000 items"),
+        (lambda data: cs.cluster(NUMBERS, 2, outliers=data), *FRAMED),
+        (lambda data: cs.cluster(NUMBERS, 2, random_state=data), *MATRIX),
+        (lambda data: cs.cluster(NUMBERS, 2, namer=data), *FRAMED),
     ],
 )
 def test_messages_describe_data_by_its_size(call, data, described):
@@ -92,6 +83,7 @@ def test_messages_describe_data_by_its_size(call, data, described):
 
 
 TABLE = FRAME.assign(text=TEXTS)
+NAMED = {"a": pd.Series(TEXTS, index=IDS), "b": FRAME.set_axis(IDS)}
 EMPTY = pd.DataFrame(np.nan, index=range(5), columns=["a", "b"])
 SAME_COLUMNS = pd.DataFrame(NUMBERS, columns=["a", "a", "b"])
 ONE_LINK, FAR_LINK = cs.Constraints([[0, 1]], []), cs.Constraints([[0, 99]], [])
@@ -116,6 +108,7 @@ WRONG_CALLS = [
     ((np.ones((20, 2)), 2), {}, ValueError, "is the same for every entity: leave the view out"),
     ((SAME_COLUMNS, 2), {}, ValueError, "two columns called 'a': rename one"),
     (({"a": NUMBERS, "b": NUMBERS[:5]}, 2), {}, ValueError, r"has 5 rows, view 'a' 20.*id_column="),
+    (([__file__, __file__],), {}, TypeError, "data is a list of files: name each as a view"),
     (("none.csv",), {}, FileNotFoundError, "no file none.csv"),
     ((TABLE, 0), {}, ValueError, "n_clusters must be an integer of 1 or more"),
     ((TABLE, True), {}, ValueError, "n_clusters must be an integer of 1 or more"),
@@ -125,17 +118,21 @@ WRONG_CALLS = [
     ((TABLE, 2), {"kinds": {"tekst": "text"}}, ValueError, "kinds names 'tekst'.*Did you mean 'text'"),
     ((TABLE, 2), {"kinds": "text"}, TypeError, "kinds must be a mapping, such as"),
     ((TABLE, 2), {"encode": {"x": "lsa"}}, ValueError, "encode names the view 'x', but the views are 'data'"),
+    ((TABLE, 2), {"encode": {"dat": "words"}}, ValueError, "encode names the view 'dat'.*Did you mean 'data'"),
+    ((NAMED, 2), {"encode": {"a": "wrds"}, "kinds": {"a": "text"}}, ValueError, "Did you mean 'words'"),
     ((TABLE, 2), {"labels": "clas"}, ValueError, r"no file has a column 'clas' \(labels\)"),
     ((TABLE, 2), {"labels": [1, 2]}, ValueError, "^labels has 2 labels for 20 entities: give one each"),
     ((TABLE, 2), {"labels": NUMBERS}, ValueError, r"labels must be .* one class per row, got shape \(20, 3\)"),
     ((TABLE, 2), {"labels": [None] * 20}, ValueError, "^labels has no label for any of the entities"),
     ((TABLE, 2), {"seeds": list(range(20))}, ValueError, "seeds has 20 classes .* so give n_clusters=20 or more"),
+    ((TABLE, 2), {"seeds": CLUSTERS, "method": "agglomerative"}, ValueError, 'method="agglomerative" takes no seeds'),
     ((TABLE, "small-groups"), {"seeds": CLUSTERS}, ValueError, "takes no seeds: give n_clusters=N"),
     ((TABLE, 2), {"constraints": [(0, 1)]}, TypeError, r"constraints must be Constraints\(must_link="),
     ((TABLE, 2), {"constraints": FAR_LINK}, ValueError, "constraints names the position 99"),
     ((TABLE, 2), {"constraints": ONE_LINK, "method": "k-means"}, ValueError, "takes no constraints: use consilience"),
     ((TABLE, 2), {"describe": ["agee"]}, ValueError, r"no column 'agee' \(describe\)"),
     ((TABLE, 2), {"describe": 3}, TypeError, "describe must be a frame, names of columns"),
+    ((NAMED, 2), {"mapping": "same.csv"}, FileNotFoundError, r"there is no file same\.csv"),
     ((TABLE, 2), {"mapping": 3}, TypeError, "mapping must be the path of a table, or a list of paths, got 3"),
     ((TABLE, 2), {"method": "kmeans"}, ValueError, "no method 'kmeans': did you mean 'k-means'"),
     ((TABLE, 2), {"method": None}, TypeError, "method must be a string, such as 'co-em', got None"),
@@ -143,6 +140,8 @@ WRONG_CALLS = [
     ((TABLE, 2), {"options": {"ninit": 5}, "method": "co-em"}, ValueError, "no option 'ninit': did you mean 'n_init'"),
     ((TABLE, 2), {"options": {"eta": 7}, "method": "co-em"}, ValueError, "eta must be a float in the range"),
     ((TABLE, 2), {"options": ["n_init=3"]}, TypeError, "options must be a mapping, such as"),
+    ((TABLE, 2), {"options": {"eta": 1}}, ValueError, "method=\"consilience\" has no option 'eta'"),
+    ((TABLE, 2), {"outliers": 0.1, "method": "agglomerative"}, ValueError, "takes no outliers"),
     ((TABLE, 2), {"outliers": 2}, ValueError, "outliers must be a number between 0 and 0.5"),
     ((TABLE, 2), {"id_column": "idd"}, ValueError, r"no column 'idd' \(id_column\)"),
     ((TABLE, 2), {"id_column": 3}, TypeError, "id_column must be a string, such as 'sku', got 3"),
@@ -173,11 +172,8 @@ def result():
         (lambda result: result.save(3), TypeError, "folder must be a path, such as 'groups', got 3"),
         (lambda result: result.to_excel(3), TypeError, r"path must be a path, such as 'groups\.xlsx', got 3"),
         (lambda result: result.figure(width="wide"), TypeError, "width must be a number of mm, got 'wide'"),
-        (lambda result: result.figure("maps"), ValueError, "kind='maps': choose from 'all', 'map'"),
-        (lambda result: result.plot("mapp"), ValueError, "kind='mapp': choose from 'map'"),
         (lambda result: result.predict(None), TypeError, "data is None: give a frame"),
         (lambda result: result.predict(TABLE[["length"]]), ValueError, "no column 'width'; it has 'length'"),
-        (lambda result: result.at(9), ValueError, r"n=9 is more than the 2 clusters.*cs\.cluster\(data, n_clusters=9"),
     ],
 )
 def test_wrong_calls_of_a_result_name_the_argument(call, error, message, result):

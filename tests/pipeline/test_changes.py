@@ -73,7 +73,7 @@ def match_literally(before, after):
     return max(sum(index[i, j] for i, j in enumerate(chosen)) for chosen in permutations(columns, len(olds)))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_matching_is_the_best_assignment(seed):
     rng = np.random.default_rng(seed)
     before = rng.integers(-1, 3, size=24)

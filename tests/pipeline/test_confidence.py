@@ -24,7 +24,7 @@ def senses():
     """Included data: senses of nouns for animals, plants and places, with their definitions and spellings."""
     senses = cs.datasets.read_word_senses()
     kinds = np.asarray(senses.kinds)
-    rows = np.flatnonzero(np.isin(kinds, ["noun.animal", "noun.plant", "noun.location"]))[::8]
+    rows = np.flatnonzero(np.isin(kinds, ["noun.animal", "noun.plant", "noun.location"]))[::10]
     glosses, lemmas = (np.asarray(texts, dtype=object)[rows] for texts in (senses.glosses, senses.lemmas))
     return pd.DataFrame({"id": np.asarray(senses.ids)[rows], "gloss": glosses, "lemmas": list(map(str, lemmas))})
 

@@ -51,24 +51,19 @@ def test_wrong_settings_are_refused(content, message, tmp_path):
         read_config(tmp_path / "run.toml")
 
 
-def test_settings_without_files_are_refused(tmp_path):
-    (tmp_path / "run.toml").write_text("k = 3\n")
-    ran = run_command("cluster", "--config", tmp_path / "run.toml", "--out", tmp_path / "out")
+def test_files_of_settings_that_cannot_be_used_are_refused(tmp_path):
+    path = tmp_path / "run.toml"
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*--config"):
+        read_config(path)
+    path.write_text("k = 3\n")
+    ran = run_command("cluster", "--config", path, "--out", tmp_path / "out")
     assert_refused(ran, "run.toml (--config) names no files as view: add them after the command", code=2)
-
-
-def test_endless_and_huge_files_of_settings_are_not_read(tmp_path):
     with pytest.raises(ValueError, match=r"/dev/zero is a device or a socket, which may never end.* \(--config\)"):
         read_config(Path("/dev/zero"))
-    with (tmp_path / "run.toml").open("wb") as file:
+    with path.open("wb") as file:
         file.truncate(2**40)  # takes no place on the disk
     with pytest.raises(ValueError, match=r"\(--config\) cannot be read: it has 1,099,511,627,776 bytes, and at most"):
-        read_config(tmp_path / "run.toml")
-
-
-def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file .*--config"):
-        read_config(tmp_path / "run.toml")
+        read_config(path)
 
 
 def test_run_is_repeated_by_its_settings(tmp_path, monkeypatch):

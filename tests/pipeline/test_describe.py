@@ -109,12 +109,15 @@ def test_original_columns_keep_their_units(clinic):
     np.testing.assert_array_equal(columns["admitted"].values, days)
 
 
-def test_entities_without_data_have_no_cell():
+def test_entities_without_data_have_no_cell_and_numbered_columns_are_left_out():
     data = pd.DataFrame({"x": [1.0, 2.0, np.nan, 9.0, 8.0], "y": [1.0, 2.0, np.nan, 9.0, 7.0]})
     result = cs.cluster(data, 2, method="k-means", assess=False, describe={"z": np.arange(5.0)})
     columns = get_columns(result)
     assert columns["z"].values.tolist() == [0, 1, 3, 4]
     assert columns["x"].values.tolist() == [1, 2, 9, 8]
+    X = np.random.default_rng(0).normal(size=(40, 12)) + np.repeat([0, 5], 20)[:, None]
+    frame = pd.DataFrame(X, columns=[f"pixel_{i}" for i in range(12)]).assign(size=X[:, 0])
+    assert list(get_columns(cs.cluster(frame, 2, method="k-means", assess=False))) == ["size"]
 
 
 def test_the_strongest_columns_of_wide_matrices_are_taken(tune):
@@ -130,12 +133,6 @@ def test_the_strongest_columns_of_wide_matrices_are_taken(tune):
         assert len(columns) <= 4
         assert set(names[:3]) <= set(columns)
         np.testing.assert_array_equal(columns[names[1]].values, X[:, 1])
-
-
-def test_numbered_columns_are_left_out():
-    X = np.random.default_rng(0).normal(size=(40, 12)) + np.repeat([0, 5], 20)[:, None]
-    frame = pd.DataFrame(X, columns=[f"pixel_{i}" for i in range(12)]).assign(size=X[:, 0])
-    assert list(get_columns(cs.cluster(frame, 2, method="k-means", assess=False))) == ["size"]
 
 
 def test_columns_of_single_cells_describe_them():
@@ -190,21 +187,17 @@ def test_times_and_events_are_recognized_by_their_names(time_name, event_name, c
     assert f"is the event, {expected.count('1')} of 4" in note
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
+def test_other_columns_are_not_paired():
+    for first, second in (
         (("age_years", TIMES), ("event", [0, 1, 1, 0])),  # not a follow-up
         (("months", TIMES), ("status", ["a", "b", "b", "a"])),  # which one is the event?
         (("months", TIMES), ("status", [0, 1, 2, 1])),
         (("months", [-1.0, 2.0, 3.0, 4.0]), ("event", [0, 1, 1, 0])),
         (("months", TIMES), ("sex", ["m", "f", "m", "f"])),
-    ],
-)
-def test_other_columns_are_not_paired(first, second):
-    columns = [build(*first), build(*second)]
-    paired, notes = pair_follow_up(columns, {})
-    assert [column.name for column in paired] == [first[0], second[0]]
-    assert notes == []
+    ):
+        paired, notes = pair_follow_up([build(*first), build(*second)], {})
+        assert [column.name for column in paired] == [first[0], second[0]]
+        assert notes == []
 
 
 def test_several_pairs_are_recognized_by_what_their_names_share():

@@ -108,9 +108,8 @@ def test_too_few_entities_keep_the_default_with_a_note(short_texts):
     contents, _ = build_contents(n=30)
     choices = select_encodings(contents, join_contents(contents), rare=True)
     assert choices.encode == {}
-    assert choices.notes[0].startswith(
-        "View 'text' is used by its words: encodings could not be compared (30 different entities are too few"
-    )
+    words = "View 'text' is used by its words: encodings could not be compared (30 different entities are too few"
+    assert choices.notes[0].startswith(words)
 
 
 def test_sample_is_encoded_as_its_entities_alone():

@@ -17,25 +17,12 @@ from waiting import wait_until
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.04, "0.0 s"),
-        (9.94, "9.9 s"),
-        (9.96, "10 s"),
-        (99.4, "99 s"),
-        (100, "2 min"),
-        (3570, "1 h 0 min"),
-        (7500, "2 h 5 min"),
-    ],
-)
-def test_seconds(seconds, text):
-    assert format_seconds(seconds) == text
-
-
-@pytest.mark.parametrize(("share", "text"), [(0.0, "0%"), (0.437, "44%"), (0.999, "99%"), (1.0, "99%")])
-def test_unfinished_work_is_never_shown_as_complete(share, text):
-    assert format_progress(share) == text
+def test_seconds_and_shares_are_rounded():
+    times = {0.04: "0.0 s", 9.94: "9.9 s", 9.96: "10 s", 99.4: "99 s", 100: "2 min", 3570: "1 h 0 min"}
+    assert [format_seconds(seconds) for seconds in times] == list(times.values())
+    assert format_seconds(7500) == "2 h 5 min"
+    shares = {0.0: "0%", 0.437: "44%", 0.999: "99%", 1.0: "99%"}  # unfinished work is never shown as complete
+    assert [format_progress(share) for share in shares] == list(shares.values())
 
 
 def test_steps_and_notes_are_recorded_and_logged(caplog):

@@ -76,17 +76,13 @@ def test_namer_gets_descriptions_and_names_files_count_more(cluster, tmp_path):
     assert result.summary["inputs"]["names"] == str(path)
 
 
-def test_names_of_clusters_that_do_not_exist_are_noted(cluster):
-    result = cluster(names={7: "knives", "nothing": "more"})
+def test_names_of_no_cluster_are_noted_and_those_of_another_told_apart(cluster):
+    _, second, third = cluster().names
+    result = cluster(names={7: "knives", "nothing": "more", 0: second.upper()})
     (note,) = [note for note in result.notes if "no cluster" in note]
     assert note.startswith("names: there is no cluster '7'; clusters are 0 to 2, the first is '")
     assert note.endswith("It is ignored.")
-    assert result.names == cluster().names
-
-
-def test_given_name_that_another_cluster_has_is_told_apart(cluster):
-    _, second, third = cluster().names
-    assert cluster(names={0: second.upper()}).names == [second.upper(), f"{second} (1)", third]
+    assert result.names == [second.upper(), f"{second} (1)", third]
 
 
 def test_results_are_renamed_without_fitting(cluster, products, tmp_path):
@@ -147,27 +143,18 @@ def test_files_of_names_are_read(tmp_path):
     assert match_names({"0": "knife"}, ["knife"]) == ({}, [])
 
 
-def test_formulas_in_names_are_quoted_in_labels(cluster, tmp_path):
-    folder = cluster(names={0: "=HYPERLINK(1)"}).save(tmp_path / "run")
-    assert "'=HYPERLINK(1)" in (folder / "labels.csv").read_text()
-    assert ",=HYPERLINK" not in (folder / "labels.csv").read_text()
-
-
-def test_file_of_names_is_in_the_settings(cluster, tmp_path):
+def test_file_of_names_is_in_the_settings_and_formulas_are_quoted(cluster, tmp_path):
     path = tmp_path / "names.csv"
-    path.write_text("cluster,name\n0,knives\n")
-    folder = cluster(names=path).save(tmp_path / "run")
+    path.write_text("cluster,name\n0,=HYPERLINK(1)\n")
+    result = cluster(names=path)
+    folder = result.save(tmp_path / "run")
     assert f"--names={path}" in read_config(folder / "run.toml")
-
-
-def test_levels_have_the_names_of_clusters(cluster):
-    run = cluster(names={0: "knives"})._run
+    assert ",'=HYPERLINK(1)" in (folder / "labels.csv").read_text()
+    assert ",=HYPERLINK" not in (folder / "labels.csv").read_text()
+    run = result._run  # levels have the names of clusters
     assert run.level_names[3] == run.cluster_names
     assert run.level_names[1] == ["all"]
     assert len(set(run.level_names[2])) == 2
-    group = run.hierarchy.cut(2)[0]
-    if sum(run.hierarchy.cut(2) == group) == 1:
-        assert run.level_names[2][group] == "knives"
 
 
 # --- nouns ------------------------------------------------------------------------------------------------------------
@@ -183,40 +170,34 @@ def make_contents(*origins, kinds=None):
     ]
 
 
-@pytest.mark.parametrize(
-    ("origins", "id_column", "noun"),
-    [
-        (["products.csv"], None, "products"),
-        (["products.csv:title", "products.csv:price,size"], None, "products"),
-        (["data/My Products 2024.v2.xlsx#Sheet1"], None, "products"),
-        (["amazon_reviews-2023.parquet"], None, "reviews"),
-        (["People.csv"], None, "people"),
-        (["data['papers']"], None, "papers"),
-        (["news.csv"], None, "items"),
-        (["analysis.csv"], None, "items"),
-        (["results.csv"], None, "items"),
-        (["customers and orders.csv"], None, "items"),
-        (["data"], None, "items"),
-        (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
-        (["clinic.csv", "genes.parquet"], "patient", "patients"),
-        (["clinic.csv", "genes.parquet"], "cityId", "cities"),
-        (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
-        (["a.csv", "b.csv"], "android", "items"),
-        (["recs.csv"], None, "items"),
-        (["movie_recs_2024.csv"], None, "items"),
-        (["imgs.csv"], None, "items"),
-        (["prods.csv"], None, "items"),
-        (["cats.csv"], None, "cats"),
-        (["films.csv"], None, "films"),
-        (["words.csv"], None, "words"),
-        (["a.csv", "b.csv"], "rec_id", "items"),
-        (["a.csv", "b.csv"], "cust_id", "items"),
-        (["a.csv", "b.csv"], "txn_id", "items"),
-        (["a.csv", "b.csv"], "unique_id", "items"),
-    ],
-)
-def test_nouns_come_from_the_only_file_or_the_id_column(origins, id_column, noun):
-    assert choose_noun(make_contents(*origins), id_column) == noun
+NOUNS = [
+    (["products.csv:title", "products.csv:price,size"], None, "products"),
+    (["data/My Products 2024.v2.xlsx#Sheet1"], None, "products"),
+    (["amazon_reviews-2023.parquet"], None, "reviews"),
+    (["People.csv"], None, "people"),
+    (["data['papers']"], None, "papers"),
+    (["news.csv"], None, "items"),
+    (["customers and orders.csv"], None, "items"),
+    (["data"], None, "items"),
+    (["clinic.csv", "genes.parquet"], "patient_id", "patients"),
+    (["clinic.csv", "genes.parquet"], "patient", "patients"),
+    (["clinic.csv", "genes.parquet"], "cityId", "cities"),
+    (["clinic.csv", "genes.parquet"], "BOX ID", "boxes"),
+    (["a.csv", "b.csv"], "android", "items"),
+    (["recs.csv"], None, "items"),
+    (["movie_recs_2024.csv"], None, "items"),
+    (["cats.csv"], None, "cats"),
+    (["words.csv"], None, "words"),
+    (["a.csv", "b.csv"], "rec_id", "items"),
+    (["a.csv", "b.csv"], "unique_id", "items"),
+]
+
+
+def test_nouns_come_from_the_only_file_or_the_id_column():
+    for origins, id_column, noun in NOUNS:
+        assert choose_noun(make_contents(*origins), id_column) == noun
+        links = make_contents(*origins, "citations.csv", kinds=["text"] * len(origins) + ["links"])
+        assert choose_noun(links, id_column) == noun, "files of links do not count"
 
 
 def test_dates_and_times_are_early_and_late_in_names():
@@ -229,19 +210,21 @@ def test_dates_and_times_are_early_and_late_in_names():
     assert "early listed" in result.report.to_html()
 
 
-def test_files_of_links_do_not_count():
-    assert choose_noun(make_contents("papers.csv:abstract", "citations.csv", kinds=["text", "links"]), None) == "papers"
-
-
 def test_title_says_how_many_products_and_groups(products, tmp_path):
     products.to_csv(tmp_path / "products.csv", index=False)
     result = cs.cluster(tmp_path / "products.csv", 3, assess=False, method="k-means")
     assert "<title>60 products in 3 groups</title>" in result.report.to_html()
 
 
-@pytest.mark.parametrize(("path", "problem"), [("/dev/zero", "is a device"), ("no-such-file.csv", "there is no file")])
-@pytest.mark.parametrize("option", ["--names", "--constraints", "--mapping"])
-def test_files_that_cannot_be_read_are_named_with_their_option(path, problem, option, tmp_path):
+@pytest.mark.parametrize(
+    ("option", "path", "problem"),
+    [
+        ("--names", "/dev/zero", "is a device"),
+        ("--constraints", "no-such-file.csv", "there is no file"),
+        ("--mapping", "/dev/zero", "is a device"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named_with_their_option(option, path, problem, tmp_path):
     views = [write_csv(tmp_path / f"{name}.csv", ["id", name], [(f"P{i}", i) for i in range(9)]) for name in "ab"]
     ran = run_command("cluster", *views, option, path, "--out", tmp_path / "out")
     assert_refused(ran, problem, f"({option})")

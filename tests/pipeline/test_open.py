@@ -15,10 +15,12 @@ from consilience.workbench.serve import RunningWorkbench
 from small_runs import CENTERS, CLASSES, IDS, N_ITEMS, cluster_items, decide, make_items, settle
 from waiting import HANG_LIMIT
 
+QUICK = {"encode": {"text": "words"}}  # nothing to choose, which saves time
+
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
-    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv", **QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +70,7 @@ def test_result_in_memory_is_saved_and_opened_again_with_its_decisions(result, t
 
 
 def test_folder_of_another_run_is_refused(result, tmp_path):
-    other = cluster_items(tmp_path / "items.csv", 4)
+    other = cluster_items(tmp_path / "items.csv", 4, method="k-means", **QUICK)
     other.save(tmp_path / "run")
     with pytest.raises(FileExistsError, match="run contains another run: choose another folder"):
         result.open(tmp_path / "run", wait=False)
@@ -85,24 +87,18 @@ def test_loaded_result_is_copied_to_another_folder(result, tmp_path):
     assert (tmp_path / "second" / "decisions.jsonl").exists()
 
 
-def test_waiting_ends_when_the_workbench_is_stopped(result, tmp_path, monkeypatch, capsys):
+def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, tmp_path, monkeypatch, capsys):
     """The address is printed, because a machine may have no browser."""
     seen = []
 
-    def stop(running):
-        seen.append(fetch(running.url))
+    def fail(running):
+        raise RuntimeError("the notebook has ended")
 
-    monkeypatch.setattr(RunningWorkbench, "wait", stop)
+    monkeypatch.setattr(RunningWorkbench, "wait", lambda running: seen.append(fetch(running.url)))
     running = result.open(tmp_path / "run")
     assert capsys.readouterr().out == f"The workbench is at {running.url}\nPress Ctrl-C to stop it.\n"
     assert len(seen) == 1
     assert running.workbench.log.read_only.endswith("open the run again to make changes")
-
-
-def test_error_while_waiting_closes_the_workbench(result, tmp_path, monkeypatch):
-    def fail(running):
-        raise RuntimeError("the notebook has ended")
-
     monkeypatch.setattr(RunningWorkbench, "wait", fail)
     with pytest.raises(RuntimeError, match="the notebook has ended"):
         result.open(tmp_path / "run")
@@ -123,7 +119,7 @@ def test_used_port_releases_the_folder(result, tmp_path):
 
 
 def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):
-    folder = cs.cluster(frames, 3, assess=False).save(tmp_path / "run", include_data=False)
+    folder = cs.cluster(frames, 3, method="k-means", assess=False).save(tmp_path / "run", include_data=False)
     with pytest.raises(ValueError, match=r"give the data again, cs\.load_run\(folder, data\)"):
         cs.load_run(folder).open(wait=False)
     with cs.load_run(folder, frames).open(wait=False) as running:
@@ -133,7 +129,7 @@ def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):
 
 def test_changed_or_missing_data_is_refused(tmp_path):
     path = tmp_path / "items.csv"
-    folder = cluster_items(path).save(tmp_path / "run")
+    folder = cluster_items(path, method="k-means", **QUICK).save(tmp_path / "run")
     items = make_items()
     items.loc[0, "length"] = 99.0
     items.to_csv(path, index=False)
@@ -148,8 +144,7 @@ def test_changed_or_missing_data_is_refused(tmp_path):
 METHODS = {
     "k-means": {"method": "k-means"},
     "co-em": {"method": "co-em"},
-    "auto k": {"n_clusters": "auto"},
-    "outliers": {"outliers": 0.05},
+    "auto k and outliers": {"n_clusters": "auto", "outliers": 0.05},
     "constraints": {"constraints": cs.Constraints([(0, 40), (1, 2)], [(5, 60)])},
     "seeds": {"seeds": [("a", "b", "c")[k] if row % 10 == 0 else None for row, k in enumerate(CLASSES)]},
 }
@@ -157,14 +152,12 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_run_of_any_method_is_opened_corrected_and_saved(name, tmp_path):
-    options = METHODS[name]
+    options = {"n_clusters": 3, "assess": False, **METHODS[name]}
     items = make_items(None, n_missing=0 if name == "co-em" else 6)
     data = {"size": items[["length", "width", "height"]], "color": items[["red", "green", "blue"]]}
-    if "seeds" in options or "constraints" in options:
+    if name in ("seeds", "constraints"):
         data = {view: frame.set_axis(IDS) for view, frame in data.items()}
-    result = cs.cluster(data, options.get("n_clusters", 3), assess=False, **{
-        key: value for key, value in options.items() if key != "n_clusters"
-    })  # fmt: skip
+    result = cs.cluster(data, **options)
     with result.open(tmp_path / "run", wait=False) as running:
         workbench = running.workbench
         before = settle(workbench)
@@ -181,26 +174,25 @@ def test_run_of_any_method_is_opened_corrected_and_saved(name, tmp_path):
         assert after[10] == after[70] >= 0
         assert workbench.describe_state()["error"] is None
         outliers = np.flatnonzero(before < 0)
-        assert (name == "outliers") == bool(len(outliers))
+        assert ("outliers" in name) == bool(len(outliers))
         assert np.array_equal(np.flatnonzero(after < 0), np.setdiff1d(outliers, [10, 70]))
-        if name == "constraints":
-            links = workbench.snapshot.decisions.constraints
-            assert links.must_link.tolist() == [[0, 40], [1, 2], [10, 70]]
-        if name == "seeds":
-            assert workbench.snapshot.decisions.constraints.size > 1
+        links = workbench.snapshot.decisions.constraints
+        assert name != "constraints" or links.must_link.tolist() == [[0, 40], [1, 2], [10, 70]]
+        assert name != "seeds" or links.size > 1
         workbench.save_as("copy")
         settle(workbench)
         assert workbench.describe_state()["error"] is None
         compact = workbench.snapshot.clustering.compact
     assert np.array_equal(cs.load_run(tmp_path / "copy").labels, compact)
-    with cs.load_run(tmp_path / "copy", data).open(wait=False) as running:
-        assert np.array_equal(settle(running.workbench), compact)
+    if name == "seeds":
+        with cs.load_run(tmp_path / "copy", data).open(wait=False) as running:
+            assert np.array_equal(settle(running.workbench), compact)
 
 
 def test_updated_run_is_opened_and_saved(tmp_path):
     """The views of an update are read as those of the first run, also after the groups were saved."""
     items = make_items()
-    first = cluster_items(tmp_path / "items.csv", items=items.iloc[:80])
+    first = cluster_items(tmp_path / "items.csv", items=items.iloc[:80], **QUICK)
     assert first.labels.shape == (80,)
     (tmp_path / "items.csv").rename(tmp_path / "first.csv")
     items.iloc[5:].to_csv(tmp_path / "items.csv", index=False)

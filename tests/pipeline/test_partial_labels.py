@@ -34,7 +34,7 @@ UNKNOWN = "2 ids are those of no entity, such as 'Z1': left out."
 
 def test_command_says_how_many_entities_are_scored_and_described(files, tmp_path, monkeypatch):
     monkeypatch.chdir(files)
-    options = "-k", 3, "--labels", "some.csv:cls", "--describe", "some.csv:age", "--no-assess"
+    options = "-k", 3, "--labels", "some.csv:cls", "--describe", "some.csv:age", "--method", "k-means", "--no-assess"
     ran = run_successfully("cluster", "data.csv", *options, "--out", tmp_path / "run")
     assert f"Against the known labels (scored on {N_LABELED} of {N} entities): nmi 1.000" in ran.out
     facts = read_summary(tmp_path / "run")
@@ -49,63 +49,45 @@ def test_command_says_how_many_entities_are_scored_and_described(files, tmp_path
 
 
 def test_call_says_how_many_entities_are_scored_and_described(files, table):
-    data = table.drop(columns="cls").set_index("id")
-    result = cs.cluster(files / "data.csv", 3, labels=str(files / "some.csv:cls"), assess=False)
+    path, options = str(files / "some.csv:cls"), {"method": "k-means", "assess": False}
+    result = cs.cluster(files / "data.csv", 3, labels=path, **options)
     assert result.summary["scored"] == N_LABELED
     assert any(f"{SCORED} labels" in note for note in result.notes)
     assert any(UNKNOWN in note for note in result.notes)
+    result = cs.cluster(files / "data.csv", 3, seeds=path, **options)
+    assert any(UNKNOWN in note for note in result.notes)
+    data = table.drop(columns="cls").set_index("id")
     described = pd.DataFrame({"age": np.arange(N_LABELED), "sex": list("fm") * 10}, index=data.index[::3])
-    result = cs.cluster({"a": data[["a"]], "b": data[["b"]][1:]}, 3, describe=described, assess=False)
+    views = {"a": data[["a"]], "b": data[["b"]][1:]}
+    result = cs.cluster(views, 3, describe=described, **options)
     assert [note for note in result.notes if "describes" in note] == [f"describe {DESCRIBED}"]
 
 
-def test_seeds_with_ids_of_no_entity_are_noted(files):
-    result = cs.cluster(files / "data.csv", 3, seeds=str(files / "some.csv:cls"), assess=False)
-    assert any(UNKNOWN in note for note in result.notes)
-
-
 def test_nothing_is_noted_if_all_entities_match(table):
-    result = cs.cluster(table, 3, labels="cls", assess=False)
+    result = cs.cluster(table, 3, labels="cls", method="k-means", assess=False)
     assert result.summary["scored"] == N
     assert not any("Only" in note or "of no entity" in note for note in result.notes)
 
 
-@pytest.fixture
-def labeled(table):
-    """Classes of a third of the entities by id, and of two ids that no entity has."""
+@pytest.mark.parametrize("by_index", [True, False])
+def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
+    data = table.drop(columns="cls").set_index("id") if by_index else table.drop(columns="cls")
     classes = table.set_index("id")["cls"][::3].astype(str)
-    return pd.concat([classes, pd.Series({"Z1": "0", "Z2": "1"})])
-
-
-DATA = {
-    "by index": lambda table: table.drop(columns="cls").set_index("id"),
-    "by column": lambda table: table.drop(columns="cls"),
-}
-each_data = pytest.mark.parametrize("prepare", DATA.values(), ids=DATA)
-
-
-@each_data
-def test_labels_in_memory_are_joined_by_id(table, labeled, prepare):
-    result = cs.cluster(prepare(table), 3, labels=labeled, assess=False, id_column="id")
+    classes = pd.concat([classes, pd.Series({"Z1": "0", "Z2": "1"})])  # two ids that no entity has
+    described = pd.DataFrame({"age": classes.astype(int) * 10, "sex": list("fm") * 11})
+    options = {"method": "k-means", "assess": False, "id_column": "id"}
+    result = cs.cluster(data, 3, seeds=classes, **options)
+    notes = {f"seeds: {UNKNOWN}", f"seeds: the fit uses the classes of {N_LABELED} entities of {N}: 0, 1, 2."}
+    assert notes <= set(result.notes)
+    result = cs.cluster(data, 3, labels=classes, describe=described, **options)
     assert result.summary["scored"] == N_LABELED
     assert result.summary["scores"]["nmi"] == 1
-    assert f"{SCORED} labels: the others are not scored." in result.notes
-    assert f"labels: {UNKNOWN}" in result.notes
-
-
-@each_data
-def test_seeds_in_memory_are_joined_by_id(table, labeled, prepare):
-    result = cs.cluster(prepare(table), 3, seeds=labeled, assess=False, id_column="id")
-    assert f"seeds: {UNKNOWN}" in result.notes
-    assert f"seeds: the fit uses the classes of {N_LABELED} entities of {N}: 0, 1, 2." in result.notes
-
-
-@each_data
-def test_descriptions_in_memory_are_joined_by_id(table, labeled, prepare):
-    described = pd.DataFrame({"age": labeled.astype(int) * 10, "sex": list("fm") * 11})
-    result = cs.cluster(prepare(table), 3, describe=described, assess=False, id_column="id")
-    assert f"describe {DESCRIBED}" in result.notes
-    assert f"describe: {UNKNOWN}" in result.notes
+    assert {
+        f"{SCORED} labels: the others are not scored.",
+        f"labels: {UNKNOWN}",
+        f"describe {DESCRIBED}",
+        f"describe: {UNKNOWN}",
+    } <= set(result.notes)
     age = next(column for column in result.columns if column.name == "age")
     assert [value for value in age.values if value == value] == [10 * row for row in table["cls"][::3]]
 
@@ -113,12 +95,12 @@ def test_descriptions_in_memory_are_joined_by_id(table, labeled, prepare):
 def test_index_named_like_the_id_column_has_ids_also_if_it_numbers_rows(table):
     data = table.assign(id=np.arange(N)[::-1])
     labels = pd.Series(table["cls"].to_numpy()[::-1], index=pd.Index(np.arange(N), name="id"))
-    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", assess=False)
+    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", method="k-means", assess=False)
     assert result.summary["scores"]["nmi"] == 1
 
 
 def test_one_entity_has_a_class(table):
-    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), assess=False)
+    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), method="k-means", assess=False)
     assert f"Only 1 of {N} entities has a class in labels: the others are not scored." in result.notes
 
 

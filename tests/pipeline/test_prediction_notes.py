@@ -24,14 +24,11 @@ def result(table):
     return cs.cluster(table, 2, assess=False)
 
 
-def test_usual_rows_give_no_warning(result, table):
+def test_rows_of_another_kind_are_a_warning_and_usual_ones_none(result, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result.predict(table)
     assert result.prediction_notes == []
-
-
-def test_rows_of_another_kind_are_a_warning(result, table):
     with pytest.warns(UserWarning, match=r"100 of 100 new rows fit no cluster.*other units") as caught:
         result.predict(table * 100 + 5000)
     assert result.prediction_notes == [str(warning.message) for warning in caught]
@@ -69,10 +66,13 @@ def test_cells_that_cannot_be_read_and_empty_rows_are_warnings(table, tmp_path):
     assert read_command_notes(result, new, tmp_path) == expected
 
 
-@pytest.mark.parametrize("columns", [["length", "width"], ["length", "width", "color"]], ids=["numbers", "mixed"])
 @pytest.mark.parametrize(
-    ("n_wrong", "unread"),
-    [(1, "row 1 cannot be read, and counts as"), (100, "row 1 and 99 more cells cannot be read, and count as")],
+    ("columns", "n_wrong", "unread"),
+    [
+        (["length", "width"], 1, "row 1 cannot be read, and counts as"),
+        (["length", "width", "color"], 100, "row 1 and 99 more cells cannot be read, and count as"),
+    ],
+    ids=["numbers", "mixed"],
 )
 def test_texts_in_place_of_numbers_are_noted_in_views_of_all_kinds(table, columns, n_wrong, unread, tmp_path):
     data = table.assign(color=["red", "blue"] * 50)[columns]

@@ -22,12 +22,16 @@ def run(tmp_path_factory):
     return result.update(data).save(tmp_path_factory.mktemp("runs") / "run")
 
 
+@pytest.fixture(scope="module")
+def saved(run):
+    return load(run / "model.zip")
+
+
 def merge(*pairs, clusters=range(4)):
     return Hierarchy(np.array(clusters), np.array(pairs), np.zeros(len(pairs)))
 
 
-def test_model_that_was_written_is_accepted(run):
-    saved = load(run / "model.zip")
+def test_model_that_was_written_is_accepted(run, saved):
     assert {"names", "hierarchy", "level_names", "update", "kept"} <= saved.keys()
     check_saved(saved, "model.zip")
     check_saved({"estimator": saved["estimator"]}, "model.zip")  # of an early version
@@ -65,20 +69,18 @@ UPDATE_DAMAGES = {
 
 
 @pytest.mark.parametrize(("change", "message"), DAMAGES.values(), ids=DAMAGES)
-def test_facts_that_do_not_fit_are_refused(run, change, message):
+def test_facts_that_do_not_fit_are_refused(saved, change, message):
     with pytest.raises(ValueError, match=f"^model.zip is damaged: .*{message}"):
-        check_saved({**load(run / "model.zip"), **change}, "model.zip")
+        check_saved({**saved, **change}, "model.zip")
 
 
 @pytest.mark.parametrize(("change", "message"), UPDATE_DAMAGES.values(), ids=UPDATE_DAMAGES)
-def test_facts_about_an_earlier_run_that_do_not_fit_are_refused(run, change, message):
-    saved = load(run / "model.zip")
+def test_facts_about_an_earlier_run_that_do_not_fit_are_refused(saved, change, message):
     with pytest.raises(ValueError, match=f"^model.zip is damaged: .*{message}"):
         check_saved({**saved, "update": {**saved["update"], **change}}, "model.zip")
 
 
-def test_commands_and_load_run_refuse_them(run, tmp_path):
-    saved = load(run / "model.zip")
+def test_commands_and_load_run_refuse_them(saved, tmp_path):
     save({**saved, "names": [1, 2, 3, 4]}, tmp_path / "model.zip")
     (tmp_path / "labels.csv").write_text("id,cluster\n")
     with pytest.raises(ValueError, match="names of clusters must be a list of texts"):

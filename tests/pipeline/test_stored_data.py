@@ -1,6 +1,5 @@
 """The folder of a result from memory is complete: it is shown, saved and predicted with wherever it is moved."""
 
-import re
 import shutil
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 import consilience as cs
 from consilience.files import KnownClasses
 from consilience.persist import load, save
-from stage import assert_refused, run_command, run_successfully
+from stage import assert_refused, run_command, run_successfully, write_undated
 from waiting import HANG_LIMIT
 
 KINDS = np.repeat(["fruit", "knife", "shirt"], 15)
@@ -44,10 +43,6 @@ def result(products):
 def folder(result, tmp_path_factory):
     first = result.save(tmp_path_factory.mktemp("runs") / "first")
     return first.rename(first.with_name("moved"))
-
-
-def write_undated(report):
-    return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "DATE", report.to_html())
 
 
 def check_complete(folder, result):
@@ -82,17 +77,17 @@ def build_inputs(name):
     links = pd.DataFrame({"source": ids, "target": [ids[i // 15 * 15 + i * 7 % 15] for i in range(45)]})
     named = pd.DataFrame({"id": ids, "text": texts})
     return {
-        "matrices": ({"a": numbers, "b": numbers[:, :2]}, {}),
-        "list": (texts, {}),
-        "links": ({"text": named, "links": links}, {}),
-        "seeds": ({"a": numbers, "text": texts}, {"seeds": seeds}),
-        "constraints": ({"a": numbers, "text": texts}, {"constraints": cs.Constraints([[0, 1]], [[0, 30]])}),
-        "descriptions": ({"a": numbers, "text": texts}, {"describe": {"age": numbers[:, 0], "kind": KINDS}}),
-        "views": (cs.Views({"a": numbers, "b": numbers[:, :2]}), {}),
+        "matrices and constraints": ([numbers, numbers[:, :2]], {"constraints": cs.Constraints([[0, 1]], [[0, 30]])}),
+        "a list and seeds": (texts, {"seeds": seeds}),
+        "links and descriptions": (
+            {"text": named, "links": links},
+            {"describe": {"age": numbers[:, 0], "kind": KINDS}},
+        ),
+        "views": (cs.Views({"a": numbers, "b": numbers[:, :2]}), {"method": "k-means"}),
     }[name]
 
 
-@pytest.mark.parametrize("name", ["matrices", "list", "links", "seeds", "constraints", "descriptions", "views"])
+@pytest.mark.parametrize("name", ["matrices and constraints", "a list and seeds", "links and descriptions", "views"])
 def test_folder_has_all_that_was_in_memory(name, tmp_path):
     data, options = build_inputs(name)
     result = cs.cluster(data, 3, assess=False, **options)
@@ -103,11 +98,19 @@ def test_function_is_needed_for_new_texts_only(products, tmp_path):
     def count_letters(texts):
         return np.array([[text.count(letter) for letter in "aeioustr"] for text in texts], dtype=float)
 
+    encode = {"text": count_letters}
     data = {"text": products["text"], "price": products[["price"]]}
-    result = cs.cluster(data, 3, encode={"text": count_letters}, assess=False)
+    result = cs.cluster(data, 3, encode=encode, method="k-means", assess=False)
     folder = result.save(tmp_path / "run")
+    assert "count_letters" not in (folder / "run.toml").read_text(encoding="utf-8")
     check_complete(folder, result)
-    assert cs.load_run(folder, encode={"text": count_letters}).predict(data).tolist() == result.labels.tolist()
+    with pytest.raises(ValueError, match="the texts were encoded by the Python function"):
+        cs.load_run(folder).predict(data)
+    with pytest.raises(ValueError, match=r"a Python function has encoded 'text', which .* does not contain"):
+        _ = cs.load_run(folder, data).views
+    loaded = cs.load_run(folder, data, encode=encode)
+    assert loaded.predict(data).tolist() == result.labels.tolist()
+    pd.testing.assert_frame_equal(loaded.frame, result.frame)
 
 
 def test_commands_take_the_folder(folder, tmp_path):
@@ -127,17 +130,15 @@ def test_workbench_opens_the_folder(products, tmp_path):
         assert running.workbench.snapshot.clustering.labels.tolist() == result.labels.tolist()
 
 
-def test_folder_may_leave_the_data_out(result, products, tmp_path):
-    folder = result.save(tmp_path / "run", include_data=False)
-    assert not (folder / "data.zip").exists()
-    loaded = cs.load_run(folder)
+def test_folder_may_leave_the_data_out(result, folder, products, tmp_path):
+    without = result.save(tmp_path / "run", include_data=False)
+    assert not (without / "data.zip").exists()
+    loaded = cs.load_run(without)
     assert loaded.labels.tolist() == result.labels.tolist()
     with pytest.raises(ValueError, match=r"made from data in memory, which it does not contain: give the data again"):
         _ = loaded.views
-    assert cs.load_run(folder, products).views.names == result.views.names
-
-
-def test_further_classes_need_the_data(folder, products):
+    assert cs.load_run(without, products).views.names == result.views.names
+    # further classes need the data
     with pytest.raises(ValueError, match=r"have to be joined: give the data, too, cs\.load_run\(folder, data"):
         _ = cs.load_run(folder, labels=KINDS).report
     assert "<html" in cs.load_run(folder, products, labels="kind", describe=["age"]).report.to_html()
@@ -161,35 +162,6 @@ def copy_run(folder, stored, copy):
     return copy
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda _: {"what": "consilience model"}, "does not have the data of a run"),
-        (lambda _: {"data": "another"}, "are of different runs"),
-        (lambda _: {"views": 3}, "is damaged: it has no Views"),
-        (lambda stored: {"views": stored["views"][:9]}, "is damaged: it is not of the 45 entities"),
-        (lambda stored: {"layout": stored["layout"][:9]}, "is damaged: it has no position on the map"),
-        (lambda stored: {"classes": stored["classes"][:9]}, "is damaged: it does not have a class"),
-        (lambda stored: {"entities": stored["reading"]}, "is damaged: it has no Entities"),
-        (lambda _: {"classes": 3}, "is damaged"),
-    ],
-)
-def test_data_that_does_not_fit_is_refused(change, message, folder, tmp_path):
-    stored = load(folder / "data.zip")
-    copy = copy_run(folder, {**stored, **change(stored)}, tmp_path / "copy")
-    with pytest.raises(ValueError, match=message):
-        _ = cs.load_run(copy).report
-
-
-def test_rows_that_do_not_exist_are_refused(folder, tmp_path):
-    stored = load(folder / "data.zip")
-    for rows in stored["entities"].rows.values():
-        rows[0] = 45
-    copy = copy_run(folder, stored, tmp_path / "copy")
-    with pytest.raises(ValueError, match=r"is damaged: it has no row of '.*' for each entity"):
-        _ = cs.load_run(copy).report
-
-
 def change_content(stored, name, **changes):
     """Return the content of data.zip with other attributes of a view, which is named or has a column of this name."""
     contents = [
@@ -197,6 +169,26 @@ def change_content(stored, name, **changes):
         for content in stored["reading"].contents
     ]
     return {"reading": replace(stored["reading"], contents=contents)}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"what": "consilience model"}, "does not have the data of a run"),
+        ({"data": "another"}, "are of different runs"),
+    ],
+)
+def test_other_files_are_refused(change, message, folder, tmp_path):
+    copy = copy_run(folder, {**load(folder / "data.zip"), **change}, tmp_path / "copy")
+    with pytest.raises(ValueError, match=message):
+        _ = cs.load_run(copy).report
+
+
+def misplace(stored):
+    """Return entities in rows that do not exist."""
+    for rows in stored["entities"].rows.values():
+        rows[0] = 45
+    return {}
 
 
 def widen(stored):
@@ -209,6 +201,13 @@ def widen(stored):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda _: {"views": 3}, "it has no Views"),
+        (lambda stored: {"views": stored["views"][:9]}, "it is not of the 45 entities"),
+        (lambda stored: {"layout": stored["layout"][:9]}, "it has no position on the map"),
+        (lambda stored: {"classes": stored["classes"][:9]}, "it does not have a class"),
+        (lambda stored: {"entities": stored["reading"]}, "it has no Entities"),
+        (lambda _: {"classes": 3}, ""),
+        (misplace, "it has no row of '.*' for each entity"),
         (widen, "has 10,000,000,000 columns, which are not those of the model"),
         (lambda stored: change_content(stored, "price", readings={"price": 5}), "the readings of .* are none"),
         (lambda stored: change_content(stored, "text", data=["a"] * 45), "the data of 'text' is not 45 rows of text"),
@@ -228,17 +227,18 @@ def widen(stored):
         (lambda _: {"thumbnails": ["/home/user/secret.jpg"]}, "it does not have a small picture for each entity"),
     ],
 )
-def test_data_of_wrong_types_and_sizes_is_refused(change, message, folder, tmp_path):
+def test_data_that_does_not_fit_is_refused(change, message, folder, tmp_path):
     stored = load(folder / "data.zip")
     copy = copy_run(folder, {**stored, **change(stored)}, tmp_path / "copy")
     with pytest.raises(ValueError, match=f"data.zip is damaged: .*{message}"):
         _ = cs.load_run(copy).views
 
 
-@pytest.fixture
-def photo_run(tmp_path):
+@pytest.fixture(scope="module")
+def photo_run(tmp_path_factory):
     """The folder of a run of pictures that are gone, and the report that it had; the workbench encodes them again."""
     image = pytest.importorskip("PIL.Image")
+    tmp_path = tmp_path_factory.mktemp("photos")
     photos, rng = tmp_path / "photos", np.random.default_rng(0)
     photos.mkdir()
     for i in range(24):

@@ -17,6 +17,9 @@ WORDS = {
 }
 
 
+QUICK = {"encode": {"title": "words"}, "assess": False}  # nothing to choose, which saves time
+
+
 def make_products(kinds, seed, first=0):
     """Return products of some kinds: a code, a title, and a price and a weight that depend on the kind."""
     rng = np.random.default_rng(seed)
@@ -44,7 +47,14 @@ def june(may):
 
 @pytest.fixture(scope="module")
 def first(may):
-    return cs.cluster(may, assess=False)
+    result = cs.cluster(may, **QUICK)
+    return result.rename({result.labels[60]: "sharp things"})
+
+
+@pytest.fixture(scope="module")
+def four(may):
+    """A run whose number of clusters is given, which is faster."""
+    return cs.cluster(may, 4, **QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +90,8 @@ def test_names_of_matched_clusters_are_kept(first, second):
     for number in second.changes.matches:
         assert second.names[number] == first.names[number]
     assert len(set(second.names)) == len(second.names)
+    assert second.names[first.labels[60]] == "sharp things"
+    assert "'sharp things' split into 'sharp things' (50)" in " ".join(second.changes.sentences)
 
 
 def test_labels_frame_prediction_and_files_agree(second, june, tmp_path):
@@ -97,46 +109,38 @@ def test_labels_frame_prediction_and_files_agree(second, june, tmp_path):
     assert "split into" in page
 
 
-def test_numbers_of_vanished_clusters_are_not_used_again(first, second, may):
-    third = second.update(may)
-    assert name_kinds(third, may)[6] == {"phones"}
-    fourth = third.update(may[may["sku"] < "P0130"])
-    assert fourth.summary["changes"]["next_cluster"] == 7
-    fifth = fourth.update(may)
-    phones = {kind: number for number, kinds in name_kinds(fifth, may).items() for kind in kinds}["phones"]
-    assert phones >= 7
-    assert fifth.summary["sizes"][6] == 0
+def test_numbers_of_vanished_clusters_are_not_used_again(second, june):
+    third = second.update(june[second.labels < 4])
+    assert third.summary["changes"]["next_cluster"] == 6
+    fourth = third.update(june)
+    kinds = name_kinds(fourth, june)
+    assert sorted(map(sorted, (kinds[6], kinds[7]))) == [["bread"], ["lamps"]]
+    assert fourth.summary["sizes"][4] == fourth.summary["sizes"][5] == 0
 
 
-def test_names_by_the_user_are_kept(first, june):
-    knives = first.labels[60]
-    updated = first.rename({knives: "sharp things"}).update(june)
-    assert updated.names[knives] == "sharp things"
-    assert "'sharp things' split into 'sharp things' (50)" in " ".join(updated.changes.sentences)
-
-
-def test_without_common_ids_predictions_match_the_clusters(first, may):
-    other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, 3000)
-    updated = first.update(other)
-    assert updated.changes.compared_by == "predictions"
-    assert name_kinds(updated, other) == name_kinds(first, may)
-    assert any("None of the ids" in note for note in updated.notes)
-    assert updated.names == first.names
-
-
-def test_few_common_ids_are_not_trusted(first):
-    other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, 200)
-    updated = first.update(other)
-    assert any("Only 10 of the ids of the earlier result are in the new data" in note for note in updated.notes)
+@pytest.mark.parametrize(
+    ("first_id", "compared_by", "note"),
+    [
+        (3000, "predictions", "None of the ids"),
+        (200, None, "Only 10 of the ids of the earlier result are in the new data"),
+    ],
+)
+def test_without_common_ids_predictions_match_the_clusters(first_id, compared_by, note, four, may):
+    other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, first_id)
+    updated = four.update(other)
+    assert updated.changes.compared_by == (compared_by or updated.changes.compared_by)
     assert updated.changes.matches == {0: 0, 1: 1, 2: 2, 3: 3}
+    assert name_kinds(updated, other) == name_kinds(four, may)
+    assert any(note in line for line in updated.notes)
+    assert updated.names == four.names
 
 
-def test_same_data_gives_the_same_clusters(first, may):
+def test_same_data_gives_the_same_clusters(four, may):
     order = np.random.default_rng(0).permutation(len(may))
-    updated = first.update(may.iloc[order])
-    assert updated.labels.tolist() == first.labels[order].tolist()
+    updated = four.update(may.iloc[order])
+    assert updated.labels.tolist() == four.labels[order].tolist()
     assert updated.changes.n_moved == 0
-    assert first.compare(updated).matches == {0: 0, 1: 1, 2: 2, 3: 3}
+    assert four.compare(updated).matches == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
 def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
@@ -146,17 +150,18 @@ def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
     result = cs.cluster(data, 2, assess=False)
     assert result.update(data).changes.compared_by == "rows"
     reordered = {name: block[::-1] for name, block in data.items()}
-    assert result.update(reordered).changes.compared_by == "predictions"
-    assert result.update(reordered).labels.tolist() == result.labels[::-1].tolist()
+    updated = result.update(reordered)
+    assert updated.changes.compared_by == "predictions"
+    assert updated.labels.tolist() == result.labels[::-1].tolist()
 
 
 def test_update_is_as_stable_as_the_data_allows():
-    views, _ = cs.datasets.make_gaussian_views(400, n_clusters=6, separation=2.2, random_state=3)
+    views, _ = cs.datasets.make_gaussian_views(240, n_clusters=4, separation=2.2, random_state=3)
     blocks = {name: np.asarray(block) for name, block in views.items()}
-    frames = {name: pd.DataFrame(block, index=[f"e{i}" for i in range(400)]) for name, block in blocks.items()}
-    may, june = ({name: frame.iloc[rows] for name, frame in frames.items()} for rows in (slice(300), slice(100, 400)))
-    result = cs.cluster(may, 6, assess=False)
-    updated, fresh = result.update(june), cs.cluster(june, 6, assess=False)
+    frames = {name: pd.DataFrame(block, index=[f"e{i}" for i in range(240)]) for name, block in blocks.items()}
+    may, june = ({name: frame.iloc[rows] for name, frame in frames.items()} for rows in (slice(180), slice(60, 240)))
+    result = cs.cluster(may, 4, assess=False)
+    updated, fresh = result.update(june), cs.cluster(june, 4, assess=False)
     assert updated.changes.n_moved <= result.compare(fresh).n_moved
     score = [-model.cost_ for model in (updated.model, fresh.model)]
     assert score[0] >= 0.97 * score[1]
@@ -164,7 +169,7 @@ def test_update_is_as_stable_as_the_data_allows():
 
 @pytest.mark.parametrize("method", ["k-means", "agglomerative", "co-em", "spectral"])
 def test_other_methods_keep_numbers(method, may, june):
-    result = cs.cluster(may, 4, method=method, assess=False)
+    result = cs.cluster(may, 4, method=method, **QUICK)
     updated = result.update(june)
     matches = updated.changes.matches
     assert matches
@@ -176,14 +181,6 @@ def test_other_methods_keep_numbers(method, may, june):
         assert shared[number] > 0
 
 
-def test_confidence_of_new_rows_follows_from_the_assessment(may):
-    result = cs.cluster(may)
-    frame = result.predict_frame(make_products(["forks"] * 5 + ["chairs"] * 5, 9, 9000))
-    assert frame["confidence"].between(0.9, 1).all()
-    assert set(frame["confidence in words"]) == {"sure"}
-    assert cs.cluster(may, assess=False).predict_frame(may).columns.tolist().count("confidence") == 0
-
-
 def test_unsuitable_new_data_is_refused(first, may):
     with pytest.raises(ValueError, match="no column 'weight'"):
         first.update(may.drop(columns="weight"))
@@ -191,42 +188,37 @@ def test_unsuitable_new_data_is_refused(first, may):
         first.update(may.drop(columns="title"))
     with pytest.raises(ValueError, match="made from data in memory: give the new data"):
         first.update()
-    agglomerative = cs.cluster(may, 4, method="agglomerative", assess=False)
+    agglomerative = cs.cluster(may, 4, method="agglomerative", **QUICK)
     with pytest.raises(ValueError, match=r'method="agglomerative" cannot predict .* clusters cannot be matched'):
         agglomerative.update(make_products(["forks"] * 20 + ["chairs"] * 20, 5, 8000))
-    seeded = cs.cluster(may, 4, method="k-means", seeds=[*["a"] * 5, *[""] * 205], assess=False)
+    seeded = cs.cluster(may, 4, method="k-means", seeds=[*["a"] * 5, *[""] * 205], **QUICK)
     with pytest.raises(ValueError, match="seeds in memory: give those of the new data"):
         seeded.update(may)
 
 
-def test_other_units_are_noted(first, may):
-    updated = first.update(may.assign(price=may["price"] * 100, weight=may["weight"] * 1000))
+def test_other_units_are_noted(four, may):
+    updated = four.update(may.assign(price=may["price"] * 100, weight=may["weight"] * 1000))
     assert any("in other units than in the fit" in note for note in updated.notes)
     assert updated.changes.n_moved == 0
 
 
-def test_encoding_by_a_function_continues(may, june):
+def test_encoding_by_a_function_continues(may, june, tmp_path):
     encode = {"title": lambda texts: [[len(text), text.count("o"), text.count("e")] for text in texts]}
-    result = cs.cluster(may, 4, encode=encode, assess=False)
+    result = cs.cluster(may, 4, encode=encode, method="k-means", assess=False)
     updated = result.update(june)
     assert updated.changes.n_shared == 170
     assert updated.summary["functions"] == ["title"]
-
-
-def test_folder_of_a_function_needs_it_again(may, tmp_path):
-    may.to_csv(tmp_path / "may.csv", index=False)
-    encode = {"title": lambda texts: [[len(text), text.count("o")] for text in texts]}
-    result = cs.cluster(str(tmp_path / "may.csv"), 4, encode=encode, assess=False)
     loaded = cs.load_run(result.save(tmp_path / "run"))
     with pytest.raises(ValueError, match="a Python function has encoded 'title'"):
-        loaded.update(str(tmp_path / "may.csv"))
+        loaded.update(june)
 
 
-def test_command_and_call_agree(first, june, may, second, tmp_path):
+def test_command_and_call_agree(four, may, june, tmp_path):
     may.to_csv(tmp_path / "may.csv", index=False)
     june.to_csv(tmp_path / "june.csv", index=False)
-    run_successfully("cluster", tmp_path / "may.csv", "--no-assess", "--out", tmp_path / "may")
+    options = "-k", 4, "--encode", "title=words", "--no-assess"
+    run_successfully("cluster", tmp_path / "may.csv", *options, "--out", tmp_path / "may")
     run_successfully("update", tmp_path / "may", tmp_path / "june.csv", "--out", tmp_path / "june")
-    loaded = cs.load_run(tmp_path / "june")
-    assert loaded.labels.tolist() == second.labels.tolist()
-    assert loaded.changes.sentences == second.changes.sentences
+    loaded, updated = cs.load_run(tmp_path / "june"), four.update(june)
+    assert loaded.labels.tolist() == updated.labels.tolist()
+    assert loaded.changes.sentences == updated.changes.sentences

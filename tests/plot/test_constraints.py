@@ -1,5 +1,7 @@
 """Displays of constraints and of their propagation draw the links that they are given."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -23,6 +25,7 @@ def list_pairs(collection, positions):
     return {tuple(sorted(place[tuple(end)] for end in segment)) for segment in collection.get_segments()}
 
 
+@cache
 def make_quadrants(n=12, mapped=0.5):
     views, y = make_four_quadrants(80, mapped=mapped, random_state=0)
     constraints = {}
@@ -48,6 +51,10 @@ def test_lines_connect_ends_and_crosses_mark_violations():
     assert solid is None
     assert dashed is not None
     assert lines["must-link"].get_edgecolor().tolist() != lines["cannot-link"].get_edgecolor().tolist()
+    kinds = ["must-link", "cannot-link", "violated"]
+    assert [text.get_text() for text in display.figure_.legends[1].get_texts()] == kinds
+    inside = display.plot(Figure().subplots())
+    assert [text.get_text() for text in inside.ax_[0].get_legend().get_texts()] == ["0", "1", *kinds]
 
 
 def test_labels_and_constraints_per_view():
@@ -61,18 +68,10 @@ def test_labels_and_constraints_per_view():
     assert display.ax_[1].get_title() == "b\n3 entities drawn\n1 constraint, 1 violated"
     legend = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert legend == ["0", "1"], "entities that lack a view are not drawn there"
-
-
-def test_legend_names_lines():
-    display = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], cs.Constraints([(0, 1)])).plot()
-    assert [text.get_text() for text in display.figure_.legends[1].get_texts()] == [
-        "must-link",
-        "cannot-link",
-        "violated",
-    ]
-    inside = ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], cs.Constraints([(0, 1)])).plot(Figure().subplots())
-    texts = [text.get_text() for text in inside.ax_[0].get_legend().get_texts()]
-    assert texts == ["0", "1", "must-link", "cannot-link", "violated"]
+    links = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (1, 3)])
+    display = ConstraintsDisplay({"a": SQUARE}, [-1, -1, 0, 0], links).plot()
+    assert len(display.crosses_["a"].get_xdata()) == 1, "outliers are in no common cluster"
+    assert display.ax_[0].get_title().endswith("4 constraints, 1 violated")
 
 
 def test_strongest_links_are_drawn():
@@ -139,13 +138,6 @@ def test_sample_contains_ends_of_constraints(constrained, constraints, views):
         assert drawn.sum() < np.isfinite(everything.embeddings[name]).all(axis=1).sum()
 
 
-def test_outliers_are_in_no_common_cluster():
-    constraints = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (1, 3)])
-    display = ConstraintsDisplay({"a": np.eye(4)[:, :2]}, [-1, -1, 0, 0], constraints).plot()
-    assert len(display.crosses_["a"].get_xdata()) == 1
-    assert display.ax_[0].get_title().endswith("4 constraints, 1 violated")
-
-
 @pytest.mark.parametrize("kind", [ConstraintsDisplay, PropagationDisplay])
 def test_titles_of_a_sample_count_all_constraints(kind, constrained, views):
     sampled = kind.from_estimator(constrained, views, max_points=10, max_links=3)
@@ -156,35 +148,34 @@ def test_titles_of_a_sample_count_all_constraints(kind, constrained, views):
         assert "strongest 3 of " in counts
 
 
-BAD_INPUT = {
-    "ids": (
-        [0, 0, 1, 1],
-        cs.Constraints([("p", "q")]),
-        "constraints are by id: give positions, as Constraints.positions does, or use from_estimator",
-    ),
-    "an entity too far": (
-        [0, 0, 1, 1],
-        cs.Constraints([(0, 9)]),
-        "constraints name entity 9, but there are 4 positions: give one per entity",
-    ),
-    "an unknown view": ([0, 0, 1, 1], {"b": cs.Constraints()}, "constraints name view 'b'; the views are 'a'"),
-    "labels of another view": (
-        {"b": [0, 0, 1, 1]},
-        cs.Constraints(),
-        r"view 'a' has labels of shape \(0,\): give one per entity, \(4,\)",
-    ),
-}
-
-
-@pytest.mark.parametrize(("labels", "links", "message"), BAD_INPUT.values(), ids=BAD_INPUT)
-def test_bad_input_is_refused(labels, links, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(
+    ("labels", "links", "error", "message"),
+    [
+        (
+            [0, 0, 1, 1],
+            cs.Constraints([("p", "q")]),
+            ValueError,
+            "constraints are by id: give positions, as Constraints.positions does, or use from_estimator",
+        ),
+        (
+            [0, 0, 1, 1],
+            cs.Constraints([(0, 9)]),
+            ValueError,
+            "constraints name entity 9, but there are 4 positions: give one per entity",
+        ),
+        ([0, 0, 1, 1], {"b": cs.Constraints()}, ValueError, "constraints name view 'b'; the views are 'a'"),
+        (
+            {"b": [0, 0, 1, 1]},
+            cs.Constraints(),
+            ValueError,
+            r"view 'a' has labels of shape \(0,\): give one per entity, \(4,\)",
+        ),
+        ([0, 0, 1, 1], [(0, 1)], TypeError, r"constraints must be Constraints\(must_link=.*, got list"),
+    ],
+)
+def test_bad_input_is_refused(labels, links, error, message):
+    with pytest.raises(error, match=message):
         ConstraintsDisplay({"a": SQUARE}, labels, links)
-
-
-def test_other_types_of_constraints_are_refused():
-    with pytest.raises(TypeError, match=r"constraints must be Constraints\(must_link=.*, got list"):
-        ConstraintsDisplay({"a": SQUARE}, [0, 0, 1, 1], [(0, 1)])
 
 
 # propagation
@@ -223,12 +214,12 @@ def test_stronger_lines_are_wider_and_darker():
     assert widths[0] < widths[-1] < display.source_lines_["cannot-link"].get_linewidth()[0]
 
 
-@pytest.mark.parametrize("source", ["a", "b"])
-def test_source_is_the_view_with_most_constraints(source):
-    views, y = make_four_quadrants(random_state=0)
-    constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
-    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
-    assert PropagationDisplay.from_estimator(model, views, constraints).source == source
+def test_source_is_the_view_with_most_constraints():
+    views, y = make_four_quadrants(80, random_state=0)
+    for source in ("a", "b"):
+        constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
+        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
+        assert PropagationDisplay.from_estimator(model, views, constraints).source == source
 
 
 def test_source_passes_on_most_by_default(constrained, views):
@@ -256,14 +247,14 @@ def test_reach_is_where_weight_falls_to_threshold():
             assert weight == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("transfer", ["direct", "membership"])
-def test_other_transfers_have_no_reach(transfer):
+def test_other_transfers_have_no_reach():
     views, y = make_four_quadrants(80, random_state=0)
     links = cs.Constraints.sample(y, 6, random_state=0)
-    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
-    display = PropagationDisplay.from_estimator(model, views, links)
-    assert display.reaches == []
-    assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
+    for transfer in ("direct", "membership"):
+        model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
+        display = PropagationDisplay.from_estimator(model, views, links)
+        assert display.reaches == []
+        assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
 
 
 def test_unknown_source_is_refused(constrained, views):

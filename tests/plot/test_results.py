@@ -53,7 +53,7 @@ def test_map_of_many_entities_is_rasterized_shuffled_and_transparent():
     assert file.getbuffer().nbytes < 1_000_000
 
 
-def test_map_by_category_has_a_legend_and_gray_rest():
+def test_map_by_category_has_a_legend_and_by_number_a_scale():
     values = np.array([*"aaabbcdefgh", None], dtype=object)
     column = OriginalColumn("kind", values, "category")
     display = JointMapDisplay(np.random.default_rng(0).normal(size=(12, 2)), np.zeros(12, int), color=column).plot()
@@ -62,29 +62,22 @@ def test_map_by_category_has_a_legend_and_gray_rest():
     colors = {to_hex(color) for points in display.points_ for color in points.get_facecolors()}
     assert len(colors) == 7
     assert NEUTRAL_COLOR in colors
-
-
-def test_map_by_number_has_a_scale_with_its_unit():
     column = OriginalColumn("price", np.array([1.0, 5.0, np.nan, 9.0]), "number", "$")
     display = JointMapDisplay(np.eye(4)[:, :2], np.zeros(4, int), color=column).plot()
     assert [panel.get_ylabel() for panel in display.figure_.axes] == ["", "price (\\$)"]
     assert to_hex(display.points_[0].get_facecolors()[2]) == NEUTRAL_COLOR
 
 
-def test_map_by_empty_column_is_refused():
-    column = OriginalColumn("price", np.full(4, np.nan), "number")
-    with pytest.raises(ValueError, match="column 'price' has no values to color by: choose another"):
-        JointMapDisplay(np.eye(4)[:, :2], np.zeros(4, int), color=column).plot()
-
-
-def test_map_refuses_other_shapes():
+def test_map_refuses_other_shapes_and_empty_columns():
     with pytest.raises(ValueError, match=r"layout must have shape \(3, 2\), one position per label, got \(2, 2\)"):
         JointMapDisplay(np.zeros((2, 2)), [0, 1, 1])
     with pytest.raises(ValueError, match="names: 1 names for 2 clusters; give one per cluster"):
         JointMapDisplay(np.zeros((3, 2)), [0, 1, 1], ["a"])
-    column = OriginalColumn("price", np.zeros(2), "number")
-    with pytest.raises(ValueError, match="column 'price' must have a cell per label, 3, got 2"):
+    column = OriginalColumn("price", np.full(4, np.nan), "number")
+    with pytest.raises(ValueError, match="column 'price' must have a cell per label, 3, got 4"):
         JointMapDisplay(np.zeros((3, 2)), [0, 1, 1], color=column)
+    with pytest.raises(ValueError, match="column 'price' has no values to color by: choose another"):
+        JointMapDisplay(np.eye(4)[:, :2], np.zeros(4, int), color=column).plot()
 
 
 def test_verdict_shows_stability_and_support(assessment):
@@ -96,10 +89,7 @@ def test_verdict_shows_stability_and_support(assessment):
     assert [bar.get_width() for bar in display.view_bars_] == pytest.approx(assessment.views["support"])
     assert [text.get_text() for text in display.ax_[0].get_yticklabels()] == ["xyz"[c] for c in display.clusters_]
     assert assessment.headline in display.ax_[0].get_title().replace("\n", " ")
-
-
-def test_verdict_says_how_stable_groups_without_bars_are(assessment):
-    display = VerdictDisplay(assessment).plot(max_groups=1)
+    display.plot(max_groups=1)
     others = np.delete(assessment.clusters["stability"], display.clusters_)
     assert len(display.cluster_bars_) == 1
     assert display.ax_[0].get_xlabel().endswith(f"2 smaller groups: median {np.median(others):.2f}")
@@ -188,12 +178,9 @@ def test_hierarchy_merges_what_cannot_be_named():
     assert "100 groups, merged into 12" in get_texts(display)
 
 
-def test_hierarchy_of_one_cluster():
+def test_hierarchy_of_one_cluster_and_of_other_numbers():
     display = HierarchyDisplay(Hierarchy(np.array([0]), np.zeros((0, 2), int), np.zeros(0)), [2], ["all"]).plot()
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["all (2)"]
-
-
-def test_hierarchy_needs_names_of_all_clusters():
     hierarchy = Hierarchy(np.array([0, 1]), np.array([[0, 1]]), np.ones(1))
     with pytest.raises(ValueError, match="names: 1 names for 2 clusters; give one per cluster"):
         HierarchyDisplay(hierarchy, [1, 1], ["a"])
@@ -206,6 +193,7 @@ def test_boxes_are_quartiles(columns, kmeans):
     for c, box in zip(display.clusters_, display.boxes_["age"], strict=True):
         expected = np.nanpercentile(columns["age"].values[kmeans.labels_ == c], [25, 75])
         assert [box.get_x(), box.get_x() + box.get_width()] == pytest.approx(expected)
+    assert display.ax_[0].get_title() == "age", "columns that were clustered are not tested"
 
 
 def test_shares_are_those_of_filled_cells(columns, kmeans):
@@ -219,16 +207,11 @@ def test_shares_are_those_of_filled_cells(columns, kmeans):
     assert title.splitlines()[1] == "p < .001"
 
 
-def test_columns_that_were_clustered_are_not_tested(columns, kmeans):
-    display = DescribedDisplay.from_labels(kmeans.labels_, [columns["age"]])
-    assert display.ax_[0].get_title() == "age"
-
-
-@pytest.mark.parametrize("kind", ["number", "category", "date"])
-def test_empty_columns_are_drawn_as_such(kind):
-    empty = np.full(6, None, dtype=object) if kind == "category" else np.full(6, np.nan)
-    display = DescribedDisplay.from_labels([0, 0, 0, 1, 1, 1], [OriginalColumn("x", empty, kind, "", True)])
-    assert get_texts(display) == ["no values"]
+def test_empty_columns_are_drawn_as_such():
+    for kind in ("number", "category", "date"):
+        empty = np.full(6, None, dtype=object) if kind == "category" else np.full(6, np.nan)
+        display = DescribedDisplay.from_labels([0, 0, 0, 1, 1, 1], [OriginalColumn("x", empty, kind, "", True)])
+        assert get_texts(display) == ["no values"]
 
 
 def test_rare_categories_are_drawn_together():
@@ -267,27 +250,21 @@ def test_group_profile_shows_quartiles_shares_and_units(columns, kmeans):
     assert display.ax_.get_title(loc="left") == f"last ({np.sum(labels == 2)} of 120)"
 
 
-def test_group_without_differences_says_so():
+def test_group_without_differences_says_so_and_unknown_one_is_refused():
     column = OriginalColumn("x", np.zeros(10), "number")
     display = GroupProfileDisplay.from_labels([0] * 5 + [1] * 5, [column], 0)
     assert get_texts(display) == ["no column differs from elsewhere by more than chance"]
+    with pytest.raises(ValueError, match="there is no cluster 7: they are 0 to 1"):
+        GroupProfileDisplay.from_labels([0] * 5 + [1] * 5, [column], 7)
 
 
-def test_unknown_group_is_refused(columns, kmeans):
-    with pytest.raises(ValueError, match="there is no cluster 7: they are 0 to 2"):
-        GroupProfileDisplay.from_labels(kmeans.labels_, [columns["age"]], 7)
-
-
-def test_short_names_differ():
+def test_short_names_differ_and_long_ones_break_at_commas():
     names = ["steel, knife, santoku, kitchen", "steel, knife, bread", "steel, knife, paring", "oak"]
     short = shorten_names(names, 14)
     assert len(set(short)) == 4
     assert max(map(len, short)) <= 14
     assert shorten_names(["a, b", "c, d"], 3) == ["a", "c"]
     assert shorten_names(["same", "same"], 20) == ["same (0)", "same (1)"]
-
-
-def test_names_break_at_commas():
     assert break_at_commas("knife, santoku, steel", 15) == "knife, santoku,\nsteel"
     assert break_at_commas("high protein alpha, low b", 12) == "high protein\nalpha,\nlow b"
 

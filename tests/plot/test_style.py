@@ -16,9 +16,6 @@ def test_colors_differ_in_gray():
 
 def test_lines_can_be_seen_on_white():
     assert max(luminance(to_rgb(colour)) for colour in LINE_COLORS) < 75
-
-
-def test_luminance_of_black_and_white():
     assert luminance((0, 0, 0)) == 0
     assert round(luminance((1, 1, 1))) == 100
 

@@ -72,35 +72,19 @@ def test_quick_unit_fills_the_table(name):
     assert all(np.isfinite(score.value) and score.value >= 0 for score in scores)
 
 
-def test_paper_prints_no_numbers():
-    assert not paper.PAPER.published
-
-
 def test_studies_use_three_linked_or_six_plain_data_sets():
+    assert not paper.PAPER.published
     for name, study in STUDIES.items():
         sets = {unit.settings["data"] for unit in study.units("x")}
         linked = {"citeseer", "cora", "webkb"}
         plain = {f"cluto-{name}" for name in ("re0", "fbis", "la1", "hitech", "tr11", "wap")}
         assert sets == (plain if name == "figure-2-left" else linked)
         assert study.runs == 20
-
-
-def test_only_citeseer_and_webkb_are_the_data_of_the_paper():
-    panels_of_paper = {
-        name: [setting["panel"] for setting in study.settings if not study.explain_other_data(setting["panel"])]
-        for name, study in STUDIES.items()
-    }
-    assert panels_of_paper.pop("figure-2-left") == []
-    assert {frozenset(panels) for panels in panels_of_paper.values()} == {frozenset({"Citeseer", "WebKB"})}
-
-
-def test_documents_start_in_random_clusters():
-    assert paper.make_co_em(3, 0).init == "random-responsibilities"
-
-
-def test_quick_units_use_shipped_data():
+        panels = {setting["panel"] for setting in study.settings if not study.explain_other_data(setting["panel"])}
+        assert panels == (set() if name == "figure-2-left" else {"Citeseer", "WebKB"})
     data = {unit.settings.get("data") for study in STUDIES.values() for unit in study.units("x", quick=True)}
-    assert data == {None, "word-senses"}
+    assert data == {None, "word-senses"}, "quick units use shipped data"
+    assert paper.make_co_em(3, 0).init == "random-responsibilities"
 
 
 def test_generated_documents_differ_between_runs():
@@ -131,15 +115,11 @@ def test_shared_vocabulary_keeps_all_counts():
     assert joined["anchor"].toarray().tolist() == [[0, 4, 0, 0], [0, 0, 0, 5]]
 
 
-def test_merged_views_equal_em_on_the_sum():
+def test_merged_views_equal_em_on_the_sum_and_annealing_starts_from_the_fixed_weight():
     views, y = paper.load_linked(None, 0)
     bag = sp.hstack([views["text"], views["inbound"] + views["outbound"]]).tocsr()
     values = {score.row: score.value for score in run_study(STUDIES["figure-1"], {"k": 3})}
     assert values[paper.MERGED] == average_entropy(y, paper.make_co_em(3, 0).fit(bag).labels_)
-
-
-def test_annealing_starts_from_the_fixed_weight():
-    views, y = paper.load_linked(None, 0)
     first = next(iter(STUDIES["figure-2-right"].work(run=0)))
     assert first == (paper.CO_EM, "1", average_entropy(y, paper.make_co_em(5, 0).fit(views).labels_))
 
@@ -154,29 +134,18 @@ def test_posterior_of_an_empty_document_is_the_prior():
         )
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_rounds_match_the_literal_algorithm(at_once):
+def test_rounds_match_the_literal_algorithm_and_in_turn_the_library():
     views, _ = make_text_views(30, n_clusters=2, n_words=(12, 15, 9), length=12, missing=0.3, random_state=1)
     start = paper.draw_random_starts(views, 2, run=0)
-    *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
-    blocks = [views[name].toarray() for name in views.names]
-    _, _, posteriors, _ = co_em(
-        blocks,
-        views.present,
-        ["multinomial"] * 3,
-        list(start.values()),
-        2,
-        [1, 1, 1],
-        "global",
-        smoothing=0.01,
-        parallel=at_once,
-    )
-    for name, view_posteriors in zip(views.names, posteriors, strict=True):
-        expected = [view_posteriors[i].argmax() if i in view_posteriors else -1 for i in range(30)]
-        assert labels[name].tolist() == expected
-
-
-def test_rounds_in_turn_match_the_library():
+    blocks, families = [views[name].toarray() for name in views.names], ["multinomial"] * 3
+    for at_once in (False, True):
+        *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
+        options = {"smoothing": 0.01, "parallel": at_once}
+        starts = list(start.values())
+        _, _, posteriors, _ = co_em(blocks, views.present, families, starts, 2, [1, 1, 1], "global", **options)
+        for name, view_posteriors in zip(views.names, posteriors, strict=True):
+            expected = [view_posteriors[i].argmax() if i in view_posteriors else -1 for i in range(30)]
+            assert labels[name].tolist() == expected
     views, _ = make_text_views(80, n_clusters=3, n_words=(40, 50), missing=0.2, random_state=0)
     start = paper.draw_random_starts(views, 3, run=0)
     *_, labels = paper.run_literal_rounds(views, start, 4, at_once=False)
@@ -218,30 +187,23 @@ def test_claims_on_numbers_of_views_count_data_sets():
     above_one, two, three, above_two = claims("figure-2-left")
     falls, rises = {"_1": 2.0, "_2": 1.5, "_3": 1.0}, {"_1": 1.0, "_2": 1.5, "_3": 2.0}
     best_at_two = {"_1": 2.0, "_2": 1.0, "_3": 1.5}
-    assert above_one(six((falls, 5), (rises, 1))).holds
-    assert not above_one(six((falls, 4), (rises, 2))).holds
-    assert two(six((falls, 4), (rises, 2))).holds
-    assert not two(six((falls, 3), (rises, 3))).holds
-    assert three(six((falls, 2), (best_at_two, 4))).holds
-    assert not three(six((falls, 1), (best_at_two, 5))).holds
-    assert above_two(six((falls, 4), (best_at_two, 2))).holds
-    assert not above_two(six((falls, 3), (best_at_two, 3))).holds
+    for check, first, second, least in (
+        (above_one, falls, rises, 5),
+        (two, falls, rises, 4),
+        (three, falls, best_at_two, 2),
+        (above_two, falls, best_at_two, 4),
+    ):
+        assert check(six((first, least), (second, 6 - least))).holds
+        assert not check(six((first, least - 1), (second, 7 - least))).holds
+        with pytest.raises(Untestable, match="data sets that were not run: wap"):
+            check(six((falls, 6))[:5])
 
 
-def test_noisy_improvement_is_not_significant():
+def test_noisy_improvement_and_that_of_few_runs_is_not_significant():
     noisy = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.9}, spread=1.0)
     passed, words = paper.check_more_is_better("1", "2", noisy)
     assert not passed
     assert words.startswith("2.00 to 1.90, p = 0.4")
-
-
-def test_fewer_than_six_data_sets_are_untestable():
-    for check in claims("figure-2-left"):
-        with pytest.raises(Untestable, match="data sets that were not run: wap"):
-            check(six(({"_1": 2.0, "_2": 1.5, "_3": 1.0}, 6))[:5])
-
-
-def test_four_runs_are_too_few_for_significance():
     few = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.0}, n_runs=4)
     with pytest.raises(Untestable, match="needs 5 runs, there are 4"):
         paper.check_more_is_better("1", "2", few)
@@ -253,15 +215,11 @@ def test_best_eta_must_be_one():
     assert not check(etas(6, 5, 4, 3, 1, 2)).holds
 
 
-def test_annealing_may_change_little():
-    equal, _ = claims("figure-2-right")
+def test_annealing_changes_little_and_wins_two_of_three():
+    equal, most = claims("figure-2-right")
     assert equal(curve(_1=1.0, _0=1.05)).holds
     assert not equal(curve(_1=1.0, _0=1.2)).holds
     assert not equal(curve(_1=1.2, _0=1.0)).holds
-
-
-def test_annealing_wins_two_of_three():
-    _, most = claims("figure-2-right")
 
     def ends(*annealed):
         names = (setting["panel"] for setting in paper.LINKED)
@@ -281,13 +239,9 @@ def test_leaving_out_empty_views_must_be_better():
     assert not check(panel({(paper.LEFT_OUT, "entropy"): 1.5, (paper.KEPT, "entropy"): 1.0})).holds
 
 
-@pytest.mark.parametrize(("which", "what", "sign"), [(0, "flipped", 1), (1, "changed", 1), (2, "agreement", -1)])
-def test_all_at_once_must_be_worse_in_every_round(which, what, sign):
-    check = claims("order")[which]
-    in_turn, at_once = (f"{what}, {order}" for order in paper.ORDERS)
-    worse = panel({(in_turn, n): 0.5 for n in ("1", "2")} | {(at_once, n): 0.5 + sign * 0.2 for n in ("1", "2")})
-    assert check(worse).holds
-    mixed = panel(
-        {(in_turn, n): 0.5 for n in ("1", "2")} | {(at_once, "1"): 0.5 + sign * 0.2, (at_once, "2"): 0.5 - sign * 0.1}
-    )
-    assert not check(mixed).holds
+def test_all_at_once_must_be_worse_in_every_round():
+    for check, what, sign in zip(claims("order"), ("flipped", "changed", "agreement"), (1, 1, -1), strict=True):
+        in_turn, at_once = (f"{what}, {order}" for order in paper.ORDERS)
+        means = {(in_turn, "1"): 0.5, (in_turn, "2"): 0.5, (at_once, "1"): 0.5 + sign * 0.2}
+        assert check(panel(means | {(at_once, "2"): 0.5 + sign * 0.2})).holds
+        assert not check(panel(means | {(at_once, "2"): 0.5 - sign * 0.1})).holds

@@ -122,13 +122,10 @@ def test_list_prints_names_only(log, tmp_path, monkeypatch):
     assert list_folder(tmp_path) == []
 
 
-def test_unknown_names_are_refused(log, tmp_path):
+def test_unknown_names_and_folders_with_other_files_are_refused(log, tmp_path):
     assert_refused(run("unknown-1999"), "no paper 'unknown-1999'; there are made-up-2000")
     assert_refused(run("made-up-2000", "table-9"), "has no 'table-9'; it has figure-1, table-2")
     assert "is not an integer of 1 or more" in run("--jobs", "0").err
-
-
-def test_folder_with_other_files_is_refused(log, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").write_text("dear")
     ran = run("--out", tmp_path / "out")

@@ -52,70 +52,50 @@ def get_study_checks(study):
     return [claim.check for claim in PAPER.study(study).claims if claim.check]
 
 
-def test_studies_give_finite_scores(produced):
+def test_studies_give_finite_scores_for_all_cells(produced):
     for name, scores in produced.items():
         assert scores, name
         assert np.isfinite([score.value for score in scores]).all(), name
-
-
-def test_cells_are_unique(produced):
-    for name, scores in produced.items():
         assert len({(score.row, score.column) for score in scores}) == len(scores), name
-
-
-def test_learning_curves_are_complete(produced):
     assert [score[:2] for score in produced["figure-4"]] == [(m, n) for n in CURVE for m in METHODS]
-
-
-def test_published_numbers_match_our_cells(produced):
     assert PAPER.published
     for name, panel, row, column in PAPER.published:
         assert panel in {settings["panel"] for settings in PAPER.study(name).settings}
         assert (row, column) in {score[:2] for score in produced[name]}
 
 
-def test_full_run_has_all_available_panels():
+def test_full_run_has_all_panels_with_the_papers_own_data_and_a_quick_one_shipped_data():
     panels = {settings["panel"] for settings in PAPER.study("figure-4").settings}
     assert len(panels) == 3 * 2 * len(SHARES)
     units = [unit for study in PAPER.studies for unit in study.units(PAPER.name)]
     assert list_datasets(units) == ["letters", "pendigits", "newsgroups"]
-
-
-def test_full_run_has_the_papers_own_data():
-    assert not any(study.other_data for study in PAPER.studies)
-
-
-def test_claim_about_all_data_sets_has_one_verdict():
     for study in PAPER.studies:
+        assert not study.other_data
         several = len({settings["panel"] for settings in study.settings}) > 1
         assert all(claim.once or claim.across or not claim.check for claim in study.claims) or not several, study.name
-
-
-def test_quick_settings_use_shipped_data():
-    for study in PAPER.studies:
         assert {settings.get("data", "shipped-digits") for settings in study.quick} <= {"shipped-digits", "word-senses"}
 
 
-@pytest.mark.parametrize(("data", "sizes"), [("shipped-digits", (228, 318)), ("word-senses", (100, 100))])
-def test_sides_are_mapped_within_their_classes(data, sizes):
-    sides = eaton.make_sides(data, trial=1)
-    assert tuple(map(len, sides.rows)) == tuple(map(len, sides.classes)) == sizes
-    assert all(X.shape[1] == 5 for X in sides.rows)
-    assert all(X.shape[1] > 5 for X in eaton.make_sides(data, trial=1, embed=False).rows)
-    a, b = sides.pairs.T
-    np.testing.assert_array_equal(sides.classes[0][a], sides.classes[1][b])
-    assert len(np.unique(a)) == len(np.unique(b)) == len(a) == min(sizes)
+def test_sides_are_mapped_within_their_classes():
+    for data, sizes in (("shipped-digits", (228, 318)), ("word-senses", (100, 100))):
+        sides = eaton.make_sides(data, trial=1)
+        assert tuple(map(len, sides.rows)) == tuple(map(len, sides.classes)) == sizes
+        assert all(X.shape[1] == 5 for X in sides.rows)
+        assert all(X.shape[1] > 5 for X in eaton.make_sides(data, trial=1, embed=False).rows)
+        a, b = sides.pairs.T
+        np.testing.assert_array_equal(sides.classes[0][a], sides.classes[1][b])
+        assert len(np.unique(a)) == len(np.unique(b)) == len(a) == min(sizes)
 
 
-@pytest.mark.parametrize("mapped", SHARES)
-def test_task_has_its_mapped_share_and_true_constraints(mapped):
-    task = eaton.make_task(eaton.make_sides("", trial=0), mapped, 10, trial=0)
-    assert task.views.present.all(axis=1).sum() == mapped
-    assert task.views.present.sum(axis=0).tolist() == [100, 100]
-    for v, constraints in enumerate(task.constraints.values()):
-        class_of = dict(zip(task.views.rows[:, v].tolist(), task.y.tolist(), strict=True))
-        assert [class_of[i] == class_of[j] for i, j in constraints.must_link.tolist()] == [True] * 5
-        assert [class_of[i] == class_of[j] for i, j in constraints.cannot_link.tolist()] == [False] * 5
+def test_task_has_its_mapped_share_and_true_constraints():
+    for mapped in SHARES:
+        task = eaton.make_task(eaton.make_sides("", trial=0), mapped, 10, trial=0)
+        assert task.views.present.all(axis=1).sum() == mapped
+        assert task.views.present.sum(axis=0).tolist() == [100, 100]
+        for v, constraints in enumerate(task.constraints.values()):
+            class_of = dict(zip(task.views.rows[:, v].tolist(), task.y.tolist(), strict=True))
+            assert [class_of[i] == class_of[j] for i, j in constraints.must_link.tolist()] == [True] * 5
+            assert [class_of[i] == class_of[j] for i, j in constraints.cannot_link.tolist()] == [False] * 5
 
 
 def test_frequent_words_follow_rule_of_weka():
@@ -185,65 +165,60 @@ def test_gains_match_the_curves_of_figure_4(produced):
     assert gains["all", "average"] == pytest.approx(np.mean(averages))
 
 
-@pytest.mark.parametrize(("ours", "others", "holds"), [(0.9, 0.8, True), (0.8, 0.9, False)])
-def test_claims_on_figure_4_compare_means(ours, others, holds):
-    rows = {PROPAGATION: flat(ours), DIRECT: flat(others), MEMBERSHIP: flat(others), SINGLE: flat(others)}
-    for check in get_study_checks("figure-4")[:4]:
-        assert check(panel_of(rows)).holds == holds
-
-
-def test_one_number_of_constraints_refutes_the_claim():
-    rows = {PROPAGATION: flat(0.9), SINGLE: [0.8, 0.8, 0.95, 0.8, 0.8]}
-    holds, words = get_study_checks("figure-4")[0](panel_of(rows))
+def test_claims_on_figure_4_compare_means():
+    for ours, others, holds in ((0.9, 0.8, True), (0.8, 0.9, False)):
+        rows = {PROPAGATION: flat(ours), DIRECT: flat(others), MEMBERSHIP: flat(others), SINGLE: flat(others)}
+        for check in get_study_checks("figure-4")[:4]:
+            assert check(panel_of(rows)).holds == holds
+    check = get_study_checks("figure-4")[0]
+    holds, words = check(panel_of({PROPAGATION: flat(0.9), SINGLE: [0.8, 0.8, 0.95, 0.8, 0.8]}))
     assert not holds
     assert words == "+0.070, lower at 1 of 5"
-
-
-def test_curves_may_touch_but_must_differ_on_average():
-    check = get_study_checks("figure-4")[0]
+    # curves may touch, but must differ on average
     assert check(panel_of({PROPAGATION: [0.501, 0.9, 0.9, 1.0, 1.0], SINGLE: [0.503, 0.8, 0.8, 1.0, 1.0]})).holds
     assert not check(panel_of({PROPAGATION: flat(0.901), SINGLE: flat(0.903)})).holds
 
 
-@pytest.mark.parametrize(("name", "holds"), [("Letters/Digits, PCK-Means", True), ("Rec/Talk, PCK-Means", False)])
-def test_few_constraints_are_ignored_on_letters_and_digits_only(name, holds):
+def test_few_constraints_are_ignored_on_letters_and_digits_only():
     rows = {PROPAGATION: [0.5, 0.5, 0.8, 0.9, 0.9], MEMBERSHIP: flat(0.7)}
-    assert get_study_checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
+    for name, holds in (("Letters/Digits, PCK-Means", True), ("Rec/Talk, PCK-Means", False)):
+        assert get_study_checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
 
 
-@pytest.mark.parametrize(("values", "holds"), [((0.7, 0.8, 0.9), True), ((0.7, 0.9, 0.8), False)])
-def test_curves_must_rise_with_the_mapping(values, holds):
+def test_curves_must_rise_with_the_mapping():
     check = get_study_checks("figure-4")[5]
-    of = dict(zip(SHARES, values, strict=True))
-    panels = [
-        panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=setting["panel"])
-        for setting in PAPER.study("figure-4").settings
-        for value in [of[setting["mapped"]]]
-    ]
-    assert check(panels).holds == holds
+    for values, holds in (((0.7, 0.8, 0.9), True), ((0.7, 0.9, 0.8), False)):
+        of = dict(zip(SHARES, values, strict=True))
+        panels = [
+            panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=setting["panel"])
+            for setting in PAPER.study("figure-4").settings
+            for value in [of[setting["mapped"]]]
+        ]
+        assert check(panels).holds == holds
     with pytest.raises(Untestable, match="data sets that were not run: Rec/Talk, MPCK-Means, 100% mapped"):
         check(panels[:-1])
 
 
-@pytest.mark.parametrize(
-    ("gain", "expected"), [(21.3, [True, False]), (15.0, [False, False]), (30.4, [False, False]), (31.0, [False, True])]
-)
-def test_gains_are_compared_with_the_printed_ones(gain, expected):
+def test_gains_are_compared_with_the_printed_ones():
     columns = (*CURVE, "average")
-    rows = {f"{share}% mapped": [gain] * 5 + [99.0] for share in SHARES}
-    panel = panel_of({**rows, "all": [gain] * 6}, columns)
-    assert [check(panel).holds for check in get_study_checks("four-quadrants-gain")] == expected
+    for gain, expected in (
+        *((21.3, [True, False]), (15.0, [False, False])),
+        *((30.4, [False, False]), (31.0, [False, True])),
+    ):
+        rows = {f"{share}% mapped": [gain] * 5 + [99.0] for share in SHARES}
+        panel = panel_of({**rows, "all": [gain] * 6}, columns)
+        assert [check(panel).holds for check in get_study_checks("four-quadrants-gain")] == expected
 
 
-@pytest.mark.parametrize(("direct", "holds"), [(0.8, True), (0.92, False)])
-def test_gain_with_complete_mapping_is_needed_on_all_data_sets(direct, holds):
+def test_gain_with_complete_mapping_is_needed_on_all_data_sets():
     names = [settings["panel"] for settings in PAPER.study("figure-4").settings]
     panels = [panel_of({PROPAGATION: flat(0.9), DIRECT: flat(0.8)}, name=name) for name in names[:-1]]
-    panels.append(panel_of({PROPAGATION: flat(0.9), DIRECT: flat(direct)}, name=names[-1]))
-    evidence = get_study_checks("figure-4")[4](panels)
-    assert evidence.holds == holds
-    assert evidence.words.startswith("Four Quadrants, PCK-Means +12.5% on average, +12.5% at most; ")
-    assert evidence.words.count(";") == 5
+    for direct, holds in ((0.8, True), (0.92, False)):
+        last = panel_of({PROPAGATION: flat(0.9), DIRECT: flat(direct)}, name=names[-1])
+        evidence = get_study_checks("figure-4")[4]([*panels, last])
+        assert evidence.holds == holds
+        assert evidence.words.startswith("Four Quadrants, PCK-Means +12.5% on average, +12.5% at most; ")
+        assert evidence.words.count(";") == 5
 
 
 def test_amounts_must_be_linear_and_grow():
@@ -254,20 +229,17 @@ def test_amounts_must_be_linear_and_grow():
     assert [check(bad).holds for check in get_study_checks("figure-6")] == [False, False]
 
 
-@pytest.mark.parametrize(
-    ("complete", "half", "expected"),
-    [
+def test_precision_claims():
+    checks = get_study_checks("figure-7")
+    for complete, half, expected in (
         ((0.976, 0.99), (0.97, 0.99), [True, True, True]),  # rounds to 98%
         ((0.97, 0.93), (0.94, 0.93), [False, False, False]),
         ((0.99, 1.0), (1.0, 0.96), [True, False, True]),
-    ],
-)
-def test_precision_claims(complete, half, expected):
-    rows = {}
-    for share, values in ((20, complete), (50, half), (100, complete)):
-        rows |= {f"{kind}-links, {share}% mapped": flat(v) for kind, v in zip(("must", "cannot"), values, strict=True)}
-    checks = get_study_checks("figure-7")
-    assert [check(panel_of(rows)).holds for check in checks] == expected
+    ):
+        rows = {}
+        for share, values in ((20, complete), (50, half), (100, complete)):
+            rows |= {f"must-links, {share}% mapped": flat(values[0]), f"cannot-links, {share}% mapped": flat(values[1])}
+        assert [check(panel_of(rows)).holds for check in checks] == expected
     del rows["must-links, 20% mapped"]
     with pytest.raises(Untestable, match="there is no number for 'must-links, 20% mapped'"):
         checks[1](panel_of(rows))
@@ -294,16 +266,16 @@ def test_rounds_are_those_of_the_model(produced):
     assert scores["converged in 10 rounds", "4"] == (model.converged_ and model.n_iter_ <= 10)
 
 
-@pytest.mark.parametrize(("original", "holds"), [(0.6, True), (0.8, False)])
-def test_embedding_must_help(original, holds):
+def test_embedding_must_help():
     (check,) = get_study_checks("embedding")
-    assert check(panel_of({"spectral features": flat(0.7), "original features": flat(original)})).holds == holds
+    for original, holds in ((0.6, True), (0.8, False)):
+        assert check(panel_of({"spectral features": flat(0.7), "original features": flat(original)})).holds == holds
 
 
-@pytest.mark.parametrize(("must", "cannot", "holds"), [(0.999, 0.998, True), (0.99, 0.98, False), (0.98, 0.99, True)])
-def test_perfect_kinds_are_not_compared(must, cannot, holds):
-    panel = panel_of({"must-links, 100% mapped": flat(must), "cannot-links, 100% mapped": flat(cannot)})
-    assert get_study_checks("figure-7")[2](panel).holds == holds
+def test_perfect_kinds_are_not_compared():
+    for must, cannot, holds in ((0.999, 0.998, True), (0.99, 0.98, False), (0.98, 0.99, True)):
+        panel = panel_of({"must-links, 100% mapped": flat(must), "cannot-links, 100% mapped": flat(cannot)})
+        assert get_study_checks("figure-7")[2](panel).holds == holds
 
 
 def test_threshold_claims():
@@ -318,17 +290,17 @@ def test_threshold_claims():
     assert [check(panel(0.95, 0.8, 0.8)).holds for check in get_study_checks("threshold")] == [False, False, False]
 
 
-@pytest.mark.parametrize(("from_farthest", "holds"), [(0.75, True), (0.88, False)])
-def test_gain_must_not_depend_on_the_start(from_farthest, holds):
-    rows = {
-        f"{PROPAGATION}, largest neighbourhoods": flat(0.9),
-        f"{DIRECT}, largest neighbourhoods": flat(0.75),
-        f"{PROPAGATION}, farthest first": flat(0.9),
-        f"{DIRECT}, farthest first": flat(from_farthest),
-    }
+def test_gain_must_not_depend_on_the_start():
     (check,) = get_study_checks("start")
-    panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
-    assert check(panels).holds == holds
+    for from_farthest, holds in ((0.75, True), (0.88, False)):
+        rows = {
+            f"{PROPAGATION}, largest neighbourhoods": flat(0.9),
+            f"{DIRECT}, largest neighbourhoods": flat(0.75),
+            f"{PROPAGATION}, farthest first": flat(0.9),
+            f"{DIRECT}, farthest first": flat(from_farthest),
+        }
+        panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
+        assert check(panels).holds == holds
     with pytest.raises(Untestable, match="data sets that were not run: 100% mapped"):
         check(panels[:2])
 
@@ -339,13 +311,14 @@ def test_three_trials_are_too_few_for_significance():
         get_study_checks("figure-4")[2](panel_of(rows, runs=3))
 
 
-@pytest.mark.parametrize(("exchanged", "holds"), [(0.62, True), (0.75, False)])
-def test_curves_must_not_depend_on_the_order_of_views(exchanged, holds):
+def test_curves_must_not_depend_on_the_order_of_views():
+    columns = tuple(map(str, eaton.ORDER_COUNTS))
     for check, method in zip(get_study_checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
-        rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
-        evidence = check(panel_of(rows, tuple(map(str, eaton.ORDER_COUNTS))))
-        assert evidence.holds == holds
-        assert evidence.words.startswith("letters first .600 .600 .600; digits first")
+        for exchanged, holds in ((0.62, True), (0.75, False)):
+            rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
+            evidence = check(panel_of(rows, columns))
+            assert evidence.holds == holds
+            assert evidence.words.startswith("letters first .600 .600 .600; digits first")
 
 
 def test_reordered_views_keep_rows_and_constraints(produced):

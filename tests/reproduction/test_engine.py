@@ -72,9 +72,6 @@ def test_study_has_one_unit_per_setting_and_run():
         ("little", 1),
     ]
     assert list_datasets(units) == ["a", "b"]
-
-
-def test_setting_can_need_several_data_sets():
     (unit,) = study(settings=({"panel": "A", "data": "b+a"}, {"panel": "B"}), runs=1).units("smith-2000")[:1]
     assert unit.datasets == ("b", "a")
     assert list_datasets([unit]) == ["b", "a"]
@@ -118,11 +115,17 @@ def test_stored_cells_are_not_computed_again(tmp_path):
     assert Plan.of(whole, study(), cells, False).left == []
 
 
-def test_incomplete_line_is_computed_again(tmp_path):
+@pytest.fixture
+def stored(tmp_path):
+    """All cells of a study, the study, and the file in which its cells are."""
     cells, whole = Cells(tmp_path), paper(study())
-    plan = Plan.of(whole, study(), cells, False)
-    run_plan(plan, cells)
+    run_plan(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
+    return cells, whole, path
+
+
+def test_incomplete_line_is_computed_again(stored):
+    cells, whole, path = stored
     path.write_bytes(path.read_bytes()[:-20])
     again = Plan.of(whole, study(), cells, False)
     assert len(again.left) == 1
@@ -130,55 +133,39 @@ def test_incomplete_line_is_computed_again(tmp_path):
     assert Plan.of(whole, study(), cells, False).left == []
 
 
-@pytest.mark.parametrize("line", ["[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000])
-def test_invalid_lines_are_ignored(tmp_path, line):
-    cells, whole = Cells(tmp_path), paper(study())
-    run_plan(Plan.of(whole, study(), cells, False), cells)
-    (path,) = tmp_path.rglob("*.jsonl")
-    path.write_text(path.read_text() + line + "\n")
-    assert Plan.of(whole, study(), cells, False).left == []
+def test_invalid_lines_are_ignored(stored):
+    cells, whole, path = stored
+    for line in ("[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000):
+        path.write_text(path.read_text() + line + "\n")
+        assert Plan.of(whole, study(), cells, False).left == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"scores": "abc"},
-        {"scores": None},
-        {"scores": []},
-        {"scores": [["a", "b"]]},
-        {"scores": [["a", "b", "0.5"]]},
-        {"scores": [["a", "b", None]]},
-        {"scores": [["a", "b", True]]},
-        {"scores": [["a", "b", 10**400]]},
-        {"scores": [[1, "b", 0.5]]},
-        {"seconds": "1"},
-        {"seconds": None},
-        {"key": ["a"]},
-        {"version": 1},
-    ],
-)
-def test_invalid_cell_is_computed_again(tmp_path, change):
-    cells, whole = Cells(tmp_path), paper(study())
-    run_plan(Plan.of(whole, study(), cells, False), cells)
-    (path,) = tmp_path.rglob("*.jsonl")
+def test_invalid_cells_and_those_of_other_versions_are_computed_again(stored):
+    cells, whole, path = stored
     first, *others = path.read_text().splitlines(keepends=True)
-    path.write_text(json.dumps({**json.loads(first), **change}) + "\n" + "".join(others))
-    again = Plan.of(whole, study(), cells, False)
-    assert len(again.left) == 1
-    assert run_plan(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+    scores = ("abc", None, [], [["a", "b"]], [[1, "b", 0.5]])
+    scores += tuple([["a", "b", value]] for value in ("0.5", None, True, 10**400))
+    for name, values in (("scores", scores), ("seconds", ("1", None)), ("key", (["a"],)), ("version", (1, "0.0.0"))):
+        for value in values:
+            path.write_text(json.dumps({**json.loads(first), name: value}) + "\n" + "".join(others))
+            again = Plan.of(whole, study(), cells, False)
+            assert len(again.left) == 1, (name, value)
+            assert run_plan(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
 
 
-@pytest.mark.parametrize("check", [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0]])
-def test_failing_check_is_reported_as_untestable(tmp_path, check):
-    wrong, cells = study(claims=(Claim("odd", check), Claim("ours is ahead", ahead))), Cells(tmp_path)
+def test_failing_checks_and_missing_numbers_are_untestable_and_nan_does_not_hold(tmp_path):
+    def compare_missing(panel):
+        return Evidence(panel.mean("ours", "triple") > 0, "")
+
+    checks = [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0], compare_missing]
+    checks += [lambda panel: Evidence(float("nan"), ""), ahead]
+    wrong = study(claims=[Claim(str(i), check) for i, check in enumerate(checks)])
+    cells = Cells(tmp_path)
     _, outcome = run_plan(Plan.of(paper(wrong), wrong, cells, False), cells)
-    assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, CANNOT, HOLDS, FAILS]
-    assert "Error: " in outcome.verdicts[0].words
-
-
-def test_nan_evidence_does_not_hold(tmp_path):
-    odd, cells = study(claims=(Claim("odd", lambda panel: Evidence(float("nan"), "")),)), Cells(tmp_path)
-    assert run_plan(Plan.of(paper(odd), odd, cells, False), cells)[1].verdicts[0].status == FAILS
+    of_first = [verdict for verdict in outcome.verdicts if verdict.panel == "A"]
+    assert [verdict.status for verdict in of_first] == [CANNOT] * 4 + [FAILS, HOLDS]
+    assert all("Error: " in verdict.words for verdict in of_first[:3])
+    assert of_first[3].words == "A has no number for 'ours', 'triple'"
 
 
 def test_our_checks_are_counted_separately(tmp_path):
@@ -200,15 +187,6 @@ def test_unit_without_scores_is_not_stored(tmp_path):
     done, _ = run_plan(Plan.of(paper(nothing), nothing, cells, True), cells)
     assert {result.error for result in done} == {"no scores were returned"}
     assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
-
-
-def test_cells_of_another_version_are_ignored(tmp_path):
-    cells, whole = Cells(tmp_path), paper(study())
-    run_plan(Plan.of(whole, study(), cells, False), cells)
-    (path,) = tmp_path.rglob("*.jsonl")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text("".join(json.dumps({**line, "version": "0.0.0"}) + "\n" for line in lines))
-    assert Plan.of(whole, study(), cells, False).done == frozenset()
 
 
 def test_failing_unit_is_not_stored(tmp_path):
@@ -297,12 +275,8 @@ def test_claim_that_is_stated_once_has_one_verdict(tmp_path):
         ("A", HOLDS, ""),
         ("B", FAILS_ELSEWHERE, "a sample"),
     ]
-
-
-def test_claim_that_is_stated_once_is_refuted_by_one_panel_and_needs_all(tmp_path):
-    claims = (Claim("ours is ahead everywhere", ahead, once=True),)
-    assert judge(tmp_path, claims, missing={"A": "no network"}) == [("", FAILS, "")]
-    assert judge(tmp_path, claims, missing={"B": "no network"}) == [("", CANNOT, "")]
+    assert judge(tmp_path, claims, missing={"A": "no network"}) == [("", FAILS, "")], "one panel refutes it"
+    assert judge(tmp_path, claims, missing={"B": "no network"}) == [("", CANNOT, "")], "it needs all"
 
 
 def test_quick_run_is_on_other_data(tmp_path):
@@ -312,46 +286,26 @@ def test_quick_run_is_on_other_data(tmp_path):
     assert all("quick run" in reason for *_, reason in verdicts)
 
 
-def test_other_data_of_an_unknown_panel_are_refused():
+def test_wrong_declarations_are_refused():
     with pytest.raises(ValueError, match=r"table-1: other_data names \['C'\], but the panels are \['A', 'B'\]"):
         study(other_data={"A": "a sample", "C": "a sample"})
-
-
-def test_check_takes_one_panel_or_all():
     with pytest.raises(ValueError, match="claim 'x' has once=True and across=True"):
         Claim("x", ahead, once=True, across=True)
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "printed"),
-    [(0.145, 2, 0.15), (0.14499, 2, 0.14), (-0.145, 2, -0.15), (2.5, 0, 3.0), (0.9996, 3, 1.0), (1.005, 2, 1.01)],
-)
-def test_numbers_are_rounded_as_printed(value, digits, printed):
-    assert round_as_printed(value, digits) == pytest.approx(printed, abs=1e-12)
-    assert np.allclose(round_as_printed(np.array([value, 0.0]), digits), [printed, 0.0])
-
-
-def test_nan_stays_nan_when_rounded():
-    assert np.isnan(round_as_printed(float("nan"), 2))
-
-
-def test_missing_number_is_untestable(tmp_path):
-    unasked = study(claims=(Claim("more", lambda panel: Evidence(panel.mean("ours", "triple") > 0, "")),))
-    cells = Cells(tmp_path)
-    _, outcome = run_plan(Plan.of(paper(unasked), unasked, cells, True), cells)
-    assert outcome.verdicts[0].status == CANNOT
-    assert outcome.verdicts[0].words == "little has no number for 'ours', 'triple'"
-
-
-def test_spread_of_a_single_run_is_nan():
-    assert np.isnan(Panel("", {("a", "b"): {0: 1.0}}).spread("a", "b"))
-
-
-def test_claim_needs_a_check_or_a_reason():
     with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason why it cannot be tested"):
         Claim("x")
     with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason"):
         Claim("x", ahead, cannot="but why")
+
+
+def test_numbers_are_rounded_as_printed():
+    for value, digits, printed in (
+        *((0.145, 2, 0.15), (0.14499, 2, 0.14), (-0.145, 2, -0.15)),
+        *((2.5, 0, 3.0), (0.9996, 3, 1.0), (1.005, 2, 1.01)),
+    ):
+        assert round_as_printed(value, digits) == pytest.approx(printed, abs=1e-12)
+        assert np.allclose(round_as_printed(np.array([value, 0.0]), digits), [printed, 0.0])
+    assert np.isnan(round_as_printed(float("nan"), 2))
+    assert np.isnan(Panel("", {("a", "b"): {0: 1.0}}).spread("a", "b"))
 
 
 def test_studies_are_chosen_by_name():

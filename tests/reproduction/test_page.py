@@ -97,14 +97,9 @@ def test_counts_match_the_verdicts(text):
         )  # a paper of one study has no list
 
 
-def test_names_become_headings():
-    assert [page_module.format_heading(name) for name in ("figure-2-left", "section-5-3")] == [
-        "Figure 2 left",
-        "Section 5.3",
-    ]
-
-
-def test_paired_backticks_mark_code():
+def test_names_become_headings_and_paired_backticks_code():
+    names = {"figure-2-left": "Figure 2 left", "section-5-3": "Section 5.3"}
+    assert [page_module.format_heading(name) for name in names] == list(names.values())
     assert page_module.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
     assert page_module.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
 
@@ -135,21 +130,13 @@ def test_tables_and_figures_are_accessible(read):
     assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes in pictures)
 
 
-def test_missing_results_have_reasons(read):
+def test_missing_results_and_other_data_have_reasons(read):
     for outcome in all_outcomes():
         for reason in outcome.missing.values():
             assert reason.replace("`", "") in read.text
-
-
-def test_other_data_have_reasons(read):
     assert "Not the paper's own data" in read.text
     assert "quadrants: the paper's variances are not printed" in read.text
     assert "in none of 1 panels (other data: drawn with replacement)" in read.text
-
-
-def test_page_shows_no_spread_for_a_single_run():
-    read = Reader(page_module.render_page(plain_outcomes()[2:], {}))
-    assert "±" not in read.text
 
 
 def test_tables_are_collapsible_next_to_figures(read):
@@ -167,17 +154,14 @@ def test_tables_are_collapsible_next_to_figures(read):
     assert "How to read the tables" not in folded.text
 
 
-def test_page_without_outcomes():
+def test_pages_are_reproducible_and_may_have_single_runs_or_no_outcomes(text):
+    drawn = {(outcome.paper.name, outcome.study.name): SVG for outcome in all_outcomes() if outcome.study.figure}
+    assert page_module.render_page(all_outcomes(), drawn) == text
+    assert "±" not in Reader(page_module.render_page(plain_outcomes()[2:], {})).text
     assert "0 tables and figures of 0 papers" in Reader(page_module.render_page([], {})).text
 
 
-def test_page_is_reproducible(text):
-    drawn = {(outcome.paper.name, outcome.study.name): SVG for outcome in all_outcomes() if outcome.study.figure}
-    assert page_module.render_page(all_outcomes(), drawn) == text
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
 def test_browser_runs_no_script_and_nothing_overflows(width, scheme, text, tmp_path, browser):
     path = tmp_path / "page.html"
     path.write_text(text, encoding="utf-8")

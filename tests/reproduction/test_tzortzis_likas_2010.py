@@ -83,38 +83,28 @@ def test_published_tables_are_complete():
     assert counts["table-7"] == 3 * 36  # beside each of three sets of images
     assert counts["table-8"] == 2 * (36 + 15)
     assert counts["table-9"] == 3 * (3 + 4 + 3)
-
-
-def test_printed_weights_sum_to_one():
     for study in ("table-2", "table-4"):
         for column in "2345":
-            total = sum(value for (key, _, _, at), value in PAPER.published.items() if (key, at) == (study, column))
-            assert total == pytest.approx(1, abs=0.0021)  # rounded
+            weights = [value for (key, _, _, at), value in PAPER.published.items() if (key, at) == (study, column)]
+            assert sum(weights) == pytest.approx(1, abs=0.0021)  # rounded
 
 
-@pytest.mark.parametrize("weights", ["learned", "uniform"])
-def test_refinement_equals_the_estimator(weights):
+def test_refinement_equals_the_estimator():
     views, _ = paper.make_corrupted(3, 2, 2)
-    whole = ConvexMixture(3, weights=weights, refine="kernel-kmeans").fit(views)
-    assert (paper.fit_convex(views, 3, weights=weights).refined == whole.labels_).all()
-
-
-def test_concatenation_is_refined_on_all_columns():
-    views, _ = paper.make_corrupted(0, 2, 1)
+    for weights in ("learned", "uniform"):
+        whole = ConvexMixture(3, weights=weights, refine="kernel-kmeans").fit(views)
+        assert (paper.fit_convex(views, 3, weights=weights).refined == whole.labels_).all()
     table = np.hstack([views[name] for name in views.names])
     whole = ConvexMixture(3, refine="kernel-kmeans").fit(table)
     assert (paper.fit_concatenation(views, 3).refined == whole.labels_).all()
 
 
-def test_kernel_cca_finds_shared_clusters():
+def test_kernel_cca_finds_shared_clusters_from_scores_that_keep_inner_products():
     rng = np.random.default_rng(0)
     y = np.arange(150) % 3
     views = Views([rng.normal(0, 9, (3, 6))[y] + rng.normal(size=(150, 6)) for _ in range(2)])
     for labels in paper.cluster_by_kernel_cca(views, 3, 0).values():
         assert average_entropy(y, labels) == pytest.approx(0, abs=1e-9)
-
-
-def test_principal_scores_keep_centered_inner_products():
     X = np.random.default_rng(1).normal(2, 1, (30, 4))
     scores = paper.compute_principal_scores(X @ X.T)
     centred = X - X.mean(axis=0)
@@ -122,20 +112,17 @@ def test_principal_scores_keep_centered_inner_products():
     np.testing.assert_allclose(scores @ scores.T, centred @ centred.T, atol=1e-9)
 
 
-def test_entropy_of_fifty_wrong_points():
+def test_entropies_in_bits_and_nats():
     scores = {score.column: score.value for score in run_named_study("log-bases", {"case": "points"})}
-    share = 50 / 700
+    share = 50 / 700  # of the points are wrong
     by_hand = -(1 - share) * math.log(1 - share) - share * math.log(share / 2)
     assert scores["nats"] == pytest.approx(by_hand, abs=1e-3)
     assert scores["bits"] == pytest.approx(by_hand / math.log(2), abs=2e-3)
-
-
-def test_printed_entropy_is_impossible_in_nats():
     scores = {score.column: score.value for score in run_named_study("log-bases", {"case": "images"})}
     shares = np.arange(1, 460) / 2369
     largest = (-shares * np.log(shares) - (1 - shares) * np.log(1 - shares)).max()
     assert scores["nats"] == pytest.approx(largest, abs=1e-9)
-    assert scores["nats"] < scores["printed"] < scores["bits"]
+    assert scores["nats"] < scores["printed"] < scores["bits"], "the printed entropy is impossible in nats"
 
 
 def test_integrals():
@@ -145,40 +132,34 @@ def test_integrals():
     assert values[paper.AS_IT_SHOULD, "2"] == pytest.approx(1)
 
 
-def test_additional_claims_are_marked_as_ours():
+def test_claims_are_ours_or_cannot_be_tested_on_data_of_the_paper():
     claims_are_ours = {study.name: [claim.ours for claim in study.claims] for study in PAPER.studies}
-    explanations = ("log-bases", "stopping", "spread", "figure-2-explained", "normaliser", "table-9")
-    assert all(all(claims_are_ours[name]) for name in explanations)
+    for name in ("log-bases", "stopping", "spread", "figure-2-explained", "normaliser", "table-9"):
+        assert all(claims_are_ours[name])
     for name in (f"table-{number}" for number in range(1, 7)):
-        assert claims_are_ours[name] == [False] * (len(claims_are_ours[name]) - 1) + [
-            True
-        ]  # that printed numbers come out
-
-
-def test_no_verdict_is_about_data_of_the_paper():
+        *claims, last = claims_are_ours[name]
+        assert last, "that printed numbers come out"
+        assert not any(claims)
     for study in PAPER.studies:
         for settings in study.settings:
             data_of_paper = not study.explain_other_data(str(settings.get("panel", "")))
             assert not data_of_paper or all(claim.ours for claim in study.claims), study.name
-
-
-def test_claims_of_advertisements_cannot_be_tested():
-    claims = [*STUDIES["table-7"].claims, *STUDIES["table-8"].claims]
-    assert len(claims) == 6
-    assert all("neither the images nor the units are known" in claim.cannot for claim in claims)
+    advertisements = [*STUDIES["table-7"].claims, *STUDIES["table-8"].claims]
+    assert len(advertisements) == 6
+    assert all("neither the images nor the units are known" in claim.cannot for claim in advertisements)
 
 
 def test_numbers_that_are_printed_alike_are_equal():
-    pairs = [("m", 0.30411, 0.30438)]
-    assert not paper.check_below(pairs).holds
+    assert not paper.check_below([("m", 0.30411, 0.30438)]).holds
     assert paper.check_below([("m", 0.30438, 0.30411)], or_equal=True).holds
     assert not paper.check_below([("m", 0.3046, 0.3044)], or_equal=True).holds
+    with pytest.raises(Untestable, match="the paper prints no numbers for word senses"):
+        paper.check_agrees("table-5", 0.05, panel({"m": {"1": 1.0}}, "word senses"))
 
 
 def test_clusters_in_a_line_give_the_order_of_table_1():
-    scores = {
-        score.row: score.value for score in run_named_study("table-1", {"n_views": 3, "n_noisy": 0, "in_line": True})
-    }
+    settings = {"n_views": 3, "n_noisy": 0, "in_line": True}
+    scores = {score.row: score.value for score in run_named_study("table-1", settings)}
     assert scores[paper.WEIGHTED] < scores[paper.CONCATENATED] < scores[paper.CCA_BEST] - 0.1
     assert scores[paper.WEIGHTED] < scores[paper.WEIGHTED + paper.REFINED]
 
@@ -338,33 +319,17 @@ def list_testable_claims(study):
     return [claim for claim in study.claims if not claim.cannot]
 
 
-@pytest.mark.parametrize(
-    ("claim", "good", "bad"),
-    [
-        pytest.param(claim, *tables, id=f"{name}: {claim.text}")
-        for name, study in STUDIES.items()
-        for claim, tables in zip(list_testable_claims(study), CHECKS[name], strict=True)
-    ],
-)
-def test_claim_holds_on_good_and_fails_on_bad_numbers(claim, good, bad):
-    assert claim.check(good).holds, claim.check(good).words
-    assert not claim.check(bad).holds, claim.check(bad).words
+@pytest.mark.parametrize("name", STUDIES)
+def test_claims_hold_on_good_and_fail_on_bad_numbers(name):
+    for claim, (good, bad) in zip(list_testable_claims(STUDIES[name]), CHECKS[name], strict=True):
+        assert claim.check(good).holds, (claim.text, claim.check(good).words)
+        assert not claim.check(bad).holds, (claim.text, claim.check(bad).words)
+        if not claim.across:
+            with pytest.raises(Untestable, match=r"has no number for|no numbers to compare|prints no numbers"):
+                claim.check(panel({"another method": {"1": 1.0}}, "another table"))
 
 
 def test_printed_number_above_the_bound_is_not_in_nats():
     (claim,) = STUDIES["log-bases"].claims
     assert claim.check(base(paper.BOUND, 0.39)).holds
     assert not claim.check(base(paper.BOUND, 0.41)).holds
-
-
-def test_unprinted_numbers_are_untestable():
-    with pytest.raises(Untestable, match="the paper prints no numbers for word senses"):
-        paper.check_agrees("table-5", 0.05, panel({"m": {"1": 1.0}}, "word senses"))
-
-
-@pytest.mark.parametrize(
-    "claim", [claim for study in PAPER.studies for claim in list_testable_claims(study) if not claim.across]
-)
-def test_table_without_needed_numbers_is_untestable(claim):
-    with pytest.raises(Untestable, match=r"has no number for|no numbers to compare|prints no numbers"):
-        claim.check(panel({"another method": {"1": 1.0}}, "another table"))
