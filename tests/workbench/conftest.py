@@ -9,7 +9,14 @@ import pytest
 import consilience as cs
 from consilience.workbench.serve import RunningWorkbench
 from page_runs import WIDE, cluster_things, write_things
+from small_runs import cluster_items
 from waiting import HANG_LIMIT, PAGE_LIMIT
+
+
+@pytest.fixture(scope="session")
+def result(tmp_path_factory):
+    """A run of 90 items in three views; not to be changed."""
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
 
 
 @pytest.fixture(scope="module")

@@ -130,7 +130,7 @@ def test_split_makes_a_group_with_a_number_that_no_other_decision_uses(warm):
     assert reclustering.name_new_group(1) not in clustering.labels[others]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_items_of_a_split_stay_in_their_group_whatever_the_views_say(warm, seed):
     rng = np.random.default_rng(seed)
     reclustering, clustering, decisions = start(warm, CLASSES)
@@ -187,7 +187,7 @@ def test_constraints_hold_after_every_decision(warm):
             assert (labels[0] == labels[1]) == (entry["action"] == "together")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_satisfied_labels_differ_from_the_labels_before_only_where_needed(warm, seed):
     rng = np.random.default_rng(seed)
     _, clustering, _ = start(warm, CLASSES)

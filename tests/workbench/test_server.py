@@ -462,7 +462,7 @@ def test_address_that_is_not_served_gives_404(client, stub):
         content = client.exchange(
             client.write_head(f"GET {path.format(host=client.host)} HTTP/1.1", "Connection: close")
         )
-        assert read_statuses(content) == [404]
+        assert read_statuses(content) == [404], path
         assert content.endswith(b'{"error":"there is nothing at this address"}')
     assert stub.calls == []
 
@@ -661,7 +661,7 @@ def test_body_of_unclear_length_is_refused_and_nothing_after_it_is_answered(clie
         if status == 403:
             smuggled = b""
         content = client.exchange(head + b"0\r\n\r\n" + smuggled)
-        assert read_statuses(content)[0] == status
+        assert read_statuses(content)[0] == status, lines
     assert stub.calls == []
 
 
@@ -732,7 +732,7 @@ def test_garbage_is_refused(client, stub):
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [505]),
     ]:
         answer = client.exchange(content)
-        assert read_statuses(answer) == statuses
+        assert read_statuses(answer) == statuses, content[:25]
         if statuses:
             assert b"Content-Security-Policy: default-src 'none'" in answer
             assert b"Connection: close" in answer
