@@ -447,24 +447,19 @@ def test_entities_in_no_cluster_are_counted_and_not_contested():
     assert "30 items are in no group" in html
 
 
-def test_hint_at_contested_clusters_counts_confirmed_views():
+def test_entities_are_contested_by_confirmed_views():
     y = np.arange(120) % 3
     view_labels = {"view0": y, "view1": np.where(np.arange(120) < 12, 2, y), "view2": (y + 1) % 3}
     views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
-    options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
-    html = Report(make_model(y, view_labels), views, **options).to_html()
+    options = {"confidence": np.ones(120), "noun": "papers"}
+    assessment = assess_figures(support=(0.5, 0.5, 0.01))
+    html = Report(make_model(y, view_labels), views, assessment=assessment, **options).to_html()
     assert "8 are contested by the 2 of 3 views that are confirmed." in get_section(html, "agreement")
-    assert "8 items are contested by the 2 of 3 views that are confirmed: " in get_section(html, "contested")
+    assert "8 papers are contested by the 2 of 3 views that are confirmed: " in get_section(html, "contested")
     assert unpack(Outline(html).data["columns"]["contested"]).sum() == 8
-    assert "the confirmed views contradict each other on 10% of its 40 items" in get_section(html, "hints")
-
-
-def test_no_entity_is_contested_by_views_that_do_not_confirm_each_other():
-    y = np.arange(120) % 3
-    view_labels = {"view0": y, "view1": (y + 1) % 3}
-    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
-    options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.01, 0.01)), "noun": "papers"}
-    html = Report(make_model(y, view_labels), views, **options).to_html()
+    assert "the confirmed views contradict each other on 10% of its 40 papers" in get_section(html, "hints")
+    assessment = assess_figures(support=(0.01, 0.01, 0.01))
+    html = Report(make_model(y, view_labels), views, assessment=assessment, **options).to_html()
     words = "None of the papers is contested, because no two views confirm each other."
     assert words in get_section(html, "contested")
 
@@ -523,7 +518,7 @@ def make_page_with_support(shares, runner_up=None, **options):
 
 def test_support_of_each_view_has_a_bar():
     page = make_page_with_support({"text": 0.62, "links": 0.031})
-    section = page.partition('<section id="information"')[2].partition("</section>")[0]
+    section = get_section(page, "information")
     assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "3.1"]
     assert section.count("View &#x27;links&#x27; does not support the groups: they rest on view &#x27;text&#x27; alone")
     assert "A second grouping" not in section
@@ -635,7 +630,7 @@ def test_reliance_shows_views_clusters_and_the_alternative():
 def test_assessment_replaces_the_sentence_about_unsupported_views():
     page = make_page_with_support({"view0": 0.62, "view1": 0.01}, assessment=assess_figures())
     assert "does not support the clusters" not in page
-    section = page.partition('<section id="information"')[2].partition("</section>")[0]
+    section = get_section(page, "information")
     assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "1.0"]
 
 
@@ -776,6 +771,10 @@ def test_small_clusters_keep_points_on_the_map():
     assert shown[1] >= 30
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(sample_entities(labels[:4000]), np.arange(4000))
+    packed = pack_numbers([-1, 40_000], "i2")
+    assert packed["array"] == "Int32Array"
+    assert unpack(packed).tolist() == [-1, 40_000]
+    assert pack_numbers([-1, 32_767], "i2")["array"] == "Int16Array"
 
 
 def test_markup_escapes_by_default():
@@ -841,18 +840,12 @@ def test_every_estimator_has_a_report():
 # --- titles and names of groups ---------------------------------------------------------------------------------------
 
 
-def test_title_says_what_was_grouped():
-    model, views, _ = fit_model()
-    assert "<title>120 items in 3 groups</title>" in Report(model, views).to_html()
-    assert "<title>120 &lt;b&gt; in 3 groups</title>" in Report(model, views, noun="<b>").to_html()
-    model.labels_ = np.zeros(120, dtype=int)
-    assert Report(model, views, noun="patients")._facts.title == "120 patients in 1 group"
-
-
-def test_names_of_levels_are_those_of_the_user_or_computed():
+def test_titles_and_names_of_levels_are_those_of_the_user_or_computed():
     model, views, _ = fit_model()
     names = ["knives", "apples", "chairs"]
-    facts = Report(model, views, names=names)._facts
+    report = Report(model, views, names=names, noun="<b>")
+    assert "<title>120 &lt;b&gt; in 3 groups</title>" in report.to_html()
+    facts = report._facts
     assert list(facts.level_names) == [1, 2, 3]
     assert facts.level_names[3] == names
     assert facts.level_names[1] == ["all"]
@@ -861,6 +854,8 @@ def test_names_of_levels_are_those_of_the_user_or_computed():
     assert facts.level_names[2][merged].endswith(" and 1 more")
     facts = Report(model, views, level_names={1: ["all\x00 of it"], 3: names})._facts
     assert facts.level_names == {1: [clean_text("all\x00 of it")], 3: names}
+    model.labels_ = np.zeros(120, dtype=int)
+    assert Report(model, views, noun="patients")._facts.title == "120 patients in 1 group"
 
 
 def test_texts_that_differ_late_are_both_searched():
@@ -871,10 +866,3 @@ def test_texts_that_differ_late_are_both_searched():
     ]
     facts = Report(cs.MultiViewKMeans(3, random_state=0).fit(views), views, columns=columns)._facts
     assert list(collect_texts(facts)) == ["first", "second"]
-
-
-def test_numbers_of_very_many_clusters_are_packed():
-    packed = pack_numbers([-1, 40_000], "i2")
-    assert packed["array"] == "Int32Array"
-    assert np.frombuffer(zlib.decompress(base64.b64decode(packed["data"])), "<i4").tolist() == [-1, 40_000]
-    assert pack_numbers([-1, 32_767], "i2")["array"] == "Int16Array"

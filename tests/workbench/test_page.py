@@ -21,6 +21,7 @@ from waiting import HANG_LIMIT, wait_until
 pytestmark = pytest.mark.xdist_group("pages of the workbench")
 
 MAPS = ("#map-joint", "[data-view-map='first']", "[data-view-map='second']", "[data-view-map='words']")
+VIEWS = ["first", "second", "words"]
 CLEAR_ROW, OTHER_ROW, LACKING_ROW = 0, 1, 5  # of another group each; the last lacks the second view
 COLORS_AROUND = """(canvas, [x, y, reach]) => {
     const ratio = canvas.width / canvas.clientWidth;
@@ -181,11 +182,7 @@ def test_click_selects_item_in_all_maps_and_shows_its_panel(page):
         assert all(read_rings()), f"an item clicked in {where} is not marked in all maps"
         assert page.inner_text("#selection-text") == IDS[row]
         blocks = page.locator("#item [data-view]")
-        assert blocks.evaluate_all("blocks => blocks.map((block) => block.dataset.view)") == [
-            "first",
-            "second",
-            "words",
-        ]
+        assert blocks.evaluate_all("blocks => blocks.map((block) => block.dataset.view)") == VIEWS
         page.keyboard.press("Escape")
         assert not any(read_rings())
     assert locate(page, LACKING_ROW, MAPS[2]) is None
@@ -1092,16 +1089,9 @@ def test_narrow_screen_shows_one_panel_at_a_time(page, workbench):
     grid, *inside = (page.locator(f"#map-{place}").bounding_box() for place in ("grid", "joint", "joint .wb-zoom"))
     assert all(box["x"] >= grid["x"] and box["x"] + box["width"] <= grid["x"] + grid["width"] for box in inside)
     maps.evaluate("panel => (panel.style.paddingRight = '')")
-    for tab, shown in (
-        ("groups", "#groups"),
-        ("item", "#item"),
-        ("decisions", "#decisions"),
-        ("versions", "#versions"),
-        ("questions", "#answers"),
-        ("maps", "#map-joint"),
-    ):
+    for tab in ("groups", "item", "decisions", "versions", "questions", "maps"):
         page.click(f"#small-tabs [data-tab={tab}]")
-        page.wait_for_selector(shown)
+        page.wait_for_selector({"questions": "#answers", "maps": "#map-joint"}.get(tab, f"#{tab}"))
         assert page.evaluate(SCROLLS_SIDEWAYS) == []
         panels = page.locator(".wb-left, .wb-right, .wb-question, .wb-maps")
         assert panels.count() == 4

@@ -15,10 +15,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from http import HTTPStatus
 from pathlib import Path
-from posixpath import join
 
 import pytest
 
@@ -502,67 +500,6 @@ def test_files_of_page_are_served(client):
     assert {f"/{path.name}" for path in web.iterdir() if path.is_file()} <= set(files)
     assert files["/report.css"].body == (SOURCE / "consilience/report/style.css").read_bytes()
     assert not [path for path in files if path.endswith(".py")]
-
-
-class PageParser(HTMLParser):
-    """Collects addresses, and everything that the policy for content forbids."""
-
-    def __init__(self):
-        super().__init__()
-        self.addresses, self.forbidden, self.tag = [], [], ""
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.tag = tag
-        self.addresses += [values[name] for name in ("href", "src", "action", "data") if name in values]
-        self.forbidden += [name for name in values if name.startswith("on") or name in ("style", "srcdoc", "nonce")]
-        self.forbidden += [tag] if tag in ("style", "base", "iframe", "object", "embed", "form") else []
-        self.forbidden += ["script"] if tag == "script" and "src" not in values else []
-
-    def handle_data(self, data):
-        if self.tag == "script" and data.strip():
-            self.forbidden.append(data)
-
-
-def test_page_refers_to_served_files_only(client):
-    page = PageParser()
-    page.feed(client.server.static_files["/"].body.decode())
-    addresses = [address for address in page.addresses if not address.startswith(("#", "data:"))]
-    assert "/app.js" in addresses
-    assert set(addresses) <= set(client.server.static_files)
-    assert page.forbidden == []
-
-
-def list_scripts(client):
-    return {path: file.body.decode() for path, file in client.server.static_files.items() if path.endswith(".js")}
-
-
-def test_imports_of_scripts_are_served_and_exported(client):
-    scripts = list_scripts(client)
-    n_imports = 0
-    for path, text in scripts.items():
-        assert not re.search(r"\bimport\s*\(", text)
-        for names, address in re.findall(
-            r"""^import\s+(?:([^;"']*?)\s+from\s+)?["']([^"']+)["']""", text, re.MULTILINE
-        ):
-            target = address if address.startswith("/") else join("/", address.removeprefix("./"))
-            assert target in scripts, f"{path} imports {address}"
-            exported = set(
-                re.findall(r"^export (?:async )?(?:const|let|function|class) (\w+)", scripts[target], re.MULTILINE)
-            )
-            for group in re.findall(r"^export \{([^}]*)\}", scripts[target], re.MULTILINE):
-                exported |= {name.split(" as ")[-1].strip() for name in group.split(",")}
-            imported = re.findall(r"[\w$]+(?=\s*(?:,|\}| as ))", names) if names.startswith("{") else []
-            missing = {name for name in imported if not name.startswith("as ")} - exported
-            assert not missing, f"{path} imports {missing} from {address}"
-            n_imports += 1
-    assert n_imports > 20
-
-
-def test_shared_script_defines_what_it_exports(client):
-    script = client.server.static_files["/shared.js"].body.decode()
-    for name in server_module.SHARED_NAMES:
-        assert re.search(rf"^(?:const|let|function|class) {name}\b", script, re.MULTILINE)
 
 
 def test_served_files_use_no_other_site_and_no_inline_code(client):

@@ -126,27 +126,30 @@ def test_merged_groups_have_the_members_of_both(workbench):
     assert np.array_equal(settle(workbench), before)
 
 
-@pytest.mark.parametrize("name", [None, "  best \n knives "])
-def test_split_makes_a_new_group_with_or_without_a_name(workbench, name):
+def test_split_makes_a_new_group_with_a_name(workbench):
     before = settle(workbench)
-    number = decide(workbench, "split", range(30, 38), **({} if name is None else {"name": name}))
+    number = decide(workbench, "split", range(30, 38), name="  best \n knives ")
     labels = settle(workbench)
     assert are_together(labels, range(30, 38))
     group = int(labels[30])
-    assert group not in before
+    assert group > before.max()
     state = next(entry for entry in workbench.describe_state()["groups"] if entry["number"] == group)
     assert state["is_new"]
-    assert (state["name"] == "best knives") == (name is not None)
+    assert state["name"] == "best knives"
     entry = read_log(workbench.folder)[0]
     assert entry["new_group"] == group
     assert not set(labels[[IDS.index(item) for item in entry["others"]]].tolist()) & {group}
     workbench.undo(number)
     assert np.array_equal(settle(workbench), before)
+    decide(workbench, "split", [0])
+    assert settle(workbench)[0] > group  # a number that no other decision uses
 
 
 def test_renamed_group_has_the_name_until_it_is_undone(workbench):
     group = get_groups(workbench)[0]
     before, name = settle(workbench), workbench.snapshot.names[group]
+    decide(workbench, "rename", groups=[get_groups(workbench)[1]], name=" a\x1b\ud800\nb ")
+    assert workbench.snapshot.names[get_groups(workbench)[1]] == "a\ufffd\ufffd b"  # without control characters
     number = decide(workbench, "rename", groups=[group], name="fruits")
     assert workbench.snapshot.names[group] == "fruits"
     assert np.array_equal(settle(workbench), before)
@@ -198,13 +201,28 @@ def test_groups_with_names_are_stored_by_the_decisions_that_they_follow_from(res
         assert workbench.snapshot.names[0] == "food"
 
 
-def test_name_of_a_group_that_is_merged_away_has_no_effect(workbench):
-    first, second, _ = get_groups(workbench)
+def test_decisions_say_what_later_ones_have_left_of_them(workbench):
+    def read(number):
+        shown = find_decision(workbench, number)
+        return shown["status"], shown["reason"]
+
+    _, first, second = get_groups(workbench)
+    whole = decide(workbench, "split", range(5, 15), name="whole")
+    part = decide(workbench, "split", range(5, 9), name="part")
+    labels = settle(workbench)
+    assert are_together(labels, range(5, 9))
+    assert are_together(labels, range(9, 15))
+    assert labels[5] != labels[9]
+    assert read(whole) == ("satisfied", "4 items were made another group later.")
+    workbench.undo(part)
+    assert are_together(settle(workbench), range(5, 15))
+    pair = decide(workbench, "together", [0, 40, 41])
+    decide(workbench, "outlier", [0])
+    assert read(pair) == ("satisfied", "1 item was made an outlier later.")
     small = min((first, second), key=lambda group: (len(find_members(workbench, group)), -group))
-    number = decide(workbench, "rename", groups=[small], name="gone")
+    renamed = decide(workbench, "rename", groups=[small], name="gone")
     decide(workbench, "merge", groups=[first, second])
-    shown = find_decision(workbench, number)
-    assert (shown["status"], shown["reason"]) == ("", "The group does not exist any more.")
+    assert read(renamed) == ("", "The group does not exist any more.")
 
 
 def test_outliers_are_in_no_group_until_a_later_decision(workbench):
@@ -220,26 +238,6 @@ def test_outliers_are_in_no_group_until_a_later_decision(workbench):
     workbench.undo(2)
     workbench.undo(1)
     assert np.array_equal(settle(workbench), before)
-
-
-def test_decision_about_an_item_that_became_an_outlier_says_so(workbench):
-    number = decide(workbench, "together", [0, 40, 41])
-    decide(workbench, "outlier", [0])
-    shown = find_decision(workbench, number)
-    assert (shown["status"], shown["reason"]) == ("satisfied", "1 item was made an outlier later.")
-
-
-def test_part_of_a_new_group_becomes_a_group(workbench):
-    first = decide(workbench, "split", range(5, 15), name="whole")
-    second = decide(workbench, "split", range(5, 9), name="part")
-    labels = settle(workbench)
-    assert are_together(labels, range(5, 9))
-    assert are_together(labels, range(9, 15))
-    assert labels[5] != labels[9]
-    shown = find_decision(workbench, first)
-    assert (shown["status"], shown["reason"]) == ("satisfied", "4 items were made another group later.")
-    workbench.undo(second)
-    assert are_together(settle(workbench), range(5, 15))
 
 
 def test_misleading_view_does_not_count_for_items_or_all_members_of_a_group(workbench):
@@ -371,12 +369,6 @@ def test_redo_without_effect_is_refused(workbench):
         workbench.redo(number)
 
 
-def test_names_have_no_control_characters(workbench):
-    group = get_groups(workbench)[0]
-    decide(workbench, "rename", groups=[group], name=" a\x1b\ud800\nb ")
-    assert workbench.snapshot.names[group] == "a\ufffd\ufffd b"
-
-
 # contradictions
 
 
@@ -397,36 +389,33 @@ def test_contradiction_names_the_earlier_decision(workbench):
 
 
 def test_newer_decision_replaces_exactly_those_that_it_contradicts(workbench):
+    def list_active(*numbers):
+        return [find_decision(workbench, number)["is_active"] for number in numbers]
+
     decide(workbench, "together", [0, 1])
     decide(workbench, "together", [1, 2])
     decide(workbench, "together", [30, 31])
-    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
-        workbench.decide({"action": "apart", "rows": [0, 2]})
-    assert [number for number, _ in raised.value.choices[0]] == [1, 2]
+    for options in ({}, {"resolve": "newer", "withdraw": [5]}):
+        with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
+            decide(workbench, "apart", [0, 2], **options)
+        assert [number for number, _ in raised.value.choices[0]] == [1, 2]
+        assert raised.value.replaced == [2]
     before = settle(workbench)
     number = decide(workbench, "apart", [0, 2], resolve="newer")
     labels = settle(workbench)
     assert labels[0] != labels[2]
     assert are_together(labels, [0, 1])
     assert read_log(workbench.folder)[-1]["replaces"] == [2]
-    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, False, True, True]
+    assert list_active(1, 2, 3, number) == [True, False, True, True]
     assert [find_decision(workbench, n)["replaced_by"] for n in (1, 2, 3, number)] == [None, number, None, None]
     workbench.undo(number)
     assert np.array_equal(settle(workbench), before)
-    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, 3, number)] == [True, True, True, False]
+    assert list_active(1, 2, 3, number) == [True, True, True, False]
     workbench.redo(number)
     assert np.array_equal(settle(workbench), labels)
-
-
-def test_person_chooses_which_contradicted_decision_is_withdrawn(workbench):
-    decide(workbench, "together", [0, 1])
-    decide(workbench, "together", [1, 2])
-    with pytest.raises(Contradiction, match="one of the decisions that it contradicts must be withdrawn") as raised:
-        decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[5])
-    assert raised.value.replaced == [2]
-    assert [number for number, _ in raised.value.choices[0]] == [1, 2]
-    number = decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[1])
-    assert [find_decision(workbench, n)["is_active"] for n in (1, 2, number)] == [False, True, True]
+    workbench.undo(number)
+    number = decide(workbench, "apart", [0, 2], resolve="newer", withdraw=[1])  # the person chooses
+    assert list_active(1, 2, 3, number) == [False, True, True, True]
 
 
 def test_decision_about_groups_that_have_changed_is_refused(workbench):
@@ -801,6 +790,15 @@ def test_version_is_compared_after_a_cancelled_computation(workbench):
 # the thread in the background
 
 
+def fail_with(error):
+    """Return a function that raises the error."""
+
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
 class Gate:
     """Hold the computation of a decision until it is opened."""
 
@@ -817,6 +815,14 @@ class Gate:
             return refine(*arguments, check_stopped=check_stopped, report=report, **options)
 
         monkeypatch.setattr(workbench.opened.reclustering.warm, "refine", wait_and_refine, raising=False)
+        self.workbench = workbench
+
+    def hold(self, rows):
+        """Decide that items belong together; return the number when the computation can be cancelled."""
+        number = self.workbench.decide({"action": "together", "rows": rows})["number"]
+        assert self.is_entered.wait(HANG_LIMIT)
+        wait_until(lambda: self.workbench.describe_state()["work"]["can_cancel"])
+        return number
 
 
 def test_cancelled_decision_is_undone(workbench, monkeypatch):
@@ -824,9 +830,7 @@ def test_cancelled_decision_is_undone(workbench, monkeypatch):
     assert workbench.cancel() == {}  # there is no work
     assert not (workbench.folder / "decisions.jsonl").exists()
     gate = Gate(workbench, monkeypatch)
-    number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
-    assert gate.is_entered.wait(HANG_LIMIT)
-    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    number = gate.hold([0, 40])
     work = workbench.describe_state()["work"]
     assert (work["doing"], work["share"]) == ("clustering the items again", 0.1)
     assert find_decision(workbench, number)["reason"] == "The items are being clustered again."
@@ -855,9 +859,7 @@ def test_cancelled_undo_is_taken_back(workbench, monkeypatch):
 
 def test_cancel_undoes_the_decision_that_is_computed(workbench, monkeypatch):
     gate = Gate(workbench, monkeypatch)
-    first = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
-    assert gate.is_entered.wait(HANG_LIMIT)
-    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    first = gate.hold([0, 40])
     second = workbench.decide({"action": "together", "rows": [1, 70]})["number"]
     workbench.cancel()
     gate.is_open.set()
@@ -871,9 +873,7 @@ def test_cancel_undoes_the_decision_that_is_computed(workbench, monkeypatch):
 def test_cancelling_what_was_undone_meanwhile_undoes_nothing_else(workbench, monkeypatch):
     before = settle(workbench)
     gate = Gate(workbench, monkeypatch)
-    number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
-    assert gate.is_entered.wait(HANG_LIMIT)
-    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
+    number = gate.hold([0, 40])
     workbench.undo(number)
     assert workbench.cancel() == {}
     assert np.array_equal(settle(workbench), before)
@@ -885,15 +885,10 @@ def test_cancelling_what_was_undone_meanwhile_undoes_nothing_else(workbench, mon
 
 def test_cancelling_with_a_full_disk_leaves_the_work_running(workbench, monkeypatch):
     gate = Gate(workbench, monkeypatch)
-    workbench.decide({"action": "together", "rows": [0, 40]})
-    assert gate.is_entered.wait(HANG_LIMIT)
-    wait_until(lambda: workbench.describe_state()["work"]["can_cancel"])
-
-    def fail(_):
-        raise OSError(28, "No space left on device")
+    gate.hold([0, 40])
 
     with monkeypatch.context() as patch:
-        patch.setattr(workbench.log, "append", fail)
+        patch.setattr(workbench.log, "append", fail_with(OSError(28, "No space left on device")))
         with pytest.raises(OSError, match="No space left"):
             workbench.cancel()
     gate.is_open.set()
@@ -902,8 +897,7 @@ def test_cancelling_with_a_full_disk_leaves_the_work_running(workbench, monkeypa
 
 def test_work_that_is_cancelled_without_an_entry_is_resumed(workbench, monkeypatch):
     gate = Gate(workbench, monkeypatch)
-    workbench.decide({"action": "together", "rows": [0, 40]})
-    assert gate.is_entered.wait(HANG_LIMIT)
+    gate.hold([0, 40])
     workbench._cancelled.set()
     gate.is_open.set()
     assert are_together(settle(workbench), [0, 40])
@@ -919,11 +913,8 @@ def test_second_workbench_cannot_cancel(result, tmp_path):
 
 
 def test_groups_are_not_saved_if_clustering_after_the_last_decision_fails(workbench, monkeypatch):
-    def fail(*_, **__):
-        raise MemoryError("memory ran out")
-
     with monkeypatch.context() as patch:
-        patch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+        patch.setattr(workbench.opened.reclustering, "apply", fail_with(MemoryError("memory ran out")), raising=False)
         number = workbench.decide({"action": "together", "rows": [0, 40]})["number"]
         folder = workbench.save_as("copy")["folder"]
         settle(workbench)
@@ -966,13 +957,10 @@ def test_error_of_a_computation_is_shown_and_the_next_decision_works(workbench, 
 
 
 def test_run_opens_with_a_decision_that_cannot_be_followed(result, tmp_path, monkeypatch):
-    def fail(*_, **__):
-        raise ValueError("no")
-
     with open_workbench(result, tmp_path / "run") as workbench:
         decide(workbench, "together", [0, 40])
         expected = settle(workbench)
-        monkeypatch.setattr(workbench.opened.reclustering, "apply", fail, raising=False)
+        monkeypatch.setattr(workbench.opened.reclustering, "apply", fail_with(ValueError("no")), raising=False)
         number = decide(workbench, "together", [1, 41])
         decide(workbench, "together", [2, 42])
     with open_workbench(result, tmp_path / "run") as workbench:
@@ -1000,10 +988,7 @@ def test_requests_before_the_run_is_open_are_told_to_wait(result, tmp_path):
 
 
 def test_run_that_cannot_be_opened_says_why(result, tmp_path, monkeypatch):
-    def fail(*_):
-        raise ValueError("the files have changed")
-
-    monkeypatch.setattr("consilience.workbench.workbench.open_result", fail)
+    monkeypatch.setattr("consilience.workbench.workbench.open_result", fail_with(ValueError("the files have changed")))
     workbench = Workbench(result, tmp_path)
     workbench.start()
     with pytest.raises(ValueError, match="the files have changed"):
