@@ -90,27 +90,15 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 @pytest.fixture(scope="module")
-def launch_browser():
-    """Return a function that starts a browser with some flags; tests that use it are skipped if there is none."""
+def browser():
+    """A browser that lacks WebGL and a graphics processor; tests that use it are skipped if there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("there is no Chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        browsers = []
-
-        def launch(*flags):
-            browsers.append(
-                playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *flags], timeout=PAGE_LIMIT)
-            )
-            return browsers[-1]
-
-        yield launch
-        for browser in browsers:
-            browser.close()
-
-
-@pytest.fixture(scope="module")
-def browser(launch_browser):
-    """A browser."""
-    return launch_browser()
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-webgl", "--disable-accelerated-2d-canvas"]
+    with (
+        sync_api.sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=path, args=flags, timeout=PAGE_LIMIT) as browser,
+    ):
+        yield browser

@@ -18,6 +18,8 @@ from consilience.report.markup import clean_text
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
 from waiting import PAGE_LIMIT
 
+pytestmark = pytest.mark.xdist_group("pages of reports")
+
 SECOND = ["second", "second name"]
 KINDS = ["knives, steel", "green tea", "lamps", "mountain bikes"]
 
@@ -77,7 +79,7 @@ def list_groups(page):
     return page.eval_on_selector_all("#group-list .chip", "rows => rows.map(x => x.textContent)")
 
 
-def test_search_finds_parts_of_ids_and_equal_ids_first(visit, path):
+def test_search_finds_ids_texts_and_names_of_groups(visit, path):
     page = visit(path)
     assert status(page) == "1 to 25 of 300"
     page.fill("#search", "PAPER-1")
@@ -87,13 +89,6 @@ def test_search_finds_parts_of_ids_and_equal_ids_first(visit, path):
     page.fill("#search", "no such name")
     assert status(page) == "No matches."
     assert page.text_content("#hits") == "No matches."
-    page.fill("#search", "")
-    assert status(page) == "1 to 25 of 300"
-    assert page.is_visible("#group-list")
-
-
-def test_search_finds_all_words_in_texts_and_marks_them(visit, path):
-    page = visit(path)
     page.fill("#search", "tea PART 1")
     texts = column(page, "view0")
     assert texts
@@ -105,68 +100,52 @@ def test_search_finds_all_words_in_texts_and_marks_them(visit, path):
     n_found = int(status(page).rpartition(" ")[2])
     assert page.text_content("#selected span") == f"{n_found} papers found"
     assert page.text_content("#find-title") == f"{n_found} papers found by “tea PART 1”"
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_rows_of_contested_entities_show_two_lines_of_their_texts(visit, tmp_path, width):
-    rng, y = np.random.default_rng(0), np.arange(60) % 3
-    view_labels = {f"view{v}": np.where(rng.random(60) < 0.2, (y + 1) % 3, y) for v in range(9)}
-    views = cs.Views({name: rng.normal(size=(60, 2)) for name in view_labels})
-    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
-    texts = {name: [f"{name} of item {i}: {'long story ' * 40}" for i in range(60)] for name in view_labels}
-    report = Report(model, views, confidence=np.ones(60), texts=texts, names=[f"{kind}, {'x' * 40}" for kind in KINDS])
-    page = visit(report.save(tmp_path / "nine.html"), viewport={"width": width, "height": 800})
-    rows = page.locator("#contested tbody tr")
-    assert rows.count() > 10
-    assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 80
-    title = rows.first.locator(".snippet").get_attribute("title")
-    assert all(f"{name}: {name} of item" in title for name in view_labels)
-
-
-@pytest.mark.parametrize("level", [4, 2])
-def test_page_of_a_group_that_is_opened_directly_chooses_the_group_of_the_table(visit, path, level):
-    page = visit(path)
-    choose_level(page, level - 1)
-    page.locator("#group-list a").first.click()
-    text, value = (
-        page.evaluate(f"document.querySelector('#find-group').{code}") for code in ("selectedOptions[0].text", "value")
-    )
-    assert text != "all groups"
-    opened = visit(path, fragment=page.url.partition("#")[2])
-    assert opened.evaluate("document.querySelector('#find-group').value") == value
-    assert opened.evaluate("document.querySelector('#find-group').selectedOptions[0].text") == text
-    assert status(opened) == status(page) != "1 to 25 of 300"
-
-
-def test_search_finds_names_of_groups(visit, path):
-    page = visit(path)
+    page.press("#search", "Escape")
+    assert page.input_value("#search") == ""
+    assert status(page) == "1 to 25 of 300"
+    assert page.is_visible("#group-list")
     page.fill("#search", "lamp")
     assert page.locator("#hits li").first.text_content() == "group lamps"
     page.locator("#hits a").first.click()
     assert page.locator("article.shown h2").text_content() == "lamps"
 
 
-def test_search_is_cleared_by_escape(visit, path):
-    page = visit(path)
-    page.fill("#search", "tea")
-    page.press("#search", "Escape")
-    assert page.input_value("#search") == ""
-    assert status(page) == "1 to 25 of 300"
+def test_rows_of_contested_entities_show_two_lines_of_their_texts(visit, tmp_path):
+    rng, y = np.random.default_rng(0), np.arange(60) % 3
+    view_labels = {f"view{v}": np.where(rng.random(60) < 0.2, (y + 1) % 3, y) for v in range(9)}
+    views = cs.Views({name: rng.normal(size=(60, 2)) for name in view_labels})
+    model = SimpleNamespace(labels_=y, view_labels_=view_labels)
+    texts = {name: [f"{name} of item {i}: {'long story ' * 40}" for i in range(60)] for name in view_labels}
+    report = Report(model, views, confidence=np.ones(60), texts=texts, names=[f"{kind}, {'x' * 40}" for kind in KINDS])
+    page = visit(report.save(tmp_path / "nine.html"))
+    rows = page.locator("#contested tbody tr")
+    assert rows.count() > 10
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert max(rows.evaluate_all("rows => rows.map(row => row.offsetHeight)")) < 80
+    title = rows.first.locator(".snippet").get_attribute("title")
+    assert all(f"{name}: {name} of item" in title for name in view_labels)
 
 
-def test_table_is_restricted_to_a_group_and_to_contested_rows(visit, path):
-    page = visit(path)
-    page.select_option("#find-group", "2")
-    assert all("lamps" in text for text in column(page, "view0"))
-    assert "papers in “lamps”" in page.text_content("#find-title")
-    assert column(page, "Group") == []  # all the same
-    page.check("#find-contested")
-    assert set(column(page, "Views disagree")) == {"yes"}
-    page.check("#find-views")
-    assert len(column(page, "by view1")) == len(column(page, "Id"))
+def test_address_of_a_group_opens_its_page_and_chooses_the_group_of_the_table(visit, path):
+    chosen = "(({value, selectedOptions: [{text}]}) => [value, text])(document.querySelector('#find-group'))"
+    for level in (4, 2):
+        page = visit(path)
+        choose_level(page, level - 1)
+        page.locator("#group-list a").first.click()
+        name, option, n_found = page.text_content("article.shown h2"), page.evaluate(chosen), status(page)
+        assert option[1] != "all groups"
+        page = visit(page.url)
+        assert page.text_content("article.shown h2") == name
+        assert page.evaluate(chosen) == option
+        assert status(page) == n_found != "1 to 25 of 300"
+    page.get_by_role("link", name="All groups").first.click()
+    assert page.is_visible("#group-list")
+    page.goto(f"{path.as_uri()}#group-99")
+    assert page.is_visible("#group-list")
 
 
-def test_table_is_sorted_and_paged(visit, path):
+def test_table_is_sorted_paged_and_restricted(visit, path):
     page = visit(path)
     button = page.locator("#find-head").get_by_role("button", name="Confidence")
     button.click()
@@ -184,9 +163,17 @@ def test_table_is_sorted_and_paged(visit, path):
     assert column(page, "Id")[0] == "paper-025"
     page.click("#find-back")
     assert page.is_disabled("#find-back")
+    page.select_option("#find-group", "2")
+    assert all("lamps" in text for text in column(page, "view0"))
+    assert "papers in “lamps”" in page.text_content("#find-title")
+    assert column(page, "Group") == []  # all the same
+    page.check("#find-contested")
+    assert set(column(page, "Views disagree")) == {"yes"}
+    page.check("#find-views")
+    assert len(column(page, "by view1")) == len(column(page, "Id"))
 
 
-def test_groups_are_filtered_and_ordered(visit, path):
+def test_groups_are_filtered_and_ordered(visit, path, assessed):
     page = visit(path)
     page.select_option("#group-order", "name")
     assert list_groups(page) == sorted(KINDS)
@@ -194,6 +181,12 @@ def test_groups_are_filtered_and_ordered(visit, path):
     assert list_groups(page) == ["green tea"]
     page.fill("#group-filter", "no such group")
     assert page.text_content("#group-list") == "No matching groups."
+    page = visit(assessed)
+    page.select_option("#group-order", "stability")
+    titles = page.eval_on_selector_all("#group-list .quality", "rows => rows.map(x => x.title)")
+    shares = [int(re.search(r"(\d+)%", title)[1]) for title in titles]
+    assert len(shares) == 4
+    assert shares == sorted(shares)
 
 
 def test_slider_merges_groups_everywhere(visit, path):
@@ -209,19 +202,12 @@ def test_slider_merges_groups_everywhere(visit, path):
     page.locator("#find-head").get_by_role("button", name="Group", exact=True).click()
     assert set(column(page, "Group")) <= set(names)
     assert len(page.query_selector_all("#find-group option")) == 4
-    page.keyboard.press("Tab")
-    choose_level(page, 0)
-    assert page.text_content("#level-value") == "1 group"
-    assert len(list_groups(page)) == 1
     choose_level(page, 3)
     assert set(list_groups(page)) == set(KINDS)
     assert not page.is_visible("#level-note")
-
-
-def test_page_of_merged_groups_lists_them(visit, path):
-    page = visit(path)
     choose_level(page, 0)
-    page.locator("#group-list a").click()
+    assert page.text_content("#level-value") == "1 group"
+    page.locator("#group-list a").click()  # there is only one
     assert page.evaluate("location.hash") == "#level-1-group-0"
     assert page.locator("#merged").text_content().count("It joins 4 groups") == 1
     assert status(page) == "1 to 25 of 300"
@@ -230,10 +216,16 @@ def test_page_of_merged_groups_lists_them(visit, path):
     assert page.text_content("#level-value") == "4 groups"
 
 
-def test_group_page_opens_and_closes_by_keyboard(visit, path):
+def test_page_works_by_keyboard_and_all_controls_have_names(visit, path):
     page = visit(path)
-    link = page.locator("#group-list a", has_text="green tea")
-    link.focus()
+    assert page.evaluate(
+        "[...document.querySelectorAll('input, select')].every(own => own.labels.length)"
+        " && [...document.querySelectorAll('button')].every(own => own.textContent || own.ariaLabel)"
+    )
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.locator("#group-list a", has_text="green tea").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == "#group-1"
     shown = page.locator("article.shown")
@@ -253,23 +245,10 @@ def test_group_page_opens_and_closes_by_keyboard(visit, path):
     page.go_forward()
     page.wait_for_selector("#made", state="visible")
     assert shown.count() == 0
-
-
-def test_address_of_a_group_opens_its_page(visit, path):
-    page = visit(SimpleNamespace(as_uri=lambda: f"{path.as_uri()}#group-2"))
-    assert page.locator("article.shown h2").text_content() == "lamps"
-    page.get_by_role("link", name="All groups").first.click()
-    assert page.is_visible("#group-list")
-    page.goto(f"{path.as_uri()}#group-99")
-    assert page.is_visible("#group-list")
-
-
-def test_links_from_a_group_page_leave_it(visit, path):
-    page = visit(path)
     page.locator("#group-list a").first.click()
-    page.get_by_role("link", name="How it was made").click()
+    page.get_by_role("link", name="How it was made").click()  # a link from the page of a group leaves it
     page.wait_for_selector("#made", state="visible")
-    assert page.locator("article.shown").count() == 0
+    assert shown.count() == 0
     assert page.locator("#made").bounding_box()["y"] < 200
 
 
@@ -281,7 +260,7 @@ def read_download(page, button):
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))), download.value.suggested_filename
 
 
-def test_selections_are_exported(visit, path):
+def test_selections_are_exported_and_copied(visit, path):
     page = visit(path)
     rows, name = read_download(page, page.locator("#find-save"))
     assert name == "papers.csv"
@@ -289,19 +268,19 @@ def test_selections_are_exported(visit, path):
     assert all(row["name"] == KINDS[int(row["cluster"])] for row in rows)
     assert all(KINDS[int(row["cluster"])] in row["view0"] for row in rows)
     assert list(rows[0]) == [
-        "id",
-        "cluster",
-        "name",
-        "confidence",
-        "confidence in words",
-        *SECOND,
-        "contested",
-        "view0",
-    ]
+        "id", "cluster", "name", "confidence", "confidence in words", *SECOND, "contested", "view0",
+    ]  # fmt: skip
     page.fill("#search", "tea")
     rows_with_tea, name = read_download(page, page.locator("#selected button", has_text="Download CSV"))
     assert rows_with_tea == [row for row in rows if "tea" in row["view0"]]
     assert name == f"papers-{len(rows_with_tea)}.csv"
+    page.fill("#search", "paper-007")
+    page.click("#find-copy")
+    page.locator("#find-copy", has_text="Copied").wait_for()
+    header, row, end = page.evaluate("navigator.clipboard.readText()").split("\r\n")
+    assert header.split("\t")[:3] == ["id", "cluster", "name"]
+    assert row.split("\t")[0] == "paper-007"
+    assert end == ""
     page.fill("#search", "")
     page.locator("#group-list a", has_text="lamps").click()
     assert read_download(page, page.locator("#find-save"))[0] == [row for row in rows if row["name"] == "lamps"]
@@ -313,7 +292,7 @@ def test_selections_are_exported(visit, path):
     assert [row["name"] for row in merged] == [row["name"] for row in rows]
 
 
-def test_exported_formulas_are_guarded_as_in_labels(visit, tmp_path):
+def test_exported_columns_have_unique_names_and_guarded_formulas(visit, tmp_path):
     cells = [
         "=1+1", "+5", "-5.5", "-1e3", "+.5", "-5.", "-1_000", "-1__0", "@sum", "-inf", "+nan", "-Infinity", "-٣", "＝1",
         "－5", "+1 2", "- 1", "-", "+", "a=b", 'quo"te', "com,ma", "plain", "-0x1f", "+1e", "=", "'=1", "+５",
@@ -321,67 +300,27 @@ def test_exported_formulas_are_guarded_as_in_labels(visit, tmp_path):
     ]  # fmt: skip
     n = len(cells)
     y = np.arange(n) % 2
-    views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=cells)
-    model = SimpleNamespace(labels_=y, view_labels_={"a": y}, agreement_=None)
-    page = visit(Report(model, views, confidence=np.ones(n), names=["=cmd", "-two"]).save(tmp_path / "cells.html"))
-    rows, _ = read_download(page, page.locator("#find-save"))
-    assert [row["id"] for row in rows] == [guard(cell) for cell in cells]
-    assert {row["name"] for row in rows} == {"'=cmd", "'-two"}
-
-
-def test_exported_columns_have_unique_names_and_numbers_of_the_data(visit, tmp_path):
-    n = 12
-    y = np.arange(n) % 2
     columns = [
-        OriginalColumn("name", np.array(["Ann", "Bob"] * 6, dtype=object), "category"),
+        OriginalColumn("name", np.array(["Ann", "Bob"] * (n // 2), dtype=object), "category"),
         OriginalColumn("cluster", np.where(y == 0, 12.5, -3.0), "number", "$"),
         OriginalColumn("listed", np.where(np.arange(n) == 3, np.nan, 20000.0 + y), "date"),
         OriginalColumn("empty", np.full(n, np.nan), "number"),
     ]
-    views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=[f"i{i:02d}" for i in range(n)])
+    views = cs.Views({"a": np.random.default_rng(0).normal(size=(n, 2))}, ids=cells)
     model = SimpleNamespace(labels_=y, view_labels_={"a": y}, agreement_=None)
-    report = Report(model, views, confidence=np.ones(n), names=["one", "two"], columns=columns)
-    page = visit(report.save(tmp_path / "columns.html"))
+    report = Report(model, views, confidence=np.ones(n), names=["=cmd", "-two"], columns=columns)
+    page = visit(report.save(tmp_path / "cells.html"))
     rows, _ = read_download(page, page.locator("#find-save"))
+    assert [row["id"] for row in rows] == [guard(cell) for cell in cells]
     assert [row["cluster_2"] for row in rows] == [str(label) for label in y]
-    assert [row["name_2"] for row in rows] == ["one", "two"] * 6
-    assert [row["name"] for row in rows] == ["Ann", "Bob"] * 6
-    assert [row["cluster"] for row in rows] == ["12.5", "-3"] * 6
+    assert [row["name_2"] for row in rows] == ["'=cmd", "'-two"] * (n // 2)
+    assert [row["name"] for row in rows] == ["Ann", "Bob"] * (n // 2)
+    assert [row["cluster"] for row in rows] == ["12.5", "-3"] * (n // 2)
     assert [row["listed"] for row in rows[:4]] == ["2024-10-04", "2024-10-05", "2024-10-04", ""]
     assert "empty" not in rows[0]
     page.locator("#find-head button", has_text="cluster ($)").click()
-    assert page.locator("#find-rows tr").first.locator("th").inner_text() == "i01"
+    assert page.locator("#find-rows tr").first.locator("th").inner_text() == "+5"
     assert "−3" in page.locator("#find-rows tr").first.inner_text()
-
-
-def test_rows_are_copied(visit, path):
-    page = visit(path, permissions=["clipboard-read", "clipboard-write"])
-    page.fill("#search", "paper-007")
-    page.click("#find-copy")
-    page.locator("#find-copy", has_text="Copied").wait_for()
-    header, row, end = page.evaluate("navigator.clipboard.readText()").split("\r\n")
-    assert header.split("\t")[:3] == ["id", "cluster", "name"]
-    assert row.split("\t")[0] == "paper-007"
-    assert end == ""
-
-
-def test_selection_on_the_map_is_shown_in_the_table(visit, path):
-    page = visit(path)
-    page.fill("#search", "tea")
-    page.locator("#map-lasso").click()
-    box = page.locator("#map-points").bounding_box()
-    corners = [(0.02, 0.02), (0.9, 0.02), (0.9, 0.98), (0.02, 0.98), (0.02, 0.02)]
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=5)
-    page.mouse.up()
-    assert page.text_content("#find-title").endswith("selected on the map")
-    assert page.input_value("#search") == ""
-    n_selected = int(status(page).rpartition(" ")[2])
-    rows, _ = read_download(page, page.locator("#selected button", has_text="Download CSV"))
-    assert len(rows) == n_selected > 0
 
 
 def test_notebook_frame_opens_groups_within_the_frame(visit, tmp_path):
@@ -399,16 +338,13 @@ def test_notebook_frame_opens_groups_within_the_frame(visit, tmp_path):
     assert page.evaluate("location.hash") == ""
 
 
-@pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colors"), ("dark", "Light colors")])
-def test_theme_follows_the_system_until_chosen(visit, path, scheme, name):
-    page = visit(path, color_scheme=scheme)
-    ground = "getComputedStyle(document.body).backgroundColor"
-    first = page.evaluate(ground)
-    assert first == {"light": "rgb(251, 251, 250)", "dark": "rgb(20, 23, 26)"}[scheme]
-    page.get_by_role("button", name=name).click()
-    assert page.evaluate(ground) != first
-    page.click("#theme")
-    assert page.evaluate(ground) == first
+def test_theme_follows_the_system_until_chosen(visit, path):
+    grounds = {"light": "rgb(251, 251, 250)", "dark": "rgb(20, 23, 26)"}
+    for scheme, other, name in (("light", "dark", "Dark colors"), ("dark", "light", "Light colors")):
+        page = visit(path, scheme=scheme)
+        for shown in (scheme, other, scheme):
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == grounds[shown]
+            page.get_by_role("button", name=name if shown == scheme else f"{scheme.title()} colors").click()
 
 
 def test_view_maps_name_the_entity_under_the_pointer(visit, path):
@@ -457,30 +393,8 @@ def test_hostile_names_run_no_code(visit, hostile):
     assert page.title() == clean_text(ENDING + TURNED)
 
 
-def test_confidence_is_sorted_by_its_number(visit, assessed):
-    page = visit(assessed)
-    button = page.locator("#find-head").get_by_role("button", name="Confidence")
-    button.click()
-    assert set(column(page, "Confidence")) == {"–"}
-    button.click()
-    cells = column(page, "Confidence")
-    numbers = [int(text.partition("%")[0]) for text in cells]
-    assert numbers == sorted(numbers, reverse=True)
-    assert set(column(page, "Stability")) <= {"0%", "50%", "100%"}
-
-
-def test_groups_are_ordered_by_stability(visit, assessed):
-    page = visit(assessed)
-    page.select_option("#group-order", "stability")
-    titles = page.eval_on_selector_all("#group-list .quality", "rows => rows.map(x => x.title)")
-    shares = [int(re.search(r"(\d+)%", title)[1]) for title in titles]
-    assert len(shares) == 4
-    assert shares == sorted(shares)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_first_screen_has_title_verdict_groups_and_map(visit, assessed, scheme):
-    page = visit(assessed, color_scheme=scheme, viewport={"width": 1280, "height": 800})
+def test_first_screen_has_title_verdict_groups_and_map(visit, assessed):
+    page = visit(assessed, width=1280, height=800)
     assert page.locator("#overview .badge").text_content() in ("Stable", "Mixed", "Do not rely")
     for part in ("#overview h1", ".verdict", "#search", "#level", "#group-list", "#map-points"):
         box = page.locator(part).bounding_box()
@@ -489,19 +403,23 @@ def test_first_screen_has_title_verdict_groups_and_map(visit, assessed, scheme):
     assert page.locator("#map-points").bounding_box()["height"] > 250
     page.get_by_role("link", name="Why?").click()
     assert page.evaluate("location.hash") == "#reliance"
-
-
-@pytest.mark.parametrize("which", ["path", "hostile", "assessed"])
-def test_page_fits_the_width_of_a_phone(visit, request, which):
-    page = visit(request.getfixturevalue(which), viewport={"width": 360, "height": 740})
-    page.evaluate("document.querySelectorAll('details').forEach(block => block.open = true)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_tables_of_views_fit_a_small_window(visit, assessed):
-    page = visit(assessed, viewport={"width": 1100, "height": 800})
+    page.set_viewport_size({"width": 1100, "height": 800})
     room = "box => box.clientWidth - box.scrollWidth"
     assert page.get_by_role("region", name="Views and the views that confirm them").evaluate(room) >= 0
+    button = page.locator("#find-head").get_by_role("button", name="Confidence")
+    button.click()
+    assert set(column(page, "Confidence")) == {"–"}
+    button.click()
+    numbers = [int(text.partition("%")[0]) for text in column(page, "Confidence")]
+    assert numbers == sorted(numbers, reverse=True)
+    assert set(column(page, "Stability")) <= {"0%", "50%", "100%"}
+
+
+def test_page_fits_the_width_of_a_phone(visit, path, hostile, assessed):
+    for which in (path, hostile, assessed):
+        page = visit(which, width=360, height=740)
+        page.evaluate("document.querySelectorAll('details').forEach(block => block.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, which.name
 
 
 def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
@@ -542,7 +460,7 @@ def test_old_browser_gets_a_message(browser, path):
 
 
 def test_print_shows_all_groups_in_light_colors(visit, path):
-    page = visit(path, color_scheme="dark")
+    page = visit(path, scheme="dark")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.eval_on_selector_all("details", "rows => rows.every(x => x.open)")
@@ -555,19 +473,8 @@ def test_print_shows_all_groups_in_light_colors(visit, path):
     assert page.locator("article.group h2:visible").count() == 0
 
 
-def test_controls_have_names_and_visible_focus(visit, path):
-    page = visit(path)
-    assert page.evaluate(
-        "[...document.querySelectorAll('input, select')].every(own => own.labels.length)"
-        " && [...document.querySelectorAll('button')].every(own => own.textContent || own.ariaLabel)"
-    )
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-
-
-def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
-    n = 100_000
+def test_table_of_many_entities_shows_25_rows_at_a_time(visit, tmp_path):
+    n = 30_000  # so many that searching waits for the next key
     rng = np.random.default_rng(0)
     y = rng.integers(12, size=n)
     view_labels = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
@@ -580,13 +487,13 @@ def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
         texts={"a": [f"text of {i * 7919 % n}" for i in range(n)]},
     )  # fmt: skip
     page = visit(report.save(tmp_path / "large.html"))
-    assert status(page) == "1 to 25 of 100,000"
-    page.fill("#search", "entity 099999")
+    assert status(page) == "1 to 25 of 30,000"
+    page.fill("#search", "entity 029999")
     page.locator("#find-count", has_text="1 to 1 of 1").wait_for()
-    assert column(page, "Id") == ["entity 099999"]
+    assert column(page, "Id") == ["entity 029999"]
     assert column(page, "Group") == [f"kind {y[-1]}"]
     page.fill("#search", "")
-    page.locator("#find-count", has_text="1 to 25 of 100,000").wait_for()
+    page.locator("#find-count", has_text="1 to 25 of 30,000").wait_for()
     page.locator("#find-head").get_by_role("button", name="Confidence").click()
-    assert status(page) == "1 to 25 of 100,000"
+    assert status(page) == "1 to 25 of 30,000"
     assert len(column(page, "Id")) == 25

@@ -49,15 +49,15 @@ def page():
     return make_report(columns=describe)[0].to_html()
 
 
-def test_without_descriptions_there_is_no_section():
-    html = make_report(columns=lambda labels: describe(labels)[:1])[0].to_html()
-    assert 'id="descriptions"' not in html
-
-
 def test_only_descriptions_are_shown_and_the_reason_is_stated(page):
     assert "groups differ in them by construction" in page
     headings = re.findall(r"<h3><bdi>([^<]*)</bdi></h3>", page.partition('id="descriptions"')[2])
     assert headings[:8] == ["age", "day", "sex", "stage", "notes", "months/event", "site", "unused"]
+    assert "The same value for all." in get_section(page, 6)
+    assert "Empty." in get_section(page, 7)
+    assert "<table" not in get_section(page, 6) + get_section(page, 7)
+    without = make_report(columns=lambda labels: describe(labels)[:1])[0].to_html()
+    assert 'id="descriptions"' not in without
 
 
 def test_groups_stand_side_by_side_in_original_units(page):
@@ -71,12 +71,6 @@ def test_groups_stand_side_by_side_in_original_units(page):
     assert re.findall(r'<th scope="col">(I+)</th>', stage) == ["I", "II", "III"]
     assert "100%" in stage
     assert "'good case' in 100% of texts, elsewhere 50%" in get_section(page, 4).replace("&#x27;", "'")
-
-
-def test_columns_without_information_are_shown_as_such(page):
-    assert "The same value for all." in get_section(page, 6)
-    assert "Empty." in get_section(page, 7)
-    assert "<table" not in get_section(page, 6) + get_section(page, 7)
 
 
 def test_survival_is_drawn_and_told(page):
@@ -118,11 +112,11 @@ def test_names_of_curves_do_not_overlap():
     assert places[-1] < HEIGHT
 
 
-@pytest.mark.parametrize("end", [0.003, 1.0, 7.3, 89.0, 3650.0])
-def test_ticks_are_round_and_few(end):
-    ticks = choose_ticks(end)
-    assert 3 <= len(ticks) <= 7
-    assert ticks[-1] <= end * 1.001
-    steps = np.diff(ticks)
-    np.testing.assert_allclose(steps, steps[0])
-    assert round(steps[0] / 10.0 ** np.floor(np.log10(steps[0]))) in (1, 2, 5, 10)
+def test_ticks_are_round_and_few():
+    for end in (0.003, 1.0, 7.3, 89.0, 3650.0):
+        ticks = choose_ticks(end)
+        assert 3 <= len(ticks) <= 7
+        assert ticks[-1] <= end * 1.001
+        steps = np.diff(ticks)
+        np.testing.assert_allclose(steps, steps[0])
+        assert round(steps[0] / 10.0 ** np.floor(np.log10(steps[0]))) in (1, 2, 5, 10)

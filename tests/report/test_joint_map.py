@@ -6,7 +6,6 @@ import zlib
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 import consilience as cs
 from consilience.explain import OriginalColumn
@@ -70,13 +69,11 @@ def test_entities_without_a_position_are_marked():
     assert "2 without a position are not drawn" in figure
 
 
-@pytest.mark.parametrize(
-    "layout", [np.full((5, 2), np.nan), np.zeros((1, 2)), np.full((40, 2), 1e300), np.full((9, 2), -3.5)]
-)
-def test_equal_or_missing_positions(layout):
-    places = locate_entities(layout)
-    assert len(np.unique(places, axis=0)) == 1
-    assert (places[0] == NOWHERE).all() == np.isnan(layout).all()
+def test_equal_or_missing_positions():
+    for layout in (np.full((5, 2), np.nan), np.zeros((1, 2)), np.full((40, 2), 1e300), np.full((9, 2), -3.5)):
+        places = locate_entities(layout)
+        assert len(np.unique(places, axis=0)) == 1
+        assert (places[0] == NOWHERE).all() == np.isnan(layout).all()
 
 
 def test_outliers_leave_room_for_the_others():
@@ -90,33 +87,30 @@ def test_outliers_leave_room_for_the_others():
     assert places[1, 1] == places[:, 1].min()
 
 
-@pytest.mark.parametrize(
-    ("values", "scale", "decimals"),
-    [
+def test_numbers_are_packed_to_the_shown_precision():
+    for values, scale, decimals in [
         (np.random.default_rng(0).normal(50, 10, N), "linear", 1),
         (np.round(np.random.default_rng(0).normal(50, 10, N)), "linear", 0),
         (np.round(np.random.default_rng(0).uniform(0, 9, N), 2), "linear", 2),
         (np.exp(2 * np.random.default_rng(0).normal(size=N)), "log", None),
         (np.random.default_rng(0).normal(size=N) * 1e-9, "linear", None),
         (np.append(np.random.default_rng(0).uniform(0, 1, N - 1), -4e6), "linear", -2),
-    ],
-)
-def test_numbers_are_packed_to_the_shown_precision(values, scale, decimals):
-    values = values.copy()
-    values[7] = np.nan
-    color = find_color(make_facts([OriginalColumn("price", values, "number", "$")]), "price")
-    assert (color["scale"], color["unit"], color["kind"]) == (scale, "$", "number")
-    decoded = decode(color)
-    assert np.flatnonzero(np.isnan(decoded)).tolist() == [7]
-    if scale == "log":
-        np.testing.assert_allclose(decoded, values, rtol=0.001)
-    else:
-        np.testing.assert_allclose(decoded, values, atol=0.51 * 10.0 ** -color["decimals"])
-    assert decimals is None or color["decimals"] == decimals
-    low, high = color["shown"]
-    assert 0 <= low < high <= color["top"]
-    levels = unpack(color["values"])
-    assert np.mean((levels >= low) & (levels <= high)) > 0.9
+    ]:
+        values = values.copy()
+        values[7] = np.nan
+        color = find_color(make_facts([OriginalColumn("price", values, "number", "$")]), "price")
+        assert (color["scale"], color["unit"], color["kind"]) == (scale, "$", "number")
+        decoded = decode(color)
+        assert np.flatnonzero(np.isnan(decoded)).tolist() == [7]
+        if scale == "log":
+            np.testing.assert_allclose(decoded, values, rtol=0.001)
+        else:
+            np.testing.assert_allclose(decoded, values, atol=0.51 * 10.0 ** -color["decimals"])
+        assert decimals is None or color["decimals"] == decimals
+        low, high = color["shown"]
+        assert 0 <= low < high <= color["top"]
+        levels = unpack(color["values"])
+        assert np.mean((levels >= low) & (levels <= high)) > 0.9
 
 
 def test_whole_numbers_and_dates_are_exact():

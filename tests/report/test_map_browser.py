@@ -13,12 +13,14 @@ import consilience as cs
 from consilience.explain import OriginalColumn
 from consilience.report import Report
 from hostile import ALL
+from waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("pages of reports")
 
 GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # one pixel
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
 N = 200
 LABELS = np.arange(N) % 4
-WINDOW = {"width": 1300, "height": 900}
 PIXELS = """canvas => {
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
     copy.drawImage(canvas, 0, 0);
@@ -87,10 +89,8 @@ def on_screen(page, x, y):
 
 
 def settle(page):
-    """Wait until the map is drawn and does not move."""
-    page.evaluate(
-        "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))"
-    )
+    """Wait until the map is drawn, which does not glide where motion is reduced."""
+    page.evaluate("async () => { for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); }")
 
 
 def picture(page, selector="#map-points"):
@@ -105,7 +105,7 @@ def test_all_of_many_pictures_are_shown_on_the_map_and_in_the_tables(visit, tmp_
     model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(views)
     layout = np.stack([np.arange(n) % 30, np.arange(n) // 30], axis=1)
     path = Report(model, views, layout=layout, thumbnails=[GIF] * n).save(tmp_path / "pictures.html")
-    page = visit(path, viewport={"width": 1280, "height": 900})
+    page = visit(path)
     for row in (7, 333, 599):
         page.mouse.move(*on_screen(page, *places(page, n)[row]))
         page.wait_for_selector("#map-card img.thumbnail")
@@ -155,8 +155,8 @@ def find_covered(page, n=N):
     return np.any(covers, axis=0)
 
 
-def test_every_point_is_drawn_in_the_color_of_its_group(visit, path):
-    page = visit(path, viewport=WINDOW)
+def test_every_point_is_drawn_in_the_color_of_its_group_and_names_cover_few(visit, path):
+    page = visit(path)
     pixels, where = picture(page), places(page)
     colors = []
     for group in range(4):
@@ -165,66 +165,56 @@ def test_every_point_is_drawn_in_the_color_of_its_group(visit, path):
         colors.append(np.median(pixels[y, x, :3], axis=0))
     assert min(np.abs(a - b).max() for a, b in combinations(colors, 2)) > 40
     assert pixels[:8, :8, 3].max() == 0
-    assert sorted(check_names(page)) == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_names_of_groups_cover_few_points(visit, path, width):
-    page = visit(path, viewport={"width": width, "height": 800})
-    assert sorted(check_names(page)) == [0, 1, 2, 3]
-    assert find_covered(page).mean() < (0.01 if width > 1000 else 0.1)
-
-
-def test_groups_out_of_sight_have_no_name(visit, path):
-    page = visit(path, viewport=WINDOW)
-    x, y = np.median(places(page)[LABELS == 2], axis=0)
-    page.mouse.move(*on_screen(page, x, y))
-    page.keyboard.down("Control")
-    for _ in range(12):
-        page.mouse.wheel(0, -240)
-    page.keyboard.up("Control")
-    settle(page)
-    where = places(page)
-    width, height = page.eval_on_selector("#map-points", "canvas => [canvas.clientWidth, canvas.clientHeight]")
-    is_inside = ((where >= 0) & (where <= [width, height])).all(axis=1)
-    assert set(check_names(page)) == set(LABELS[is_inside]) != {0, 1, 2, 3}
+    for width, most in ((1280, 0.01), (390, 0.1)):
+        page = visit(path, width=width, height=800)
+        assert sorted(check_names(page)) == [0, 1, 2, 3]
+        assert find_covered(page).mean() < most
 
 
 def test_picture_does_not_depend_on_the_order_of_the_rows(visit, tmp_path):
     rng = np.random.default_rng(0)
-    order = rng.permutation(2000)
-    labels, layout = np.arange(2000) % 4, rng.normal(size=(2000, 2))  # groups that overlap
+    order = rng.permutation(1000)
+    labels, layout = np.arange(1000) % 4, rng.normal(size=(1000, 2))  # groups that overlap
     pictures = [
-        picture(visit(save_report(tmp_path / f"{name}.html", labels[rows], layout[rows]), viewport=WINDOW))
-        for name, rows in (("first", np.arange(2000)), ("second", order))
+        picture(visit(save_report(tmp_path / f"{name}.html", labels[rows], layout[rows])))
+        for name, rows in (("first", np.arange(1000)), ("second", order))
     ]
     assert np.abs(pictures[0] - pictures[1]).max() <= 2
 
 
-def test_zoom_buttons_and_reset(visit, path):
-    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_zoom_buttons_reset_and_drag(visit, path, motion):
+    page = visit(path, motion=motion)
     before = places(page)
+    wide = np.ptp(before[:, 0])
+
+    def click(button, zoom):
+        page.click(button)
+        wait_until(lambda: abs(np.ptp(places(page)[:, 0]) / wide - zoom) < 1e-6)
+        settle(page)
+
     assert page.is_disabled("#map-out")
-    page.click("#map-in")
-    settle(page)
-    zoomed = places(page)
-    np.testing.assert_allclose(np.ptp(zoomed, axis=0) / np.ptp(before, axis=0), 1.8, rtol=1e-6)
-    page.click("#map-out")
-    page.click("#map-in")
-    page.click("#map-in")
-    page.click("#map-reset")
-    settle(page)
+    click("#map-in", 1.8)
+    np.testing.assert_allclose(np.ptp(places(page), axis=0) / np.ptp(before, axis=0), 1.8, rtol=1e-6)
+    click("#map-out", 1)
+    click("#map-in", 1.8)
+    click("#map-in", 1.8**2)
+    click("#map-reset", 1)
     np.testing.assert_allclose(places(page), before, atol=1e-6)
+    click("#map-in", 1.8)
+    before = places(page)
+    drag(page, on_screen(page, 300, 200), on_screen(page, 340, 175))
+    np.testing.assert_allclose(places(page) - before, np.tile([40.0, -25.0], (N, 1)), atol=1e-6)
+    check_names(page)
 
 
 def test_wheel_zooms_at_the_pointer_with_control_only(visit, path):
-    page = visit(path, viewport=WINDOW)
+    page = visit(path)
     before = places(page)
     x, y = on_screen(page, *before[0])
     page.mouse.move(x, y)
     page.mouse.wheel(0, 300)
-    settle(page)
-    assert page.evaluate("scrollY") > 0
+    wait_until(lambda: page.evaluate("scrollY") > 0)
     assert page.is_visible("#map-hint")
     np.testing.assert_array_equal(places(page), before)
     page.evaluate("scrollTo(0, 0)")
@@ -232,26 +222,22 @@ def test_wheel_zooms_at_the_pointer_with_control_only(visit, path):
     page.keyboard.down("Control")
     page.mouse.move(x, y)
     page.mouse.wheel(0, -100)
-    page.keyboard.up("Control")
-    settle(page)
-    assert np.ptp(places(page)[:, 0]) > 1.3 * np.ptp(before[:, 0])
+    wait_until(lambda: np.ptp(places(page)[:, 0]) > 1.3 * np.ptp(before[:, 0]))
     np.testing.assert_allclose(places(page)[0], before[0], atol=0.5)
     assert page.evaluate("scrollY") == 0
-
-
-def test_drag_moves_the_points_and_their_labels(visit, path):
-    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
-    page.click("#map-in")
+    for _ in range(12):
+        page.mouse.wheel(0, -240)
+    page.keyboard.up("Control")
+    page.wait_for_selector("#map-in:disabled")
     settle(page)
-    before = places(page)
-    drag(page, on_screen(page, 300, 200), on_screen(page, 340, 175))
-    np.testing.assert_allclose(places(page) - before, np.tile([40.0, -25.0], (N, 1)), atol=1e-6)
-    check_names(page)
+    where = places(page)
+    width, height = page.eval_on_selector("#map-points", "canvas => [canvas.clientWidth, canvas.clientHeight]")
+    is_inside = ((where >= 0) & (where <= [width, height])).all(axis=1)
+    assert set(check_names(page)) == set(LABELS[is_inside]) != {0, 1, 2, 3}  # groups out of sight have no name
 
 
-@pytest.mark.parametrize("way", ["shift", "button"])
-def test_lasso_selects_the_rows_within(visit, path, way):
-    page = visit(path, viewport=WINDOW)
+def test_lasso_selects_the_rows_within(visit, path):
+    page = visit(path)
     where = places(page)
     middle = where[LABELS == 0].mean(axis=0)
     corners = [middle + shift for shift in ([-20, -20], [30, -25], [25, 25], [-25, 30])]
@@ -259,25 +245,32 @@ def test_lasso_selects_the_rows_within(visit, path, way):
     for a, b in pairwise([*corners, corners[0]]):  # the polygon is convex
         inside &= (b - a)[0] * (where - a)[:, 1] > (b - a)[1] * (where - a)[:, 0]
     assert 5 < inside.sum() < 50
-    if way == "shift":
-        page.keyboard.down("Shift")
-    else:
-        page.click("#map-lasso")
-        assert page.get_attribute("#map-lasso", "aria-pressed") == "true"
-    drag(page, *(on_screen(page, *place) for place in corners))
-    page.keyboard.up("Shift")
-    assert page.text_content("#selected").startswith(f"{inside.sum()} products selected")
-    assert page.text_content("#map-live") == f"{inside.sum()} products selected"
-    assert page.get_attribute("#map-lasso", "aria-pressed") == "false"
-    shown = page.eval_on_selector_all("#find-rows tr th", "rows => rows.map(row => row.textContent)")
-    assert set(shown) <= {f"item {row:03d}" for row in np.flatnonzero(inside)}
-    pixels = picture(page)
-    x, y = np.floor(where[LABELS == 3]).astype(int).T
-    assert np.ptp(pixels[y, x, :3], axis=1).max() < 30  # rows that are not selected are gray
+    for way in ("shift", "button"):
+        page.fill("#search", "item")
+        if way == "shift":
+            page.keyboard.down("Shift")
+        else:
+            page.click("#map-lasso")
+            assert page.get_attribute("#map-lasso", "aria-pressed") == "true"
+        drag(page, *(on_screen(page, *place) for place in corners))
+        page.keyboard.up("Shift")
+        assert page.text_content("#selected").startswith(f"{inside.sum()} products selected")
+        assert page.text_content("#map-live") == f"{inside.sum()} products selected"
+        assert page.get_attribute("#map-lasso", "aria-pressed") == "false"
+        assert page.input_value("#search") == ""
+        assert page.text_content("#find-title").endswith("selected on the map")
+        shown = page.eval_on_selector_all("#find-rows tr th", "rows => rows.map(row => row.textContent)")
+        assert set(shown) <= {f"item {row:03d}" for row in np.flatnonzero(inside)}
+        pixels = picture(page)
+        x, y = np.floor(where[LABELS == 3]).astype(int).T
+        assert np.ptp(pixels[y, x, :3], axis=1).max() < 30  # rows that are not selected are gray
+    with page.expect_download() as download:
+        page.locator("#selected button", has_text="Download CSV").click()
+    assert download.value.path().read_text("utf-8-sig").count("\n") == inside.sum() + 1
 
 
 def test_hover_shows_title_group_value_and_picture(visit, path):
-    page = visit(path, viewport=WINDOW)
+    page = visit(path)
     page.select_option("#map-color", label="price")
     settle(page)
     where = places(page)
@@ -295,15 +288,25 @@ def test_hover_shows_title_group_value_and_picture(visit, path):
     assert not page.is_visible("#map-card")
 
 
-def test_click_shows_a_group_alone(visit, path):
-    page = visit(path, viewport=WINDOW)
-    where = places(page)
+def test_clicking_or_pointing_at_a_group_shows_it_alone(visit, path):
+    page = visit(path)
+    where, before = places(page), picture(page)
+
+    def measure_colors(group):
+        x, y = np.floor(where[group == LABELS]).astype(int).T
+        return np.ptp(picture(page)[y, x, :3], axis=1)
+
+    page.hover("#group-list [data-group='3']")
+    settle(page)
+    assert np.median(measure_colors(3)) > 60
+    assert measure_colors(1).max() < 30
+    page.mouse.move(5, 300)
+    settle(page)
+    assert np.abs(picture(page) - before).max() == 0
     page.mouse.click(*on_screen(page, *where[2]))
     settle(page)
     assert page.locator("#group-list a[aria-current]").get_attribute("data-group") == "2"
-    pixels = picture(page)
-    x, y = np.floor(where[LABELS == 1]).astype(int).T
-    assert np.ptp(pixels[y, x, :3], axis=1).max() < 30
+    assert measure_colors(1).max() < 30
     page.mouse.click(*on_screen(page, 4, 4))
     settle(page)
     assert page.locator("#group-list a[aria-current]").count() == 0
@@ -314,23 +317,8 @@ def test_click_shows_a_group_alone(visit, path):
     assert page.evaluate("location.hash") == f"#group-{name['group']}"
 
 
-def test_pointing_at_a_group_in_the_list_shows_it_on_the_map(visit, path):
-    page = visit(path, viewport=WINDOW)
-    before = picture(page)
-    page.hover("#group-list [data-group='3']")
-    settle(page)
-    where = places(page)
-    x, y = np.floor(where).astype(int).T
-    spread = np.ptp(picture(page)[y, x, :3], axis=1)
-    assert np.median(spread[LABELS == 3]) > 60
-    assert spread[LABELS == 1].max() < 30
-    page.mouse.move(5, 300)
-    settle(page)
-    assert np.abs(picture(page) - before).max() == 0
-
-
 def test_colors_by_column_with_legend(visit, path):
-    page = visit(path, viewport=WINDOW)
+    page = visit(path)
     options = page.eval_on_selector_all("#map-color option", "all => all.map(option => option.textContent)")
     assert options == ["Group", "Agreement of the views", "Confidence", "brand", "price"]
     assert page.text_content("#map-legend") == ""
@@ -358,29 +346,27 @@ def test_colors_by_column_with_legend(visit, path):
     assert page.text_content("#map-legend").startswith("all views agree")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_shades_of_numbers_change_evenly_in_lightness(visit, path, scheme):
-    page = visit(path, viewport=WINDOW, color_scheme=scheme)
-    page.select_option("#map-color", label="price")
-    settle(page)
-    gradient = page.eval_on_selector("#map-legend .map-scale", "bar => bar.style.background")
-    colors = np.array(
-        [[int(part) for part in color] for color in re.findall(r"rgb\((\d+),? (\d+),? (\d+)\)", gradient)]
-    )
-    linear = np.where(colors / 255 <= 0.04045, colors / 255 / 12.92, ((colors / 255 + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    lightness = np.cbrt(luminance)
-    assert len(colors) == 64
-    steps = np.diff(lightness) * (1 if scheme == "dark" else -1)
-    assert steps.min() > -0.002
-    ground = {"light": 1.0, "dark": 0.0137}[scheme]  # luminance of the card
-    high, low = np.maximum(luminance, ground) + 0.05, np.minimum(luminance, ground) + 0.05
-    assert (high / low).min() > 2.4
-    assert (high / low).argmax() == 63
+def test_shades_of_numbers_change_evenly_in_lightness(visit, path):
+    for scheme, ground in (("light", 1.0), ("dark", 0.0137)):  # with the luminance of the card
+        page = visit(path, scheme=scheme)
+        page.select_option("#map-color", label="price")
+        settle(page)
+        gradient = page.eval_on_selector("#map-legend .map-scale", "bar => bar.style.background")
+        colors = np.array(
+            [[int(part) for part in color] for color in re.findall(r"rgb\((\d+),? (\d+),? (\d+)\)", gradient)]
+        )
+        linear = np.where(colors / 255 <= 0.04045, colors / 255 / 12.92, ((colors / 255 + 0.055) / 1.055) ** 2.4)
+        luminance = linear @ [0.2126, 0.7152, 0.0722]
+        assert len(colors) == 64
+        steps = np.diff(np.cbrt(luminance)) * (1 if scheme == "dark" else -1)
+        assert steps.min() > -0.002
+        high, low = np.maximum(luminance, ground) + 0.05, np.minimum(luminance, ground) + 0.05
+        assert (high / low).min() > 2.4
+        assert (high / low).argmax() == 63
 
 
 def test_keyboard_reaches_everything(visit, path):
-    page = visit(path, viewport=WINDOW, reduced_motion="reduce")
+    page = visit(path)
     page.focus("#map-as-table")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "map-points"
@@ -413,8 +399,8 @@ def test_keyboard_reaches_everything(visit, path):
         assert page.evaluate("document.activeElement.id") == name
 
 
-def test_table_tells_what_the_map_shows(visit, path):
-    page = visit(path, viewport=WINDOW)
+def test_table_tells_what_the_map_shows_and_level_changes_groups(visit, path):
+    page = visit(path)
     page.select_option("#map-color", label="brand")
     page.get_by_role("button", name="Show as table").click()
     assert not page.is_visible("#map-frame")
@@ -429,10 +415,8 @@ def test_table_tells_what_the_map_shows(visit, path):
     page.get_by_role("button", name="Show the map").click()
     assert page.is_visible("#map-frame")
     assert page.locator("#map a[href='#find']").count() == 1
-
-
-def test_level_changes_groups_and_labels(visit, path):
-    page = visit(path, viewport=WINDOW)
+    page.select_option("#map-color", label="Group")
+    settle(page)
     before = picture(page)
     page.focus("#level")
     for _ in range(2):
@@ -445,8 +429,17 @@ def test_level_changes_groups_and_labels(visit, path):
     assert page.text_content("#map-live").endswith("100 products, 50%; 1 of 2")
 
 
-def test_theme_and_print(visit, path):
-    page = visit(path, viewport=WINDOW, color_scheme="light")
+def test_map_is_saved_printed_and_drawn_in_other_colors(visit, path):
+    image = pytest.importorskip("PIL.Image")
+    page = visit(path)
+    with page.expect_download() as download:
+        page.click("#map-save")
+    saved = np.asarray(image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB"))
+    frame = page.eval_on_selector("#map-frame", "frame => [frame.clientHeight, frame.clientWidth]")
+    assert saved.shape[:2] == tuple(3 * length for length in frame)
+    x, y = np.floor(3 * places(page)).astype(int).T
+    assert (saved[y, x].min(axis=1) < 210).mean() > 0.85  # names cover a few points
+    assert (saved[0] == 255).all()
     light = picture(page)
     page.click("#theme")
     settle(page)
@@ -463,21 +456,8 @@ def test_theme_and_print(visit, path):
     assert page.is_visible("#map-points")
 
 
-def test_picture_is_saved(visit, path):
-    image = pytest.importorskip("PIL.Image")
-    page = visit(path, viewport=WINDOW)
-    with page.expect_download() as download:
-        page.click("#map-save")
-    saved = np.asarray(image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB"))
-    frame = page.eval_on_selector("#map-frame", "frame => [frame.clientHeight, frame.clientWidth]")
-    assert saved.shape[:2] == tuple(3 * length for length in frame)
-    x, y = np.floor(3 * places(page)).astype(int).T
-    assert (saved[y, x].min(axis=1) < 210).mean() > 0.85  # names cover a few points
-    assert (saved[0] == 255).all()
-
-
 def test_touch_on_a_phone(visit, path):
-    page = visit(path, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True, device_scale_factor=2)
+    page = visit(path, width=390, height=800, has_touch=True, is_mobile=True, device_scale_factor=2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("#map-points").scroll_into_view_if_needed()
     check_names(page)
@@ -503,7 +483,7 @@ def test_touch_on_a_phone(visit, path):
 
 
 def test_resize_and_pixel_ratio(visit, path):
-    page = visit(path, viewport=WINDOW, device_scale_factor=2)
+    page = visit(path, device_scale_factor=2)
     width, wide = page.eval_on_selector("#map-points", "canvas => [canvas.width, canvas.clientWidth]")
     assert width == 2 * wide
     before = places(page)
@@ -515,16 +495,15 @@ def test_resize_and_pixel_ratio(visit, path):
 
 LAYOUT = make_layout(LABELS)
 CASES = {
-    "missing positions": (LABELS, np.where(np.arange(N)[:, None] < 60, np.nan, LAYOUT)),
+    "missing positions, and entities in no cluster, of which one is empty": (
+        np.where(np.arange(N) < 50, -1, np.where(LABELS == 1, 4, LABELS)),
+        np.where(np.arange(N)[:, None] % 4 == 0, np.nan, LAYOUT),
+    ),
     "no positions": (LABELS, np.full((N, 2), np.nan)),
     "one entity": (np.zeros(1, dtype=int), np.ones((1, 2))),
-    "equal positions": (LABELS, np.ones((N, 2))),
-    "points on a line": (LABELS, np.c_[np.arange(N), np.zeros(N)]),
-    "one cluster": (np.zeros(N, dtype=int), LAYOUT),
-    "no cluster": (np.full(N, -1), LAYOUT),
-    "entities in no cluster": (np.where(np.arange(N) < 50, -1, LABELS), LAYOUT),
-    "empty cluster": (np.where(LABELS == 1, 4, LABELS), LAYOUT),
-    "500 clusters": (np.arange(2000) % 500, np.random.default_rng(0).normal(size=(2000, 2))),
+    "equal positions of one cluster": (np.zeros(N, dtype=int), np.ones((N, 2))),
+    "points on a line in no cluster": (np.full(N, -1), np.c_[np.arange(N), np.zeros(N)]),
+    "500 clusters": (np.arange(1500) % 500, np.random.default_rng(0).normal(size=(1500, 2))),
 }
 
 
@@ -532,7 +511,7 @@ CASES = {
 def test_unusual_data(visit, tmp_path, case):
     labels, layout = CASES[case]
     n_clusters = len(np.unique(labels[labels >= 0]))
-    page = visit(save_report(tmp_path / "case.html", labels, layout), viewport=WINDOW)
+    page = visit(save_report(tmp_path / "case.html", labels, layout))
     where = places(page, len(labels))
     np.testing.assert_array_equal(np.isnan(where[:, 0]), np.isnan(layout[:, 0]))
     shown = where[~np.isnan(where[:, 0])]
@@ -550,7 +529,7 @@ def test_unusual_data(visit, tmp_path, case):
     page.click("#map-as-table")
     page.mouse.move(*on_screen(page, 200, 150))
     settle(page)
-    if case == "entities in no cluster":
+    if "entities in no cluster" in case:
         assert "no group: 50 items" in page.text_content("#map-legend")
 
 
@@ -565,9 +544,7 @@ def test_hostile_names(visit, tmp_path):
         OriginalColumn(ALL[2], np.arange(300.0) ** 2, "number", unit=ALL[1]),
     ]
     layout = np.random.default_rng(0).normal(size=(300, 2)) + 4 * np.c_[np.cos(labels), np.sin(labels)]
-    page = visit(
-        save_report(tmp_path / "hostile.html", labels, layout, names=names, ids=ids, columns=columns), viewport=WINDOW
-    )
+    page = visit(save_report(tmp_path / "hostile.html", labels, layout, names=names, ids=ids, columns=columns))
     check_names(page)
     for option in range(page.locator("#map-color option").count()):
         page.select_option("#map-color", str(option))
@@ -577,18 +554,17 @@ def test_hostile_names(visit, tmp_path):
     page.click("#map-as-table")
     assert page.evaluate("typeof window.pwned") == "undefined"
     assert page.locator("#map img").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= WINDOW["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1300
 
 
-def test_200_000_points_are_drawn_honestly(visit, tmp_path):
+def test_many_points_are_drawn_honestly(visit, tmp_path):
     rng = np.random.default_rng(0)
-    n = 200_000
+    n = 60_000
     labels = np.arange(n) % 4
     layout = rng.normal(size=(n, 2)) * np.where(labels == 0, 0.3, 1.0)[:, None] + CENTERS[labels] * [1.0, 0.8]
     layout[7] = [5.0, 4.0]  # a point by itself
     path = save_report(tmp_path / "large.html", labels, layout, ids=None)
-    assert path.stat().st_size < 10_000_000
-    page = visit(path, viewport=WINDOW)
+    page = visit(path)
     where, pixels = places(page, n), picture(page)
     x, y = np.floor(where).astype(int).T
     opacity = pixels[y, x, 3]

@@ -9,7 +9,14 @@ import pytest
 import consilience as cs
 from consilience.workbench.serve import RunningWorkbench
 from page_runs import WIDE, cluster_things, write_things
+from small_runs import cluster_items
 from waiting import HANG_LIMIT, PAGE_LIMIT
+
+
+@pytest.fixture(scope="session")
+def result(tmp_path_factory):
+    """A run of 90 items in three views; not to be changed."""
+    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +47,15 @@ def served(run_folder, tmp_path_factory):
         address = running._server.address
         storage = [{"name": "consilience-key", "value": key}]
         state = {"cookies": [], "origins": [{"origin": address.rstrip("/"), "localStorage": storage}]}
-        yield SimpleNamespace(workbench=running.workbench, folder=folder, address=address, state=state)
+        yield SimpleNamespace(running=running, workbench=running.workbench, folder=folder, address=address, state=state)
 
 
 @pytest.fixture(scope="module")
-def context(browser, served):
-    """A context of the browser that has the key, for tests that need no other settings."""
-    context = browser.new_context(viewport=WIDE, storage_state=served.state)
-    context.set_default_timeout(PAGE_LIMIT)
-    yield context
-    context.close()
+def tab(browser, served):
+    """A page of a browser that has the key, which most tests use one after the other."""
+    with browser.new_context(viewport=WIDE, storage_state=served.state) as context:
+        context.set_default_timeout(PAGE_LIMIT)
+        yield context.new_page()
 
 
 @pytest.fixture
@@ -74,20 +80,22 @@ def visit(browser, start):
     Refused requests are logged by the browser itself; a test that provokes some adds their status to `expected`.
     """
     contexts, pages, messages, urls, hosts = [], [], [], [], []
+    handlers = {
+        "console": lambda message: messages.append(f"{message.type}: {message.text}"),
+        "pageerror": lambda error: messages.append(str(error)),
+        "request": lambda request: urls.append(request.url),
+    }
 
     def open_page(address, *, is_ready=True, **options):
-        context = browser.new_context(**{"viewport": WIDE, **options})
-        context.set_default_timeout(PAGE_LIMIT)
-        contexts.append(context)
-        return open_tab(context, address, is_ready=is_ready)
+        contexts.append(browser.new_context(**{"viewport": WIDE, **options}))
+        contexts[-1].set_default_timeout(PAGE_LIMIT)
+        return open_tab(contexts[-1].new_page(), address, is_ready=is_ready)
 
-    def open_tab(context, address, *, is_ready=True):
-        page = context.new_page()
+    def open_tab(page, address, *, is_ready=True):
         pages.append(page)
         hosts.append(address.partition("#")[0])
-        page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: messages.append(str(error)))
-        page.on("request", lambda request: urls.append(request.url))
+        for name, handle in handlers.items():
+            page.on(name, handle)
         page.goto(address)
         if is_ready:
             page.wait_for_selector("html[data-clustering]")
@@ -96,8 +104,11 @@ def visit(browser, start):
     open_page.tab = open_tab
     open_page.expected = set()
     yield open_page
-    for opened in (*pages, *contexts):
-        opened.close()
+    for page in pages:
+        for name, handle in handlers.items():
+            page.remove_listener(name, handle)
+    for context in contexts:
+        context.close()
     allowed = tuple(
         f"error: Failed to load resource: {reason}"
         for status in open_page.expected
@@ -108,6 +119,11 @@ def visit(browser, start):
 
 
 @pytest.fixture
-def page(visit, workbench, served, context):
+def page(visit, workbench, served, tab):
     """A page of the workbench without decisions that count."""
-    return visit.tab(context, served.address)
+    tab.set_viewport_size(WIDE)
+    tab.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    yield visit.tab(tab, served.address)
+    tab.unroute_all()
+    tab.mouse.move(0, 0)
+    tab.goto("about:blank")

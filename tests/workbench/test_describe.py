@@ -45,17 +45,12 @@ HOSTILE = (
     "=SUM(A1:A9)",
     '"quotes", commas; and \\ backslashes',
 )
-LONG = "sharp knife " * 90_000  # about 1 MB
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
+LONG = "sharp knife " * 9_000  # about 100 KB
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A run with texts of every kind, a cell of 1 MB, and missing cells, in memory."""
+    """A run with texts of every kind, a long cell, and missing cells, in memory."""
     items = make_items()
     texts = items["text"].astype(object)
     for row, text in enumerate(HOSTILE):
@@ -97,27 +92,20 @@ def test_everything_is_strict_json(hostile):
     assert "NaN" not in json.dumps([everything[1], everything[3]], ensure_ascii=False)
 
 
-def test_long_texts_are_cut(hostile):
-    assert len(dump_strictly(hostile.describe_items())) < 100_000
+def test_texts_are_given_as_they_are_and_long_ones_cut(hostile):
+    texts = {view["text"] for row in range(len(HOSTILE)) for view in hostile.describe_item(row)["views"]}
+    for text in HOSTILE:
+        assert any(shown is not None and shown.endswith(text) for shown in texts)
+    items = hostile.describe_items()
+    assert items["title"] == "<b>run"
+    assert len(dump_strictly(items)) < 100_000
     item = hostile.describe_item(40)
     assert len(item["text"]) == 200
     assert [len(view["text"]) for view in item["views"] if view["text"]] == [1500]
     assert len(dump_strictly(item)) < 20_000
-
-
-def test_texts_are_given_as_they_are(hostile):
-    texts = {view["text"] for row in range(len(HOSTILE)) for view in hostile.describe_item(row)["views"]}
-    for text in HOSTILE:
-        assert any(shown is not None and shown.endswith(text) for shown in texts)
-    assert hostile.describe_items()["title"] == "<b>run"
-
-
-def test_item_without_a_view_says_so(hostile):
-    item = hostile.describe_item(50)
-    text = next(view for view in item["views"] if view["name"] == "text")
+    text = next(view for view in hostile.describe_item(50)["views"] if view["name"] == "text")
     assert (text["is_present"], text["text"], text["group"], text["nearest"]) == (False, None, None, [])
-    sizes = [view["n_present"] for view in hostile.describe_items()["views"]]
-    assert sizes == [N_ITEMS, N_ITEMS - 6, N_ITEMS - 1]
+    assert [view["n_present"] for view in items["views"]] == [N_ITEMS, N_ITEMS - 6, N_ITEMS - 1]
 
 
 def test_search_finds_all_words_in_ids_and_texts(result, tmp_path):
@@ -147,6 +135,12 @@ def test_state_has_labels_only_if_they_are_new(result, tmp_path):
         assert unpack(later["changes"]["rows"]).tolist() == [3]
         assert later["changes"]["sentences"][-1].startswith("1 item changed its group: 1 from “")
         assert sum(group["size"] for group in later["groups"]) == N_ITEMS - 1
+        item = workbench.describe_item(3)
+        assert (item["group"], item["confidence"]) == (-1, None)
+        dump_strictly(item)
+        shown = find_decision(workbench, decide(workbench, "outlier", range(70)))  # of which few rows are listed
+        assert shown["rows"] == list(range(50))
+        assert shown["sentence"] == "70 items are outliers."
 
 
 def test_known_classes_give_a_score_that_follows_the_groups(result, tmp_path):
@@ -164,10 +158,10 @@ def test_known_classes_give_a_score_that_follows_the_groups(result, tmp_path):
 
 def test_group_page_counts_members_and_support_of_views(result, tmp_path):
     with open_workbench(result, tmp_path) as workbench:
-        decide(workbench, "outlier", [3])
-        for number in workbench.snapshot.clustering.numbers.tolist():
-            group = workbench.describe_group(number)
-            members = np.flatnonzero(settle(workbench) == number)
+        number = decide(workbench, "outlier", [3])
+        for group_number in workbench.snapshot.clustering.numbers.tolist():
+            group = workbench.describe_group(group_number)
+            members = np.flatnonzero(settle(workbench) == group_number)
             assert group["size"] == len(members)
             shown = [entry["row"] for entry in (*group["typical"], *group["borderline"])]
             assert set(shown) <= set(members.tolist())
@@ -175,33 +169,13 @@ def test_group_page_counts_members_and_support_of_views(result, tmp_path):
             assert [entry["view"] for entry in group["support"]] == ["size", "color", "text"]
             assert all(entry["share"] > 0.8 for entry in group["support"])
             assert group["marks"]
-            assert number not in [neighbor["number"] for neighbor in group["neighbors"]]
-
-
-def test_single_group_is_described(result, tmp_path):
-    with open_workbench(result, tmp_path) as workbench:
+            assert group_number not in [neighbor["number"] for neighbor in group["neighbors"]]
+        workbench.undo(number)
         decide(workbench, "merge", groups=workbench.snapshot.clustering.numbers.tolist())
-        number = int(workbench.snapshot.clustering.numbers[0])
-        group = workbench.describe_group(number)
+        group = workbench.describe_group(int(workbench.snapshot.clustering.numbers[0]))
         assert (group["size"], group["neighbors"], group["differences"]) == (N_ITEMS, [], [])
         assert workbench.describe_item(0)["second"] is None
         dump_strictly([group, workbench.describe_state(), workbench.describe_item(0), workbench.list_questions(5)])
-
-
-def test_outlier_is_described(result, tmp_path):
-    with open_workbench(result, tmp_path) as workbench:
-        decide(workbench, "outlier", [3])
-        item = workbench.describe_item(3)
-        assert (item["group"], item["confidence"]) == (-1, None)
-        dump_strictly(item)
-
-
-def test_long_decision_lists_few_rows(result, tmp_path):
-    with open_workbench(result, tmp_path) as workbench:
-        number = decide(workbench, "outlier", range(70))
-        shown = find_decision(workbench, number)
-        assert shown["rows"] == list(range(50))
-        assert shown["sentence"] == "70 items are outliers."
 
 
 def test_propagation_says_how_far_a_decision_reaches(result, tmp_path):
@@ -246,27 +220,16 @@ def test_measurements_are_cells_in_their_units_farthest_from_the_mean_first(resu
         assert list_measured(workbench.describe_item(lacking))["color"] == {}
 
 
-def test_empty_cells_and_columns_that_have_numbers_for_names_are_no_measurements(tmp_path):
-    items = make_items()
-    items.loc[3, "length"] = np.nan
-    table = {
-        "size": items[["length", "width", "height"]],
-        "dense": items[["red", "green", "blue"]].fillna(0).to_numpy(),
-    }
-    table["vectors"] = pd.DataFrame(np.random.default_rng(0).normal(size=(N_ITEMS, 12))).add_prefix("dim_")
-    with open_workbench(cs.cluster(table, 3, assess=False), tmp_path / "run") as workbench:
-        measured = list_measured(workbench.describe_item(3))
-        assert sorted(measured["size"]) == ["height", "width"]
-        assert (measured["dense"], measured["vectors"]) == ({}, {})
-
-
-def test_measurements_of_categories_dates_and_equal_names(tmp_path):
+def test_measurements_of_categories_dates_and_equal_names_without_empty_cells(tmp_path):
     items = make_items()
     days = pd.date_range("2024-01-01", periods=N_ITEMS).strftime("%Y-%m-%d")
     items = items.assign(shop=np.array(["north", "south", "west"])[CLASSES], bought=days, cost=items["length"] + 100)
     items["cost"] = [f"${value:.2f}" for value in items["cost"]]
+    items.loc[3, "width"] = np.nan
     second = items[["length", "height"]] + 1000
-    data = {"facts": items[["shop", "bought", "cost", "length"]], "more": second}
+    data = {"facts": items[["shop", "bought", "cost", "length", "width"]], "more": second}
+    data["dense"] = items[["red", "green", "blue"]].fillna(0).to_numpy()
+    data["vectors"] = pd.DataFrame(np.random.default_rng(0).normal(size=(N_ITEMS, 12))).add_prefix("dim_")
     with open_workbench(cs.cluster(data, 3, assess=False), tmp_path / "run") as workbench:
         measured = {}
         for values in list_measured(workbench.describe_item(4)).values():
@@ -276,6 +239,9 @@ def test_measurements_of_categories_dates_and_equal_names(tmp_path):
         lengths = {value for name, value in measured.items() if name.startswith("length")}
         assert lengths == {f"{items['length'][4]:.10g}", f"{second['length'][4]:.10g}"}
         dump_strictly(workbench.describe_item(4))
+        measured = list_measured(workbench.describe_item(3))
+        assert "width" not in measured["facts"]
+        assert (measured["dense"], measured["vectors"]) == ({}, {})  # their columns have numbers for names
 
 
 def test_known_classes_may_be_missing_and_many(tmp_path):
@@ -330,9 +296,8 @@ def test_pictures_are_sent_with_the_items(tmp_path):
 # sentences
 
 
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
+def test_decision_is_a_sentence():
+    for entry, sentence in [
         ({"action": "together", "items": ["a", "b"]}, "“a” and “b” belong together."),
         ({"action": "together", "items": ["a", "b", "c"]}, "“a”, “b” and “c” belong together."),
         ({"action": "together", "items": ["a"] * 1234}, "1,234 items belong together."),
@@ -348,28 +313,23 @@ def test_pictures_are_sent_with_the_items(tmp_path):
         ({"action": "outlier", "items": ["a"]}, "“a” is an outlier."),
         ({"action": "distrust", "items": ["a"], "view": "v"}, "View “v” is misleading for “a”."),
         ({"action": "unknown", "items": ["a", "b"]}, "Whether “a” and “b” belong together was left open."),
-    ],
-)  # fmt: skip
-def test_decision_is_a_sentence(entry, sentence):
-    assert describe_decision(entry) == sentence
+    ]:  # fmt: skip
+        assert describe_decision(entry) == sentence
 
 
 SPLIT = {"number": 1, "action": "split", "items": ["0", "1"], "others": ["2"], "new_group": 7}
 
 
-@pytest.mark.parametrize(
-    ("labels", "status", "reason"),
-    [
+def test_split_is_satisfied_if_its_items_are_the_new_group():
+    for labels, status, reason in [
         ([7, 7, 0, 0], "satisfied", ""),
         ([7, 0, 0, 0], "violated", "1 item is in other groups."),
         ([0, 0, 7, 0], "violated", "The items are together, but in another group than the one that was made for them."),
         ([1, 1, 0, 0], "satisfied", ""),  # the new group was merged into another
-    ],
-)
-def test_split_is_satisfied_if_its_items_are_the_new_group(labels, status, reason):
-    clustering = SimpleNamespace(labels=np.array(labels), numbers=np.unique(labels))
-    decisions = DecisionSet([SPLIT], {str(row): row for row in range(4)}, 4)
-    assert check_decision(SPLIT, clustering, decisions) == (status, reason)
+    ]:
+        clustering = SimpleNamespace(labels=np.array(labels), numbers=np.unique(labels))
+        decisions = DecisionSet([SPLIT], {str(row): row for row in range(4)}, 4)
+        assert check_decision(SPLIT, clustering, decisions) == (status, reason)
 
 
 def apart(number, items, others=()):
@@ -381,9 +341,8 @@ def together(number, items):
     return {"number": number, "action": "together", "items": list(items)}
 
 
-@pytest.mark.parametrize(
-    ("labels", "entries", "base", "reason"),
-    [
+def test_reason_of_a_pair_in_one_group_names_the_decisions():
+    for labels, entries, base, reason in [
         ([0, 0, 1, 2], [apart(1, "01")], None, "1 pair is in one group."),
         ([0, 0, 0, 0], [apart(1, "01")], None, "1 pair is in one group. There is only one group."),
         ([0, 0, 1, 1], [apart(1, "01"), apart(2, "0", "2"), apart(4, "1", "3")], None,
@@ -402,16 +361,14 @@ def together(number, items):
          "1 pair is in one group. Decisions 2 and 5 put the two items together."),
         ([0, 0, 0, 1], [apart(1, "01", "2"), together(2, "02")], None,
          "2 pairs are in one group. Decision 2 puts 1 pair together."),
-    ],
-)  # fmt: skip
-def test_reason_of_a_pair_in_one_group_names_the_decisions(labels, entries, base, reason):
-    labels = np.array(labels)
-    numbers = np.unique(labels)
-    clustering = SimpleNamespace(labels=labels, numbers=numbers, n_groups=len(numbers))
-    rows = {str(row): row for row in range(4)}
-    constraints = cs.Constraints() if base is None else cs.Constraints(*base, by="position")
-    decisions = DecisionSet(entries, rows, 4, constraints)
-    assert check_decision(entries[0], clustering, decisions) == ("violated", reason)
+    ]:  # fmt: skip
+        labels = np.array(labels)
+        numbers = np.unique(labels)
+        clustering = SimpleNamespace(labels=labels, numbers=numbers, n_groups=len(numbers))
+        rows = {str(row): row for row in range(4)}
+        constraints = cs.Constraints() if base is None else cs.Constraints(*base, by="position")
+        decisions = DecisionSet(entries, rows, 4, constraints)
+        assert check_decision(entries[0], clustering, decisions) == ("violated", reason)
 
 
 def test_merger_of_groups_that_do_not_exist_has_no_effect():
@@ -427,36 +384,27 @@ def test_merger_of_groups_that_do_not_exist_has_no_effect():
     assert check_decision(entry, clustering, DecisionSet([entry], rows, 2)) == ("violated", reason)
 
 
-def test_long_ids_are_cut_in_sentences():
-    assert quote_items(["x" * 500, "b"]) == f"“{'x' * 79}…” and “b”"
-    assert quote_items(["a\nb"]) == "“a b”"
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "unit", "text"),
-    [
+def test_cell_is_written_in_its_unit():
+    for value, kind, unit, text in [
         (None, "number", "", ""),
         (float("nan"), "number", "kg", ""),
         (1234.5, "number", "kg", "1234.5 kg"),
         (2.0, "number", "", "2"),
         ("red", "category", "", "red"),
         (0.0, "date", "", "1970-01-01"),
-    ],
-)
-def test_cell_is_written_in_its_unit(value, kind, unit, text):
-    assert describe_cell(value, kind, unit) == text
+    ]:
+        assert describe_cell(value, kind, unit) == text
 
 
-def test_equal_names_are_numbered_until_they_differ():
+def test_names_are_one_short_line_and_numbered_until_they_differ():
     assert number_equal_names({0: "a", 1: "b", 2: "a"}) == {0: "a", 1: "b", 2: "a (2)"}
     assert number_equal_names({0: "a (2)", 1: "a", 2: "a"}) == {0: "a (2)", 1: "a", 2: "a (2) (2)"}
-
-
-def test_names_are_one_line():
     assert flatten_text(" a\r\n\tb\u2028c ") == "a b c"
     assert check_short_name(" a \n b ", "a group") == "a b"
     with pytest.raises(ValueError, match="the name of a group has 1 to 120 characters, got '5'"):
         check_short_name(5, "a group")
+    assert quote_items(["x" * 500, "b"]) == f"“{'x' * 79}…” and “b”"
+    assert quote_items(["a\nb"]) == "“a b”"
 
 
 def test_groups_of_a_saved_run_keep_their_names(result, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from consilience.workbench.decisions import FILE_NAME, compute_check, encode_header
 from consilience.workbench.opening import compute_run_key
 from consilience.workbench.workbench import Workbench
-from small_runs import IDS, cluster_items, dump_strictly, open_workbench, settle
+from small_runs import IDS, dump_strictly, open_workbench, settle
 
 pytestmark = pytest.mark.quick
 
@@ -17,11 +17,6 @@ TOGETHER = {"action": "together", "items": IDS[:2]}
 MERGE = {"action": "merge", "groups": [0, 1], "exemplars": [IDS[:1], IDS[40:41]], "group_names": ["a", "b"]}
 SPLIT = {"action": "split", "items": IDS[:3], "others": [], "new_group": 5}
 KEEP = {"action": "keep", "name": "a version", "decisions": [1], "n_groups": 3}
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return cluster_items(tmp_path_factory.mktemp("data") / "items.csv")
 
 
 @pytest.fixture
@@ -39,9 +34,8 @@ def write_log(result, tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    ("entry", "reason"),
-    [
+def test_entry_that_the_run_cannot_follow_is_named_with_remedy(result, write_log):
+    for entry, reason in [
         ({**TOGETHER, "items": ["item 00", "pear"]}, "it names the item 'pear', which the run does not have"),
         ({**TOGETHER, "items": ["item 00", "\ud800"]}, r"it names the item '\\ud800', which the run does not have"),
         ({"action": "apart", "items": ["item 00"], "others": ["x" * 200]}, "it names the item 'xxx.*…, which the run"),
@@ -85,16 +79,13 @@ def write_log(result, tmp_path):
         ({**KEEP, "n_groups": 10**9}, "n_groups must be a number of groups, got 1000000000"),
         ({**TOGETHER, "time": None}, "time must be a text, got None"),
         ({**TOGETHER, "is_answer": "yes"}, "is_answer must be true or false, got 'yes'"),
-    ],
-    ids=lambda value: value["action"] if type(value) is dict else "",
-)
-def test_entry_that_the_run_cannot_follow_is_named_with_remedy(result, write_log, entry, reason):
-    folder = write_log(TOGETHER, entry, TOGETHER)
-    content = (folder / FILE_NAME).read_bytes()
-    pattern = rf"line 3 of {re.escape(str(folder / FILE_NAME))} is damaged \(decision 2: {reason}.*\): {REMEDY}$"
-    with pytest.raises(ValueError, match=pattern):
-        Workbench(result, folder)
-    assert (folder / FILE_NAME).read_bytes() == content
+    ]:
+        folder = write_log(TOGETHER, entry, TOGETHER)
+        content = (folder / FILE_NAME).read_bytes()
+        pattern = rf"line 3 of {re.escape(str(folder / FILE_NAME))} is damaged \(decision 2: {reason}.*\): {REMEDY}$"
+        with pytest.raises(ValueError, match=pattern):
+            Workbench(result, folder)
+        assert (folder / FILE_NAME).read_bytes() == content
 
 
 def test_last_entry_without_a_line_end_is_checked_and_not_removed(result, write_log):
@@ -106,9 +97,8 @@ def test_last_entry_without_a_line_end_is_checked_and_not_removed(result, write_
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
+def test_workbench_opens_with_any_other_entries(result, write_log):
+    for entries in [
         [{**TOGETHER, "a field of another program": [1e300]}],
         [TOGETHER, {"action": "apart", "items": IDS[:2]}],  # contradicts the first
         [TOGETHER, TOGETHER],
@@ -121,15 +111,13 @@ def test_last_entry_without_a_line_end_is_checked_and_not_removed(result, write_
         [TOGETHER, {"action": "undo", "of": 1}, {"action": "undo", "of": 1}, {"action": "undo", "of": 2}],
         [TOGETHER, KEEP, {"action": "revert", "version": 77, "decisions": [1, 1, 2]}, KEEP],
         [{**TOGETHER, "time": "yesterday", "is_answer": True}],
-    ],
-)
-def test_workbench_opens_with_any_other_entries(result, write_log, entries):
-    with open_workbench(result, write_log(*entries)) as workbench:
-        settle(workbench)
-        state = workbench.describe_state()
-        dump_strictly(state)
-        assert state["error"] is None or "not all items can be outliers: select fewer" in state["error"]
-        for version in state["versions"]:
-            workbench.compare_versions(version["number"], -1)
-        workbench.list_questions(3)
-        workbench.export_constraints()
+    ]:
+        with open_workbench(result, write_log(*entries)) as workbench:
+            settle(workbench)
+            state = workbench.describe_state()
+            dump_strictly(state)
+            assert state["error"] is None or "not all items can be outliers: select fewer" in state["error"], entries
+            for version in state["versions"]:
+                workbench.compare_versions(version["number"], -1)
+            workbench.list_questions(3)
+            workbench.export_constraints()

@@ -16,9 +16,12 @@ from consilience.workbench.serve import RunningWorkbench
 from consilience.workbench.workbench import Workbench
 from hostile import ALL, ENDING, IMAGE, SCRIPT
 from page_runs import IDS, NARROW, N, cluster_things, write_things
-from waiting import HANG_LIMIT, PAGE_LIMIT, wait_until
+from waiting import HANG_LIMIT, wait_until
+
+pytestmark = pytest.mark.xdist_group("pages of the workbench")
 
 MAPS = ("#map-joint", "[data-view-map='first']", "[data-view-map='second']", "[data-view-map='words']")
+VIEWS = ["first", "second", "words"]
 CLEAR_ROW, OTHER_ROW, LACKING_ROW = 0, 1, 5  # of another group each; the last lacks the second view
 COLORS_AROUND = """(canvas, [x, y, reach]) => {
     const ratio = canvas.width / canvas.clientWidth;
@@ -160,6 +163,7 @@ def test_first_screen_shows_groups_maps_and_counts(page, workbench):
     for where in MAPS:
         x, y = locate(page, CLEAR_ROW, where)
         assert page.locator(f"{where} .wb-points").evaluate(COLORS_AROUND, [x, y, 3])
+    assert page.evaluate("document.createElement('canvas').getContext('webgl')") is None  # it is not needed
 
 
 def test_click_selects_item_in_all_maps_and_shows_its_panel(page):
@@ -178,16 +182,9 @@ def test_click_selects_item_in_all_maps_and_shows_its_panel(page):
         assert all(read_rings()), f"an item clicked in {where} is not marked in all maps"
         assert page.inner_text("#selection-text") == IDS[row]
         blocks = page.locator("#item [data-view]")
-        assert blocks.evaluate_all("blocks => blocks.map((block) => block.dataset.view)") == [
-            "first",
-            "second",
-            "words",
-        ]
+        assert blocks.evaluate_all("blocks => blocks.map((block) => block.dataset.view)") == VIEWS
         page.keyboard.press("Escape")
         assert not any(read_rings())
-
-
-def test_item_that_lacks_a_view_has_no_place_on_its_map(page):
     assert locate(page, LACKING_ROW, MAPS[2]) is None
     click_row(page, LACKING_ROW)
     page.wait_for_selector(f"#item h2:text-is('{IDS[LACKING_ROW]}')")
@@ -206,29 +203,31 @@ def test_ctrl_click_adds_and_removes_items(page):
     assert page.inner_text("#selection-text") == "Nothing selected"
 
 
-@pytest.mark.parametrize("how", ["shift", "button"])
-def test_lasso_selects_the_enclosed_items(page, how):
+def test_lasso_selects_the_enclosed_items(page):
     where = MAPS[1]
     canvas = page.locator(f"{where} .wb-points")
     places = locate_all(page, where)
     box = canvas.bounding_box()
     middle = np.median(places[:, 0])
     corners = [(1, 1), (middle, 1), (middle, box["height"] - 1), (1, box["height"] - 1), (1, 1)]
-    if how == "shift":
-        page.keyboard.down("Shift")
-    else:
-        page.click("#lasso")
-        assert page.get_attribute("#lasso", "aria-pressed") == "true"
-    page.mouse.move(box["x"] + 1, box["y"] + 1)
-    page.mouse.down()
-    for x, y in corners:
-        page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
-    page.mouse.up()
-    page.keyboard.up("Shift")
-    expected = np.flatnonzero(places[:, 0] < middle - 0.5)
-    selected = page.evaluate("import('/store.js').then((store) => [...store.page.selection])")
-    assert set(expected) <= set(selected) <= set(np.flatnonzero(places[:, 0] < middle + 0.5))
-    assert page.get_attribute("#lasso", "aria-pressed") == "false"
+    for how in ("shift", "button"):
+        if how == "shift":
+            page.keyboard.down("Shift")
+        else:
+            page.click("#lasso")
+            assert page.get_attribute("#lasso", "aria-pressed") == "true"
+        page.mouse.move(box["x"] + 1, box["y"] + 1)
+        page.mouse.down()
+        for x, y in corners:
+            page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        expected = np.flatnonzero(places[:, 0] < middle - 0.5)
+        selected = page.evaluate("import('/store.js').then((store) => [...store.page.selection])")
+        assert set(expected) <= set(selected) <= set(np.flatnonzero(places[:, 0] < middle + 0.5))
+        assert page.get_attribute("#lasso", "aria-pressed") == "false"
+        page.keyboard.press("Escape")
+        assert page.inner_text("#selection-text") == "Nothing selected"
 
 
 def test_hover_shows_card_and_a_ring_on_all_maps(page):
@@ -281,8 +280,13 @@ def test_filters_light_the_items_that_they_name(page, workbench):
     assert page.evaluate("import('/store.js').then((store) => store.nLit)") == N
 
 
-def test_group_page_shows_its_members_and_marks(page, workbench):
+def test_group_page_shows_its_members_marks_and_confidence(page, workbench):
+    number = workbench.describe_item(CLEAR_ROW)["confidence"]
+    click_row(page, CLEAR_ROW)
+    page.wait_for_selector(f"#item .wb-facts dd:text-is('{number:.0%}, {choose_words(np.array(number))}')")
     open_group(page, "steel")
+    mean = next(group for group in workbench.snapshot.groups if "steel" in group["name"])["confidence"]
+    assert f"mean confidence {mean:.0%}" in page.inner_text("#group-page")
     headings = page.locator("#group-page h3").all_text_contents()
     assert headings[:2] == ["What marks this group", "Typical members"]
     assert page.locator("#group-page .wb-items button").count() >= 6
@@ -312,23 +316,6 @@ def read_all_names(page):
     return page.evaluate(
         "import('/store.js').then((store) => [...store.server.groups.values()].map(({ name }) => name))"
     )
-
-
-def test_map_is_not_cut_on_a_narrow_screen(visit, served, workbench):
-    """A scroll bar, which this browser hides, leaves less room than the window has."""
-    page = visit(served.address, storage_state=served.state, viewport=NARROW)
-    page.locator(".wb-maps").evaluate("panel => (panel.style.paddingRight = '15px')")
-    grid, *inside = (page.locator(f"#map-{place}").bounding_box() for place in ("grid", "joint", "joint .wb-zoom"))
-    assert all(box["x"] >= grid["x"] and box["x"] + box["width"] <= grid["x"] + grid["width"] for box in inside)
-
-
-def test_item_and_group_show_the_number_and_the_word(page, workbench):
-    number = workbench.describe_item(CLEAR_ROW)["confidence"]
-    click_row(page, CLEAR_ROW)
-    page.wait_for_selector(f"#item .wb-facts dd:text-is('{number:.0%}, {choose_words(np.array(number))}')")
-    open_group(page, "steel")
-    mean = next(group for group in workbench.snapshot.groups if "steel" in group["name"])["confidence"]
-    assert f"mean confidence {mean:.0%}" in page.inner_text("#group-page")
 
 
 def test_colors_follow_the_chosen_value(page):
@@ -365,33 +352,33 @@ def test_colors_of_the_chosen_theme_stay_after_a_reload(visit, served, workbench
 # deciding
 
 
-def test_pair_that_belongs_together_gets_one_group(page, workbench):
+def test_pair_that_belongs_together_gets_one_group_and_is_undone_by_buttons_and_keys(page, workbench):
     select_rows(page, CLEAR_ROW, OTHER_ROW)
     with Following(page):
         page.click("#action-together")
     assert read_last(workbench) == {"action": "together", "items": [IDS[CLEAR_ROW], IDS[OTHER_ROW]]}
-    assert sorted(read_groups(page).values()) == [19, 20, 20, 21]
+    together, apart = [19, 20, 20, 21], [20, 20, 20, 20]
+    assert sorted(read_groups(page).values()) == together
     assert "1 item changed its group" in page.inner_text("#changes")
     page.click("#show-changed")
     assert page.evaluate("import('/store.js').then((store) => store.nLit)") == 1
+    undo, redo = lambda: page.click("#undo"), lambda: page.click("#redo")
+    undo_key, redo_key = lambda: page.keyboard.press("Control+z"), lambda: page.keyboard.press("Control+Shift+z")
+    for act, sizes in ((undo, apart), (redo, together), (undo_key, apart), (redo_key, together)):
+        with Following(page):
+            act()
+        assert sorted(read_groups(page).values()) == sizes
     page.click("#tab-decisions")
     entry = page.locator("[data-decision]").first
     assert "belong together" in entry.inner_text()
     assert "satisfied" in entry.inner_text()
-
-
-def test_items_kept_apart_get_different_groups(page, workbench):
-    select_rows(page, 0, 4)
     with Following(page):
-        page.click("#action-apart")
-    assert read_last(workbench) == {"action": "apart", "items": [IDS[0], IDS[4]]}
-    labels = workbench.snapshot.clustering.labels
-    assert labels[0] != labels[4]
-    shown = page.evaluate("import('/store.js').then((store) => [...store.clustering.labels])")
-    np.testing.assert_array_equal(shown, labels)
+        page.locator("[data-decision] [data-do=undo]").first.click()
+    assert sorted(read_groups(page).values()) == apart
+    assert "undone" in entry.inner_text()
 
 
-def test_selection_is_kept_out_of_a_group(page, workbench):
+def test_items_are_kept_out_of_a_group_and_apart(page, workbench):
     number = int(workbench.snapshot.clustering.labels[CLEAR_ROW])
     click_row(page, CLEAR_ROW)
     page.click("#action-not-with")
@@ -401,6 +388,15 @@ def test_selection_is_kept_out_of_a_group(page, workbench):
     assert (entry["action"], entry["items"]) == ("apart", [IDS[CLEAR_ROW]])
     assert entry["others"]
     assert workbench.snapshot.clustering.labels[CLEAR_ROW] != number
+    page.keyboard.press("Escape")
+    select_rows(page, 1, 13)
+    with Following(page):
+        page.click("#action-apart")
+    assert read_last(workbench) == {"action": "apart", "items": [IDS[1], IDS[13]]}
+    labels = workbench.snapshot.clustering.labels
+    assert labels[1] != labels[13]
+    shown = page.evaluate("import('/store.js').then((store) => [...store.clustering.labels])")
+    np.testing.assert_array_equal(shown, labels)
 
 
 def test_selection_becomes_a_group_with_a_name(page, workbench):
@@ -414,29 +410,46 @@ def test_selection_becomes_a_group_with_a_name(page, workbench):
     assert count_groups(page) == 5
     assert read_groups(page)["four of them"] >= 4
     assert page.locator(".wb-groups .wb-new").count() == 1
+    page.keyboard.press("Escape")
+    click_row(page, OTHER_ROW)
+    page.click("#action-split")
+    page.fill("[data-dialog=text]", "only one")
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    size = read_groups(page)["only one"]
+    open_group(page, "only one")
+    assert page.is_disabled("#group-together") == (size == 1)
+    assert page.is_enabled("#group-merge")
+    page.click("#group-back")
+    open_group(page, "steel")
+    assert page.is_enabled("#group-together")
 
 
-def test_outlier_is_in_no_group(page, workbench):
+def test_outlier_is_in_no_group_and_misleading_view_is_ignored_for_the_selection(page, workbench):
     click_row(page, CLEAR_ROW)
     with Following(page):
         page.click("#action-outlier")
     assert read_last(workbench) == {"action": "outlier", "items": [IDS[CLEAR_ROW]]}
     assert page.inner_text("#groups > .wb-note") == "1 item in no group"
     assert "no group" in page.inner_text("#item .wb-facts")
-
-
-def test_misleading_view_is_ignored_for_the_selection(page, workbench):
-    select_rows(page, 0, 1)
+    select_rows(page, 1, 2)
     page.click("#action-distrust")
     with Following(page):
         page.click("[data-choice='words']")
-    assert read_last(workbench) == {"action": "distrust", "view": "words", "items": [IDS[0], IDS[1]]}
-    click_row(page, 0)
+    assert read_last(workbench) == {"action": "distrust", "view": "words", "items": [IDS[1], IDS[2]]}
+    click_row(page, 1)
     page.wait_for_selector("#item [data-view='words'] .wb-new")
 
 
-def test_renamed_group_has_its_name_everywhere(page, workbench):
+def test_renamed_group_has_its_name_everywhere(page, workbench, visit):
+    visit.expected.add(400)
     open_group(page, "steel")
+    page.click("#group-rename")
+    page.fill("[data-dialog=text]", next(name for name in workbench.snapshot.names.values() if "fruit" in name))
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#message:has-text('choose another name')")
+    page.click("#message button")
+    assert page.is_hidden("#message")
     page.click("#group-rename")
     page.fill("[data-dialog=text]", "knives")
     page.click("[data-dialog=confirm]")
@@ -446,37 +459,19 @@ def test_renamed_group_has_its_name_everywhere(page, workbench):
     assert read_groups(page)["knives"] == 20
     click_row(page, 1)
     page.wait_for_selector("#item .wb-facts:has-text('knives')")
-
-
-def test_rename_changes_only_names_on_the_page(page, workbench):
-    click_row(page, 1)
-    page.wait_for_selector("#item [data-view='words']")
     page.locator("#item [data-view='words'] summary").click()
+    page.evaluate(AFTER_PAINTING)
     before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
-    number = read_number(page)
-    group = int(workbench.snapshot.clustering.labels[1])
-    workbench.decide({"action": "rename", "groups": [group], "name": "knives"})
+    number, group = read_number(page), int(workbench.snapshot.clustering.labels[1])
+    workbench.decide({"action": "rename", "groups": [group], "name": "blades"})
     for place in ("#item .wb-facts", "#groups"):
-        page.wait_for_selector(f"{place} [data-named='{group}']:has-text('knives')")
+        page.wait_for_selector(f"{place} [data-named='{group}']:has-text('blades')")
     assert page.locator("#item [data-view='words']").get_attribute("open") is not None
     assert page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()") == before
     assert read_number(page) == number
 
 
-def test_two_groups_are_merged(page, workbench):
-    open_group(page, "steel")
-    page.click("#group-merge")
-    other = page.locator("[data-choice]").first.get_attribute("data-choice")
-    with Following(page):
-        page.click(f"[data-choice='{other}']")
-    entry = read_last(workbench)
-    assert entry["action"] == "merge"
-    assert int(other) in entry["groups"]
-    page.keyboard.press("Escape")
-    assert count_groups(page) == 3
-
-
-def test_group_is_kept_together_and_apart(page, workbench):
+def test_decisions_about_whole_groups(page, workbench):
     open_group(page, "steel")
     with Following(page):
         page.click("#group-together")
@@ -489,20 +484,12 @@ def test_group_is_kept_together_and_apart(page, workbench):
     assert entry["action"] == "apart"
     assert entry["others"]
     assert len(entry["group_names"]) == 2
-
-
-def test_view_is_misleading_for_a_whole_group(page, workbench):
-    open_group(page, "steel")
     page.click("#group-distrust")
     with Following(page):
         page.click("[data-choice='second']")
     entry = read_last(workbench)
     assert (entry["action"], entry["view"], len(entry["items"])) == ("distrust", "second", 20)
-
-
-def test_whole_group_becomes_outliers_after_confirmation(page, workbench):
     n_entries = len(workbench.log.entries)
-    open_group(page, "steel")
     page.click("#group-outlier")
     page.click("[data-dialog=cancel]")
     page.click("#group-outlier")
@@ -514,26 +501,7 @@ def test_whole_group_becomes_outliers_after_confirmation(page, workbench):
     assert count_groups(page) == 3
 
 
-def test_undo_and_redo_by_buttons_and_keys(page, workbench):
-    select_rows(page, CLEAR_ROW, OTHER_ROW)
-    with Following(page):
-        page.click("#action-together")
-    undo, redo = lambda: page.click("#undo"), lambda: page.click("#redo")
-    undo_key, redo_key = lambda: page.keyboard.press("Control+z"), lambda: page.keyboard.press("Control+Shift+z")
-    together, apart = [19, 20, 20, 21], [20, 20, 20, 20]
-    for act, sizes in ((undo, apart), (redo, together), (undo_key, apart), (redo_key, together)):
-        with Following(page):
-            act()
-        assert sorted(read_groups(page).values()) == sizes
-    page.click("#tab-decisions")
-    with Following(page):
-        page.locator("[data-decision] [data-do=undo]").first.click()
-    assert sorted(read_groups(page).values()) == apart
-    assert "undone" in page.locator("[data-decision]").first.inner_text()
-
-
-@pytest.mark.parametrize("wins", ["newer", "older"])
-def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visit, wins):
+def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visit):
     visit.expected.add(409)
     select_rows(page, 0, 4)
     with Following(page):
@@ -544,18 +512,17 @@ def test_contradiction_is_explained_and_the_person_chooses(page, workbench, visi
     assert "contradicts what was decided before" in page.inner_text("dialog")
     assert f"Decision {number}: “{IDS[0]}” and “{IDS[4]}” belong together." in page.inner_text("dialog fieldset")
     assert page.locator("dialog [type=radio]").count() == 0
-    if wins == "older":
-        page.keyboard.press("Escape")
-        page.wait_for_selector("dialog", state="detached")
-        assert len(workbench.log.entries) == number
-    else:
-        with Following(page):
-            page.click("[data-dialog=confirm]")
-        assert read_last(workbench)["replaces"] == [number]
-        labels = workbench.snapshot.clustering.labels
-        assert labels[0] != labels[4]
-        page.click("#tab-decisions")
-        assert f"replaced by {number + 1}" in page.inner_text(f"[data-decision='{number}']")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert len(workbench.log.entries) == number
+    page.click("#action-apart")
+    with Following(page):
+        page.click("[data-dialog=confirm]")
+    assert read_last(workbench)["replaces"] == [number]
+    labels = workbench.snapshot.clustering.labels
+    assert labels[0] != labels[4]
+    page.click("#tab-decisions")
+    assert f"replaced by {number + 1}" in page.inner_text(f"[data-decision='{number}']")
 
 
 def test_person_chooses_which_decision_of_a_chain_is_withdrawn(page, workbench, visit):
@@ -625,46 +592,28 @@ def test_decision_about_groups_that_have_changed_is_refused(page, workbench, vis
     assert len(workbench.log.entries) == n_entries + 1
     assert page.locator("dialog").count() == 0
     page.click("#group-merge")
+    other = page.locator("[data-choice]").first.get_attribute("data-choice")
     with Following(page):
-        page.locator("[data-choice]").first.click()
-    assert read_last(workbench)["action"] == "merge"
+        page.click(f"[data-choice='{other}']")
+    entry = read_last(workbench)
+    assert entry["action"] == "merge"
+    assert int(other) in entry["groups"]
     assert page.is_hidden("#message")
+    page.keyboard.press("Escape")
+    assert count_groups(page) == 3
 
 
-def test_group_of_one_item_cannot_be_kept_together(page, workbench):
-    click_row(page, CLEAR_ROW)
-    page.click("#action-split")
-    page.fill("[data-dialog=text]", "only one")
-    with Following(page):
-        page.click("[data-dialog=confirm]")
-    sizes = read_groups(page)
-    open_group(page, "only one")
-    assert page.is_disabled("#group-together") == (sizes["only one"] == 1)
-    assert page.is_enabled("#group-merge")
-    page.click("#group-back")
-    open_group(page, "steel")
-    assert page.is_enabled("#group-together")
-
-
-def test_refused_decision_is_explained(page, visit, workbench):
-    visit.expected.add(400)
-    open_group(page, "steel")
-    page.click("#group-rename")
-    page.fill("[data-dialog=text]", next(name for name in workbench.snapshot.names.values() if "fruit" in name))
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#message:has-text('choose another name')")
-    page.click("#message button")
-    assert page.is_hidden("#message")
-
-
-def test_reach_of_a_decision_is_shown_and_goes_back(page, workbench):
-    select_rows(page, CLEAR_ROW, OTHER_ROW)
-    with Following(page):
-        page.click("#action-together")
-    number = len(workbench.log.entries)
-    before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
+def test_reach_of_a_decision_about_two_items_is_shown_and_goes_back(page, workbench):
+    workbench.decide({"action": "together", "rows": [1, 5, 9]})
+    workbench.decide({"action": "split", "rows": [2, 6]})
+    number = workbench.decide({"action": "together", "rows": [0, 4]})["number"]
+    workbench.wait_until_ready(HANG_LIMIT)
+    wait_until(lambda: read_number(page) == str(workbench.snapshot.number))
     page.click("#tab-decisions")
-    page.click(f"[data-decision='{number}'] [data-do=reach]")
+    page.wait_for_selector(f"[data-decision='{number}'] [data-do=reach]")
+    assert page.locator("[data-do=reach]").all_text_contents() == ["Show how far it reaches"]
+    before = page.locator("#map-joint .wb-points").evaluate("canvas => canvas.toDataURL()")
+    page.click("[data-do=reach]")
     page.wait_for_selector("#propagation:not([hidden])")
     reach = workbench.describe_propagation(number)
     notes = page.locator(".wb-map-note").all_text_contents()
@@ -676,36 +625,9 @@ def test_reach_of_a_decision_is_shown_and_goes_back(page, workbench):
     assert page.locator(".wb-map-note").first.is_hidden()
 
 
-def test_reach_is_offered_for_decisions_about_two_items(page, workbench):
-    pair = workbench.decide({"action": "together", "rows": [0, 4]})["number"]
-    several = workbench.decide({"action": "together", "rows": [1, 5, 9]})["number"]
-    split = workbench.decide({"action": "split", "rows": [2, 6]})["number"]
-    page.click("#tab-decisions")
-    page.wait_for_selector(f"[data-decision='{split}']")
-    reach = page.locator("[data-do=reach]")
-    assert reach.all_text_contents() == ["Show how far it reaches"]
-    assert page.locator(f"[data-decision='{pair}'] [data-do=reach]").count() == 1
-    assert page.locator(f"[data-decision='{several}'] [data-do=reach]").count() == 0
-
-
-def test_every_decision_says_why_it_is_as_it_is(page, workbench):
-    page.click("#tab-decisions")
-    with Following(page):
-        number = workbench.decide({"action": "outlier", "rows": [0]})["number"]
-    with Following(page):
-        workbench.decide({"action": "together", "rows": [0, 4]})
-    reason = next(entry for entry in workbench.describe_state()["decisions"] if entry["number"] == number)["reason"]
-    assert reason == "A later decision put it into a group."
-    page.wait_for_selector(f"[data-decision='{number}'] .wb-reason:text-is('{reason}')")
-
-
 def test_export_is_a_file_of_constraints(page, workbench, tmp_path):
-    select_rows(page, 0, 1)
-    with Following(page):
-        page.click("#action-together")
-    select_rows(page, 2, 6)
-    with Following(page):
-        page.click("#action-apart")
+    workbench.decide({"action": "together", "rows": [0, 1]})
+    workbench.decide({"action": "apart", "rows": [2, 6]})
     page.click("#tab-decisions")
     with page.expect_download() as download:
         page.click("#export")
@@ -723,6 +645,16 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
     with Following(page):
         page.click("#action-together")
     page.click("#tab-versions")
+    assert page.locator("#diff-second option:checked").text_content() == "the present groups"
+    page.click("#compare")
+    page.wait_for_selector("#diff .wb-items")
+    assert page.locator("#diff .wb-items button").count() == 1
+    assert page.evaluate("document.activeElement.id") == "compare"
+    with Following(page):
+        page.keyboard.press("Control+z")
+    page.wait_for_selector("#diff", state="detached")  # it was about groups that are not shown any more
+    with Following(page):
+        page.keyboard.press("Control+Shift+z")
     page.click("#keep")
     page.fill("[data-dialog=text]", "first try")
     page.keyboard.press("Enter")
@@ -754,23 +686,6 @@ def test_versions_are_kept_compared_reverted_to_and_saved(page, workbench):
     page.click("[data-dialog=confirm]")
     kept.wait_for(state="detached")
     assert [version["number"] for version in workbench.describe_state()["versions"]] == [0]
-
-
-def test_present_groups_are_compared_with_the_run(page, workbench):
-    page.click("#tab-versions")
-    assert page.locator("#diff-second option").all_text_contents()[-1] == "the present groups"
-    assert page.locator("#diff-second option:checked").text_content() == "the present groups"
-    select_rows(page, CLEAR_ROW, OTHER_ROW)
-    with Following(page):
-        page.click("#action-together")
-    page.click("#tab-versions")
-    page.click("#compare")
-    page.wait_for_selector("#diff .wb-items")
-    assert page.locator("#diff .wb-items button").count() == 1
-    assert page.evaluate("document.activeElement.id") == "compare"
-    with Following(page):
-        page.keyboard.press("Control+z")
-    page.wait_for_selector("#diff", state="detached")  # it was about groups that are not shown any more
 
 
 # questions
@@ -816,13 +731,21 @@ def test_answer_that_was_undone_elsewhere_is_forgotten(page, workbench):
     assert len(workbench.log.entries) == n_entries + 1
 
 
-def test_question_shows_measurements_of_both_items_beside_each_other(page, workbench):
+def test_question_shows_both_items_on_all_maps_and_their_measurements_beside_each_other(page, workbench):
     open_questions(page)
     pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
     described = [workbench.describe_item(row) for row in pair]
     rows = page.locator("#question .wb-pair-table tbody tr").evaluate_all(
         "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
+    heads = page.locator("#question .wb-side-head bdi").all_text_contents()
+    assert heads[0] == IDS[pair[0]]
+    assert page.locator("#question h4").count() == 3
+    for where in MAPS[1:]:
+        for row in pair:
+            place = locate(page, row, where)
+            if place is not None:
+                assert page.locator(f"{where} .wb-marks").evaluate(COLORS_AROUND, [*place, 6])
     shown = {name: values for name, *values in rows}
     assert sorted(shown) == ["a0", "a1", "b0", "b1"]
     for k, item in enumerate(described):
@@ -836,10 +759,7 @@ def test_question_shows_measurements_of_both_items_beside_each_other(page, workb
     assert all(entry["value"] in listed for entry in described[0]["views"][0]["measurements"])
 
 
-def test_question_shows_columns_that_no_view_measures(visit, start, tmp_path):
-    path = write_things(tmp_path / "things.csv")
-    running = start(cs.load_run(cluster_things(path).save(tmp_path / "run")))
-    page = visit(running.url)
+def test_question_shows_columns_that_no_view_measures(page):
     page.route("**/api/item?**", answer_with_columns)
     open_questions(page)
     rows = page.locator("#question .wb-pair-table").first.locator("tbody tr")
@@ -860,35 +780,8 @@ def answer_with_columns(route):
     route.fulfill(response=response, json=item)
 
 
-def test_question_shows_both_items_on_all_maps(page):
-    open_questions(page)
-    pair = [int(row) for row in page.get_attribute("#question", "data-pair").split("-")]
-    heads = page.locator("#question .wb-side-head bdi").all_text_contents()
-    assert heads[0] == IDS[pair[0]]
-    for where in MAPS[1:]:
-        for row in pair:
-            place = locate(page, row, where)
-            if place is not None:
-                assert page.locator(f"{where} .wb-marks").evaluate(COLORS_AROUND, [*place, 6])
-    assert page.locator("#question h4").count() == 3
-
-
-def test_page_says_when_asking_can_stop(page, workbench):
-    while (listed := workbench.list_questions(1))["message"] is None:
-        workbench.answer({"pair": listed["questions"][0]["pair"], "answer": "unknown"})
-        workbench.wait_until_ready(HANG_LIMIT)
-    page.click("#open-questions")
-    page.wait_for_selector(f"#question:has-text('{listed['message']}')")
-    assert page.is_hidden("#answers")
-    if listed["questions"]:
-        page.click("#ask-anyway")
-        page.wait_for_selector("#question[data-pair]")
-        assert page.inner_text("#question-end") == listed["message"]
-        answer(page, "d")
-        page.wait_for_selector("#question-end, #question > .wb-empty")
-
-
-def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(page, workbench):
+def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(page, workbench, visit):
+    visit.expected.add(500)
     message = "You can stop here."
     state = {"message": message}
 
@@ -896,8 +789,12 @@ def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(pag
         response = route.fetch()
         route.fulfill(response=response, json={**response.json(), **state})
 
-    page.route("**/api/questions?**", change)
+    page.route("**/api/questions?**", lambda route: route.fulfill(status=500, json={"error": "it broke"}))
     page.click("#open-questions")
+    page.wait_for_selector("#question > .wb-empty:text-is('it broke')")
+    page.unroute("**/api/questions?**")
+    page.route("**/api/questions?**", change)
+    page.click("#ask-again")  # a request that failed can be repeated
     page.wait_for_selector(f"#question > .wb-empty:text-is('{message}')")
     assert page.is_hidden("#answers")
     assert not page.locator("#question[data-pair]").count()
@@ -917,38 +814,34 @@ def test_asking_ends_when_the_server_says_so_and_goes_on_if_the_person_wants(pag
     page.wait_for_selector("#question[data-pair] #question-end:not([hidden])")
     page.keyboard.press("d")
     page.wait_for_selector("#ask-anyway")
-    page.unroute("**/api/questions?**")
-
-
-def test_failed_request_for_questions_can_be_repeated(page, visit):
-    visit.expected.add(500)
-    page.route("**/api/questions?**", lambda route: route.fulfill(status=500, json={"error": "it broke"}))
-    page.click("#open-questions")
-    page.wait_for_selector("#question > .wb-empty:text-is('it broke')")
-    page.unroute("**/api/questions?**")
-    page.click("#ask-again")
-    page.wait_for_selector("#question[data-pair]")
-    assert page.is_visible("#answers")
-    assert page.locator("#question > .wb-empty").count() == 0
 
 
 # several pages
 
 
 def test_reload_and_second_tab_show_the_same_state(page, visit, served, workbench):
-    select_rows(page, CLEAR_ROW, OTHER_ROW)
     with Following(page):
-        page.click("#action-together")
+        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
     groups = read_groups(page)
     page.reload()
     page.wait_for_selector("html[data-clustering]")
     assert read_groups(page) == groups
     assert "1 item changed its group" in page.inner_text("#changes")
-    second = visit.tab(page.context, served.address)
+    second = visit.tab(page.context.new_page(), served.address)
     assert read_groups(second) == groups
     with Following(page), Following(second):
         second.click("#undo")
     assert set(read_groups(page).values()) == set(read_groups(second).values()) == {20}
+    set_hidden(second, True)
+    urls, before = [], read_number(second)
+    second.on("request", lambda request: urls.append(request.url))
+    with Following(page):
+        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
+    assert (read_number(second), urls) == (before, [])  # a tab in the background asks nothing until it is shown
+    with Following(second):
+        set_hidden(second, False)
+    assert read_number(second) == read_number(page)
+    second.close()
 
 
 def set_hidden(page, is_hidden):
@@ -962,55 +855,31 @@ def set_hidden(page, is_hidden):
     )
 
 
-def test_tab_in_the_background_asks_nothing_until_it_is_shown(page, visit, served, workbench):
-    background = visit.tab(page.context, served.address)
-    set_hidden(background, True)
-    urls = []
-    background.on("request", lambda request: urls.append(request.url))
-    before = read_number(background)
-    with Following(page):
-        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
-    assert (read_number(background), urls) == (before, [])
-    with Following(background):
-        set_hidden(background, False)
-    assert read_number(background) == read_number(page)
-
-
-def test_second_browser_without_key_is_refused(visit, served):
-    page = visit(served.address, is_ready=False)
-    page.wait_for_selector("#opening-text:has-text('Open the workbench with the link that consilience open shows')")
-    assert page.is_hidden("#workbench")
-
-
-def test_link_can_be_opened_again_in_any_browser(visit, copy_run, start):
-    visit.expected |= {401, 403}
-    running = start(copy_run())
-    first = visit(running.url)
-    assert "token" not in first.url
-    first.close()
-    second = visit(running.url)
-    assert "token" not in second.url
-    wrong = visit(running.url[:-1], is_ready=False)
-    wrong.wait_for_selector("#opening-text:has-text('This link is not valid, or was already used')")
-
-
-def test_link_of_a_launched_browser_opens_one_browser_only(visit, copy_run, start, monkeypatch):
-    visit.expected |= {401, 403}
-    launched = []
-    monkeypatch.setattr("webbrowser.open", lambda url: launched.append(url) or True)
-    assert start(copy_run()).show()
-    assert "token" not in visit(launched[0]).url
-    visit(launched[0], is_ready=False).wait_for_selector("#opening-text:has-text('was already used')")
-
-
-def test_key_of_an_earlier_server_asks_for_the_new_link(visit, served):
+def test_browser_without_the_right_key_asks_for_the_link(visit, served):
     visit.expected.add(401)
     state = json.loads(json.dumps(served.state))
-    state["origins"][0]["localStorage"][0]["value"] = "old"
-    page = visit(served.address, is_ready=False, storage_state=state)
-    page.wait_for_selector("#opening-text:has-text('Open the workbench with the link')")
-    assert page.inner_text("#opening-title") == "No access"
-    assert page.is_hidden("#workbench")
+    state["origins"][0]["localStorage"][0]["value"] = "of an earlier server"
+    for storage in (None, state):
+        page = visit(served.address, is_ready=False, storage_state=storage)
+        asking = "Open the workbench with the link that consilience open shows"
+        page.wait_for_selector(f"#opening-text:has-text('{asking}')")
+        assert page.inner_text("#opening-title") == "No access"
+        assert page.is_hidden("#workbench")
+
+
+def test_link_can_be_opened_again_in_any_browser_and_that_of_a_launched_browser_in_one(
+    visit, served, workbench, monkeypatch
+):
+    visit.expected |= {401, 403}
+    for _ in range(2):
+        assert "token" not in visit(served.running.url).url
+    launched = []
+    monkeypatch.setattr("webbrowser.open", lambda url: launched.append(url) or True)
+    assert served.running.show()
+    assert "token" not in visit(launched[0]).url
+    for wrong in (launched[0], served.running.url[:-1]):
+        page = visit(wrong, is_ready=False)
+        page.wait_for_selector("#opening-text:has-text('This link is not valid, or was already used')")
 
 
 def test_second_server_on_a_folder_is_read_only(visit, served, workbench, page, start):
@@ -1080,29 +949,22 @@ def test_opening_screen_shows_what_is_done(visit, copy_run, monkeypatch, start):
     assert page.is_hidden("#opening")
 
 
-def test_failed_clustering_is_reported(page, workbench, monkeypatch):
+def test_failed_clustering_is_reported_and_a_long_one_can_be_cancelled(page, workbench, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("the disk is on fire")
+
+    def wait_for_cancel(*_, check_stopped, report, **__):
+        report(0.4)
+        wait_until(lambda: check_stopped() is not None)
 
     monkeypatch.setattr(Reclustering, "apply", fail)
     select_rows(page, 3, 5)
     page.click("#action-together")
     page.wait_for_selector("#message:has-text('The disk is on fire')")
     assert page.inner_text("#status-text") == "The last step failed"
-    monkeypatch.undo()
+    monkeypatch.setattr(Reclustering, "apply", wait_for_cancel)
     page.click("#undo")
     page.wait_for_selector("#status-text:has-text('Up to date')")
-
-
-def test_clustering_shows_progress_and_can_be_cancelled(page, workbench, monkeypatch):
-    is_started = threading.Event()
-
-    def wait_for_cancel(*_, check_stopped, report, **__):
-        report(0.4)
-        is_started.set()
-        wait_until(lambda: check_stopped() is not None)
-
-    monkeypatch.setattr(Reclustering, "apply", wait_for_cancel)
     select_rows(page, 6, 7)
     page.click("#action-together")
     page.wait_for_selector("#cancel:not([hidden])")
@@ -1118,7 +980,7 @@ def test_hostile_names_and_texts_are_text(visit, tmp_path, start):
     ids = [f"{ALL[row % len(ALL)].encode('utf-8', 'replace').decode()}{row}".replace("\x00", "") for row in range(N)]
     words = [f"{WORD} {SCRIPT}" for WORD in ("sweet", "sharp", "soft", "loud")]
     path = write_things(tmp_path / "things.csv", ids=ids, texts=words)
-    result = cluster_things(path, title=ENDING)
+    result = cluster_things(path, title=ENDING, assess=False)
     result = result.rename({0: IMAGE, 1: SCRIPT})
     running = start(cs.load_run(result.save(tmp_path / "run")))
     page = visit(running.url)
@@ -1177,9 +1039,6 @@ def test_page_works_by_keyboard_alone(page, workbench):
     assert read_last(workbench)["items"] == [IDS[0], IDS[1]]
     page.keyboard.press("Escape")
     assert page.inner_text("#selection-text") == "Nothing selected"
-
-
-def test_map_moves_and_zooms_by_keys(page):
     page.focus("#map-joint .wb-points")
     before = locate(page, CLEAR_ROW)
     for key in ("+", "+", "ArrowRight"):
@@ -1188,9 +1047,6 @@ def test_map_moves_and_zooms_by_keys(page):
     assert locate(page, CLEAR_ROW) != before
     page.keyboard.press("0")
     assert locate(page, CLEAR_ROW) == before
-
-
-def test_tabs_of_panels_move_by_arrow_keys(page):
     page.focus("#tab-item")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.id") == "tab-decisions"
@@ -1223,19 +1079,19 @@ def test_everything_has_a_name_for_screen_readers(page, workbench):
     check()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_narrow_screen_shows_one_panel_at_a_time(visit, served, workbench, scheme):
-    page = visit(served.address, storage_state=served.state, viewport=NARROW, color_scheme=scheme)
-    for tab, shown in (
-        ("groups", "#groups"),
-        ("item", "#item"),
-        ("decisions", "#decisions"),
-        ("versions", "#versions"),
-        ("questions", "#answers"),
-        ("maps", "#map-joint"),
-    ):
+def test_narrow_screen_shows_one_panel_at_a_time(page, workbench):
+    page.set_viewport_size(NARROW)
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    page.wait_for_selector("html[data-clustering]")
+    maps = page.locator(".wb-maps")  # a scroll bar, which this browser hides, leaves less room than the window has
+    maps.evaluate("panel => (panel.style.paddingRight = '15px')")
+    grid, *inside = (page.locator(f"#map-{place}").bounding_box() for place in ("grid", "joint", "joint .wb-zoom"))
+    assert all(box["x"] >= grid["x"] and box["x"] + box["width"] <= grid["x"] + grid["width"] for box in inside)
+    maps.evaluate("panel => (panel.style.paddingRight = '')")
+    for tab in ("groups", "item", "decisions", "versions", "questions", "maps"):
         page.click(f"#small-tabs [data-tab={tab}]")
-        page.wait_for_selector(shown)
+        page.wait_for_selector({"questions": "#answers", "maps": "#map-joint"}.get(tab, f"#{tab}"))
         assert page.evaluate(SCROLLS_SIDEWAYS) == []
         panels = page.locator(".wb-left, .wb-right, .wb-question, .wb-maps")
         assert panels.count() == 4
@@ -1251,33 +1107,24 @@ def test_narrow_screen_shows_one_panel_at_a_time(visit, served, workbench, schem
     assert page.evaluate(SCROLLS_SIDEWAYS) == []
 
 
-def test_reduced_motion_shows_changes_without_animation(visit, served, workbench):
-    page = visit(served.address, storage_state=served.state, reduced_motion="reduce")
-    select_rows(page, CLEAR_ROW, OTHER_ROW)
+def test_reduced_motion_shows_changes_without_animation(page, workbench):
+    page.emulate_media(reduced_motion="reduce")
     with Following(page):
-        page.click("#action-together")
+        workbench.decide({"action": "together", "rows": [CLEAR_ROW, OTHER_ROW]})
     wait_until(lambda: page.locator(".wb-pulse").nth(0).evaluate("canvas => canvas.width > 0"))
     assert page.locator(".wb-pulse.wb-fade").count() == 0
     assert page.evaluate("document.getAnimations().length") == 0
 
 
-def test_page_works_without_webgl(launch_browser, served, workbench):
-    browser = launch_browser("--disable-webgl", "--disable-gpu", "--disable-accelerated-2d-canvas")
-    page = browser.new_context(storage_state=served.state).new_page()
-    page.set_default_timeout(PAGE_LIMIT)
-    page.goto(served.address)
-    page.wait_for_selector("html[data-clustering]")
-    assert page.evaluate("document.createElement('canvas').getContext('webgl')") is None
-    click_row(page, CLEAR_ROW)
-    page.wait_for_selector(f"#item h2:text-is('{IDS[CLEAR_ROW]}')")
-    x, y = locate(page, OTHER_ROW)
-    assert page.locator("#map-joint .wb-points").evaluate(COLORS_AROUND, [x, y, 3])
-
-
 def test_focus_stays_when_panels_are_replaced(page, workbench):
-    with Following(page):
-        number = workbench.decide({"action": "together", "rows": [0, 1]})["number"]
     page.click("#tab-decisions")
+    with Following(page):
+        number = workbench.decide({"action": "outlier", "rows": [0]})["number"]
+    with Following(page):
+        workbench.decide({"action": "together", "rows": [0, 1]})
+    reason = next(entry for entry in workbench.describe_state()["decisions"] if entry["number"] == number)["reason"]
+    assert reason == "A later decision put it into a group."
+    page.wait_for_selector(f"[data-decision='{number}'] .wb-reason:text-is('{reason}')")
     for selector in ("#export", f"[data-decision='{number}'] [data-do=undo]", "#groups [data-group='1']"):
         page.focus(selector)
         name = f"name for {selector}"

@@ -56,7 +56,7 @@ def permute_view(view, order):
 
 
 cases = st.integers(0, 10_000).map(draw_case)
-few_examples = settings(max_examples=25)
+few_examples = settings(max_examples=10)
 
 
 # the literal reference
@@ -131,15 +131,7 @@ def test_bells_equal_the_gaussians_of_the_paper(case):
         bells = measure_bells(view, range(n), labels, 3, ignored)
         expected = [[measure_height_literally(view, labels, ignored, i, j) for j in range(n)] for i in range(n)]
         assert_same_heights(fill_heights(bells, n), np.array(expected))
-
-
-@few_examples
-@given(cases)
-def test_bells_are_1_at_their_items_which_are_in_a_group_and_have_the_view(case):
-    views, labels, ignored = case
-    for view in views:
-        bells = measure_bells(view, range(len(labels)), labels, 3, ignored)
-        is_ignored = ignored.get(view.name, np.zeros(len(labels), bool))
+        is_ignored = ignored.get(view.name, np.zeros(n, bool))
         assert sorted(bells) == [i for i in view.entities.tolist() if labels[i] >= 0 and not is_ignored[i]]
         for row, bell in bells.items():
             assert dict(zip(bell.rows.tolist(), bell.heights.tolist(), strict=True))[row] == 1
@@ -263,14 +255,20 @@ def test_votes_are_pairs_that_the_paper_propagates(case):
 
 
 @few_examples
-@given(cases)
-def test_order_of_the_pair_does_not_matter(case):
+@given(cases, st.permutations(range(3)))
+def test_order_of_the_pair_and_numbers_of_the_groups_do_not_matter(case, numbers):
     views, labels, ignored = case
-    votes = [
-        propagate_statements(views, [PairStatement(*pair, True)], labels, 3, ignored)(labels)
-        for pair in ((2, 11), (11, 2))
-    ]
-    np.testing.assert_allclose(votes[0], votes[1])
+    renumbered = np.append(numbers, -1)[labels]
+    for first, second in ((0, 7), (3, 9)):
+        votes, reversed_votes, apart = (
+            propagate_statements(views, [PairStatement(*pair, is_together)], labels, 3, ignored)(labels)
+            for pair, is_together in (((first, second), True), ((second, first), True), ((first, second), False))
+        )
+        np.testing.assert_allclose(reversed_votes, votes)
+        assert np.array_equal(apart, -votes)
+        assert (votes >= 0).all()
+        other = propagate_statements(views, [PairStatement(first, second, True)], renumbered, 3, ignored)(renumbered)
+        np.testing.assert_allclose(other[:, numbers], votes, rtol=1e-6, atol=1e-9)
 
 
 @few_examples
@@ -290,29 +288,6 @@ def test_order_of_the_items_does_not_matter(case, order):
         {name: mask[order] for name, mask in ignored.items()},
     )
     np.testing.assert_allclose(permuted(labels[order]), votes[order], rtol=1e-6, atol=1e-9)
-
-
-@few_examples
-@given(cases, st.permutations(range(3)))
-def test_numbers_of_the_groups_do_not_matter(case, numbers):
-    views, labels, ignored = case
-    renumbered = np.append(numbers, -1)[labels]
-    statements = [PairStatement(0, 7, True), PairStatement(3, 9, False)]
-    votes = propagate_statements(views, statements, labels, 3, ignored)(labels)
-    other = propagate_statements(views, statements, renumbered, 3, ignored)(renumbered)
-    np.testing.assert_allclose(other[:, numbers], votes, rtol=1e-6, atol=1e-9)
-
-
-@few_examples
-@given(cases)
-def test_apart_is_the_negative_of_together(case):
-    views, labels, _ = case
-    together, apart = (
-        propagate_statements(views, [PairStatement(1, 8, is_together)], labels, 3)(labels)
-        for is_together in (True, False)
-    )
-    assert np.array_equal(apart, -together)
-    assert (together >= 0).all()
 
 
 @few_examples
