@@ -295,6 +295,16 @@ def test_failed_download_is_explained(folder, monkeypatch, error, expected, mess
         fetch_cora()
 
 
+def test_every_fetcher_loads_its_own_data_set(folder, monkeypatch):
+    def retrieve(*args, **kwargs):
+        raise requests.exceptions.ConnectionError
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    for name, fetch in FETCHERS.items():
+        with pytest.raises((ConnectionError, FileNotFoundError), match=f"^{name} (is not on|has to be downloaded)"):
+            fetch()
+
+
 def test_message_without_pooch_names_installation(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"downloading cora needs pooch: pip install 'consilience\[fetch\]', or put"):

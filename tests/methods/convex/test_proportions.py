@@ -371,9 +371,17 @@ def test_conjugate_steps_with_more_components_than_points(A, start, tune):
 
 
 @pytest.mark.parametrize(
-    ("sharpness", "weighted", "d"), [(10.0, False, 5), (30.0, True, 2), (100.0, False, 2), (100.0, True, 5)]
+    ("sharpness", "weighted", "d", "sizes"),
+    [
+        (10.0, True, 5, {}),
+        (30.0, False, 2, {}),
+        (100.0, True, 2, {}),
+        (100.0, False, 5, {}),
+        (3.0, False, 2, {"many": 5, "dense_share": 0.0}),  # updates leave so few that a set can hold them
+    ],
 )
-def test_dense_start_matches_sets(sharpness, weighted, d, tune):
+def test_dense_start_matches_sets(sharpness, weighted, d, sizes, tune):
+    tune("methods.convex.proportions", **sizes)
     A = likelihoods(300, sharpness, d=d)
     w = np.random.default_rng(0).random(300) + 0.1 if weighted else np.ones(300)
     result = mixture_proportions(A, w, tol=1e-8)
