@@ -422,13 +422,13 @@ def test_hard_problems_leave_conjugate_steps_for_sets(monkeypatch, tune):
 
 
 def test_large_sets_switch_to_conjugate_steps(monkeypatch, tune):
-    A = likelihoods(700, 100.0)
+    A = likelihoods(450, 100.0)
     expected = mixture_proportions(A).objective
     tune("methods.convex.proportions", largest_set=20.0)
     steps = count_conjugate_steps(monkeypatch)
     result = mixture_proportions(A)
     assert 0 < len(steps) < result.n_iter - 1
-    assert_solved(result, A, np.full(700, 1 / 700))
+    assert_solved(result, A, np.full(450, 1 / 450))
     assert result.objective == pytest.approx(expected, abs=1e-6)
 
 
@@ -548,7 +548,7 @@ def test_rounds_are_counted_and_limited():
 
 
 def test_more_rounds_and_smaller_tol_improve():
-    A, tolerances = likelihoods(600, 2.0), (1e-1, 1e-4, 1e-8)
+    A, tolerances = likelihoods(300, 2.0), (1e-1, 1e-4, 1e-8)
     results = [mixture_proportions(A, tol=tol) for tol in tolerances]
     assert all(result.gap <= tol for result, tol in zip(results, tolerances, strict=True))
     rounds = [result.n_iter for result in results]
