@@ -200,7 +200,7 @@ def test_refuses(kernel, init, message):
         cs.kernel_kmeans(kernel, init)
 
 
-@pytest.mark.parametrize("max_iter", [0, 1.5, None])
-def test_refuses_max_iter(max_iter):
-    with pytest.raises(ValueError, match=f"max_iter={max_iter} must be a whole number from 1 on"):
-        cs.kernel_kmeans(np.eye(3), [0, 1, 1], max_iter=max_iter)
+def test_refuses_max_iter():
+    for max_iter in (0, 1.5, None):
+        with pytest.raises(ValueError, match=f"max_iter={max_iter} must be a whole number from 1 on"):
+            cs.kernel_kmeans(np.eye(3), [0, 1, 1], max_iter=max_iter)
