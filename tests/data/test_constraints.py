@@ -532,7 +532,7 @@ def test_invalid_tables_are_refused(table, message):
         Constraints.from_table(table)
 
 
-UNREADABLE = "cannot be read as a CSV file of constraints: .*"
+UNREADABLE = r"links\.csv cannot be read as a CSV file of constraints: .*"
 BAD_FILES = {
     "a missing cell": (b"first,second,type,weight\n0,1,must\n", "a constraint's weight is a number, got None"),
     "names": (b"first,second,type\n0,ann,must\n", "constraints by position name whole numbers; use by='id'"),

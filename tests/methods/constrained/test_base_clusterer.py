@@ -90,7 +90,7 @@ BASES = {
 
 @pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 def test_bases_find_clusters(base):
-    model, views, y, constraints = fit_model(base)
+    model, views, y, constraints = fit_model(base, n_samples=120)
     assert adjusted_rand_score(y, model.labels_) > 0.9
     assert model.converged_
     assert min(model.propagated_[name].precision(y).must_link for name in views.names) > 0.95
@@ -219,7 +219,7 @@ def test_sparse_views_reach_base_as_scipy():
 
 
 def test_automatic_threshold_with_estimator():
-    model, _, y, _ = fit_model(cs.COPKMeans(n_init=1), n=8, n_samples=80, threshold="auto", max_iter=2)
+    model, _, y, _ = fit_model(cs.COPKMeans(n_init=1), n=8, n_samples=40, threshold="auto", max_iter=2)
     assert adjusted_rand_score(y, model.labels_) > 0.9
     assert set(model.thresholds_) == {"a", "b"}
 
@@ -237,7 +237,7 @@ def test_cop_satisfies_constraints_of_each_view(k):
         constraints[name] = Constraints.sample(y[rows], 16, random_state=v).renumbered(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = cs.MultiViewConstrainedKMeans(k, base="cop", max_iter=3, random_state=0)
+        model = cs.MultiViewConstrainedKMeans(k, base="cop", max_iter=2, random_state=0)
         model.fit(views, constraints=constraints)
     assert model.n_violations_ > 0, "some received constraints are violated"
     for name, links in constraints.items():

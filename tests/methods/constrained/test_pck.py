@@ -483,9 +483,9 @@ def test_interrupt_keeps_best_round_and_start(monkeypatch):
 
 
 @every_main_model
-def test_constant_column_and_numbers_of_clusters(model):
+def test_constant_columns_and_extreme_numbers_of_clusters(model):
     X, y, constraints = places(seed=2)
-    wide, must = np.column_stack([X, np.full(90, 7.0)]), Constraints(constraints.must_link)
+    wide, must = np.column_stack([X, np.full(90, 7.0), np.zeros(90)]), Constraints(constraints.must_link)
     plain = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
     assert adjusted_rand_score(plain.labels_, y) > 0.5
     whole = with_options(model, n_clusters=1).fit(wide, constraints=must)
