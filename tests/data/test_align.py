@@ -118,14 +118,6 @@ def test_frames_keep_column_names_and_ignore_their_index():
     assert views.rows.tolist() == one_to_one_mappings().rows.tolist()
 
 
-def test_rows_are_kept_after_selecting_entities():
-    views = one_to_one_mappings()
-    assert views[[4, 0]].rows.tolist() == [[-1, 2], [0, 3]]
-    assert views[views.present.all(axis=1)].rows.tolist() == [[0, 3], [2, 1]]
-    assert views[["b"]].rows.tolist() == [[3], [-1], [1], [0], [2]]
-    assert views.map(lambda block: block * 2).rows.tolist() == views.rows.tolist()
-
-
 PAIRS = r"the mapping \('a', 'b'\) must list pairs of row numbers, \[\(row of 'a', row of 'b'\), \.\.\.\]"
 BETWEEN = r"a mapping is between two of the views 'a', 'b', got {}"
 BAD = {

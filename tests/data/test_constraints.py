@@ -59,6 +59,9 @@ def test_default_weight_is_1():
     assert constraints.by == "position"
     assert constraints.size == 3
     assert links_as_dicts(Constraints([(0, 1), (1, 2, 0.5)]))[0] == {(0, 1): 1.0, (1, 2): 0.5}
+    # pairs of weight 0 are left out
+    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 2, 1.0)], [(0, 2, 0)])) == ({(1, 2): 1.0}, {})
+    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 0, 2.0)]))[0] == {(0, 1): 2.0}
 
 
 @pytest.mark.parametrize(
@@ -107,11 +110,6 @@ def test_repeated_pair_gets_its_largest_weight(must, cannot):
     assert constraints.must_link.tolist() == sorted(constraints.must_link.tolist())
 
 
-def test_pairs_of_weight_0_are_left_out():
-    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 2, 1.0)], [(0, 2, 0)])) == ({(1, 2): 1.0}, {})
-    assert links_as_dicts(Constraints([(0, 1, 0.0), (1, 0, 2.0)]))[0] == {(0, 1): 2.0}
-
-
 def test_large_numbers_do_not_collide():
     assert Constraints([(0, 2**31 - 1), (1, 2**31 - 1)]).size == 2
     with pytest.raises(ValueError, match=r"must-link \(0, 2147483648\) names a position that no data has"):
@@ -135,13 +133,9 @@ def test_anything_but_integers_is_an_id():
     assert constraints.must_weights.tolist() == [2.0]
     assert Constraints([(0, 1)], [("bob", "eve")]).by == "id"
     assert Constraints(np.array([["ann", "bob", "0.5"]])).must_weights.tolist() == [0.5]
-
-
-def test_ids_of_any_type():
     when = [pd.Timestamp("2024-01-01"), pd.Timestamp("2025-01-01")]
     assert Constraints([tuple(when)]).positions(when[::-1]).must_link.tolist() == [[0, 1]]
-    pairs = Constraints([(("a", 1), ("b", 2))])
-    assert pairs.must_link.tolist() == [[("a", 1), ("b", 2)]]
+    assert Constraints([(("a", 1), ("b", 2))]).must_link.tolist() == [[("a", 1), ("b", 2)]]
     assert Constraints([(True, "a")]).by == "id"
 
 
@@ -266,15 +260,12 @@ def test_equality():
         hash(constraints)
 
 
-def test_survives_pickling():
+def test_survives_pickling_and_shows_counts():
     for constraints in (Constraints([(0, 1, 2)], [(1, 2)], by="row"), Constraints([("a", "b")], [("b", "c", 3)])):
         back = pickle.loads(pickle.dumps(constraints))
         assert back == constraints
         assert repr(back) == repr(constraints)
         assert back.closure() == constraints.closure()
-
-
-def test_repr_shows_counts():
     assert repr(Constraints([(0, 1)], [(1, 2), (2, 3)])) == "Constraints: 1 must-link, 2 cannot-links, by position"
     many = Constraints([(0, i) for i in range(1, 1235)], by="row")
     assert repr(many) == "Constraints: 1,234 must-links, 0 cannot-links, by row"
@@ -301,18 +292,6 @@ def test_closure_equals_reference(must, cannot):
     assert [tuple(pair) for pair in result.conflicts.tolist()] == literal.conflicts(N, must, cannot)
 
 
-@settings(max_examples=30, deadline=None)
-@given(some_links, some_links, st.permutations(range(N)))
-def test_closure_does_not_depend_on_numbering(must, cannot, order):
-    names = [f"entity {i}" for i in order]
-    named = [[(names[i], names[j], w) for i, j, w in links] for links in (must, cannot)]
-    by_name = Constraints(*named, by="id")
-    assert by_name.closure().positions(names) == Constraints(must, cannot).closure()
-    conflicts = {frozenset(pair) for pair in by_name.conflicts.tolist()}
-    expected = {frozenset((names[i], names[j])) for i, j in Constraints(must, cannot).conflicts.tolist()}
-    assert conflicts == expected
-
-
 def test_conflicts_imply_nothing():
     """0, 1 and 2 are tied; that 0 and 2 are to be kept apart as well says nothing about 3."""
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2, 5.0), (2, 3, 0.5)])
@@ -320,6 +299,9 @@ def test_conflicts_imply_nothing():
     must, cannot = links_as_dicts(constraints.closure())
     assert must == {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0}
     assert cannot == {(0, 2): 5.0, (0, 3): 0.5, (1, 3): 0.5, (2, 3): 0.5}
+    named = Constraints([("d", "c"), ("c", "b")], [("b", "d", 5.0), ("b", "a", 0.5)])
+    assert named.conflicts.tolist() == [["d", "b"]]
+    assert named.closure().positions(list("dcba")) == constraints.closure()
 
 
 def test_closure_of_a_long_chain():
@@ -375,6 +357,8 @@ def test_transfer_equals_reference(must, cannot, mapping):
     constraints = Constraints(must, cannot)
     expected = tuple(literal.transfer(links, set(mapping)) for links in links_as_dicts(constraints))
     assert links_as_dicts(constraints.transfer(mapping)) == expected
+    numbers = np.arange(N) * 3 % 5
+    assert constraints.renumbered(numbers) == constraints.transfer(list(enumerate(numbers.tolist())))
     assert links_as_dicts(constraints.transfer(np.array(mapping, np.uint8).reshape(-1, 2))) == expected
 
 
@@ -384,14 +368,6 @@ def test_invalid_mappings_are_refused():
             Constraints([(0, 1)]).transfer(mapping)
     with pytest.raises(ValueError, match="constraints by id name the same entities everywhere: there is nothing to"):
         Constraints([("a", "b")]).transfer([(0, 1)])
-
-
-@settings(max_examples=40, deadline=None)
-@given(some_links, some_links, st.lists(st.integers(0, 4), min_size=N, max_size=N))
-def test_renumber(must, cannot, numbers):
-    """Who gets the same number is one: a pair of both falls away."""
-    result = Constraints(must, cannot).renumbered(np.array(numbers))
-    assert result == Constraints(must, cannot).transfer(list(enumerate(numbers)))
 
 
 @settings(max_examples=30, deadline=None)
@@ -424,11 +400,7 @@ def test_precision_is_the_share_of_correct_weight():
     assert constraints.precision(y) == (0.75, 0.5)
     assert constraints.precision(np.array(y)).must_link == 0.75
     assert constraints.precision(y).cannot_link == 0.5
-    none = Constraints().precision(y)
-    assert np.isnan(none).all()
-
-
-def test_precision_needs_positions():
+    assert np.isnan(Constraints().precision(y)).all()
     message = r"classes are by position, these constraints by id: see positions\(\)"
     with pytest.raises(ValueError, match=message):
         Constraints([("a", "b")]).precision([0, 1])
@@ -526,46 +498,41 @@ def test_handwritten_file(tmp_path):
         assert Constraints.from_table(path) == Constraints([(1, 3), (3, 4)], [(1, 2), (4, 5)])
 
 
-def test_table_without_weights_or_with_extra_columns():
+def test_table_has_typed_columns_of_which_some_may_be_missing():
+    written = BY["position"].table()
+    assert isinstance(written, cs.data.Table)
+    assert {name: values.tolist() for name, values in written.items()} == {
+        "first": [0, 2, 2],
+        "second": [1, 3, 10],
+        "type": ["must-link", "must-link", "cannot-link"],
+        "weight": [0.1, 1.0, 1 / 3],
+    }
     table = {"first": [0, 1], "second": (1, 2), "type": np.array(["must", "cannot"]), "note": ["x", None]}
     assert Constraints.from_table(table) == Constraints([(0, 1)], [(1, 2)])
     table["weight"] = ["2", 0.5]
     assert Constraints.from_table(table) == Constraints([(0, 1, 2)], [(1, 2, 0.5)])
 
 
-@pytest.mark.parametrize(
-    ("table", "error", "message"),
-    [
-        (
-            {"first": [0], "last": [1], "type": ["must"]},
-            ValueError,
-            "columns 'first', 'second', 'type' and perhaps 'weight'; 'second' is not among 'first', 'last', 'type': "
-            "rename the columns",
-        ),
-        (
-            pd.DataFrame({"a": [0]}),
-            ValueError,
-            "columns 'first', 'second', 'type' and perhaps 'weight'; 'first' is not among 'a': rename",
-        ),
-        (
-            {"first": [0, 0], "second": [1, 2], "type": ["must", "perhaps"]},
-            ValueError,
-            "a constraint's type is 'must-link' or 'cannot-link', got 'perhaps'",
-        ),
-        (
-            {"first": [0], "second": [1], "type": ["must"], "weight": ["much"]},
-            ValueError,
-            "a constraint's weight is a number, got 'much'",
-        ),
-        ([(0, 1, "must")], TypeError, "a table of constraints is a frame, a mapping of columns or a path, got list"),
-    ],
-)
-def test_invalid_tables_are_refused(table, error, message):
-    with pytest.raises(error, match=message):
+COLUMNS = "columns 'first', 'second', 'type' and perhaps 'weight'; "
+BAD_TABLES = [
+    ({"first": [0], "last": [1], "type": ["must"]}, f"{COLUMNS}'second' is not among 'first', 'last', 'type': rename"),
+    (pd.DataFrame({"a": [0]}), f"{COLUMNS}'first' is not among 'a': rename the columns"),
+    (
+        {"first": [0, 0], "second": [1, 2], "type": ["must", "perhaps"]},
+        "a constraint's type is 'must-link' or 'cannot-link', got 'perhaps'",
+    ),
+    ({"first": [0], "second": [1], "type": ["must"], "weight": ["much"]}, "weight is a number, got 'much'"),
+    ([(0, 1, "must")], "a table of constraints is a frame, a mapping of columns or a path, got list"),
+]
+
+
+@pytest.mark.parametrize(("table", "message"), BAD_TABLES)
+def test_invalid_tables_are_refused(table, message):
+    with pytest.raises(TypeError if isinstance(table, list) else ValueError, match=message):
         Constraints.from_table(table)
 
 
-UNREADABLE = "cannot be read as a CSV file of constraints: .*"
+UNREADABLE = r"links\.csv cannot be read as a CSV file of constraints: .*"
 BAD_FILES = {
     "a missing cell": (b"first,second,type,weight\n0,1,must\n", "a constraint's weight is a number, got None"),
     "names": (b"first,second,type\n0,ann,must\n", "constraints by position name whole numbers; use by='id'"),
@@ -583,21 +550,8 @@ def test_invalid_files_are_refused(content, message, tmp_path):
     path.write_bytes(content)
     with pytest.raises((ValueError, TypeError), match=message):
         Constraints.from_table(path, by="position")
-
-
-def test_devices_are_refused():
     with pytest.raises(ValueError, match=r"/dev/zero is a device, which may never end: give a CSV file"):
         Constraints.from_table("/dev/zero")
-
-
-def test_table_equals_input():
-    table = BY["position"].table()
-    assert isinstance(table, cs.data.Table)
-    assert list(table) == ["first", "second", "type", "weight"]
-    assert table["type"].tolist() == ["must-link", "must-link", "cannot-link"]
-    assert table["first"].tolist() == [0, 2, 2]
-    assert table["second"].tolist() == [1, 3, 10]
-    assert table["weight"].tolist() == [0.1, 1.0, 1 / 3]
 
 
 def test_unknown_ids_may_be_dropped():

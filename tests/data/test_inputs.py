@@ -67,16 +67,13 @@ def test_arrays_keep_their_library(to_kind):
     assert np.shares_memory(np.asarray(values), np.asarray(block))
 
 
-def test_dtype_is_kept():
+def test_dtype_is_kept_and_repeated_cells_add_up():
+    twice = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
+    assert read(twice).toarray().tolist() == [[0.0, 3.0]]
     for dtype in (np.float64, np.float32, np.int64, np.uint8, bool):
         values = X.astype(dtype)
         for make in (np.asarray, sp.csc_array, pd.DataFrame, pl.DataFrame):
             assert read(make(values)).dtype == dtype
-
-
-def test_repeated_cells_of_coo_matrices_add_up():
-    twice = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
-    assert read(twice).toarray().tolist() == [[0.0, 3.0]]
 
 
 # --- no copies, and hands off what belongs to the user ---------------------------------------------------------------
@@ -136,14 +133,11 @@ def test_polars_null_becomes_nan():
     for values in ([1, None, 3], [1.5, None, 3.0], [True, None, False]):
         wanted = [np.nan if value is None else float(value) for value in values]
         np.testing.assert_array_equal(read(pl.DataFrame({"a": values}))[:, 0], wanted)
-
-
-def test_row_of_nulls_is_missing():
     blocks = {
         "pandas": pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([True, None], dtype="boolean")}),
         "polars": pl.DataFrame({"a": [1, None], "b": [True, None]}),
     }
-    assert Views(blocks).present.tolist() == [[True, True], [False, False]]
+    assert Views(blocks).present.tolist() == [[True, True], [False, False]], "a row of nulls is missing"
 
 
 def test_booleans_beside_numbers_become_zeros_and_ones():

@@ -196,22 +196,16 @@ def test_bad_masks_are_refused():
 # --- who is who -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ids", [list("wxyz"), np.array([7, 5, 3, 1]), pd.Index(list("wxyz")), pl.Series([7, 5, 3, 1])])
-def test_ids_name_the_entities(ids):
-    views = two_views(ids=ids)
-    assert views.ids.tolist() == list(ids)
-    np.testing.assert_array_equal(views["dense"], DENSE)
-
-
-def test_index_of_one_frame_names_all_entities():
-    assert Views({"a": DENSE, "b": pd.DataFrame(DENSE, index=list("wxyz"))}).ids.tolist() == list("wxyz")
+def test_ids_or_the_index_of_a_frame_name_the_entities():
+    for ids in (list("wxyz"), np.array([7, 5, 3, 1]), pd.Index(list("wxyz")), pl.Series([7, 5, 3, 1])):
+        views = two_views(ids=ids)
+        assert views.ids.tolist() == list(ids)
+        np.testing.assert_array_equal(views["dense"], DENSE)
+    named = pd.DataFrame(DENSE, index=list("wxyz"))
+    assert Views({"a": DENSE, "b": named}).ids.tolist() == list("wxyz")
     assert Views([pd.DataFrame(DENSE), DENSE]).ids is None
-    assert Views([DENSE]).ids is None
-
-
-def test_ids_take_precedence_over_an_index():
-    views = Views({"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE)}, ids=[1, 2, 3, 4])
-    assert views.ids.tolist() == [1, 2, 3, 4]
+    views = Views({"a": named, "b": pd.DataFrame(DENSE)}, ids=[1, 2, 3, 4])
+    assert views.ids.tolist() == [1, 2, 3, 4], "ids take precedence"
     np.testing.assert_array_equal(views["b"], DENSE)
 
 
@@ -244,11 +238,6 @@ def test_default_index_beside_numbers_identifies_rows():
     assert views.present[:, 2].tolist() == [False, False, True, True]
     named = Views({"a": frame, "b": frame.set_axis(list("pqrs"))})  # beside names it is only a count
     assert named.ids.tolist() == list("pqrs")
-
-
-def test_labels_of_columns_take_precedence_over_positions():
-    frame = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=[3, 2, 1, 0])
-    assert Views.from_columns(frame, {"a": [3], "b": 0})["a"].ravel().tolist() == [0, 4]
 
 
 some_ids = st.lists(st.integers(0, 7), unique=True, min_size=1, max_size=6)
@@ -287,7 +276,7 @@ def test_ids_per_view_join_arrays_of_every_library(to_kind):
     np.testing.assert_array_equal(np.asarray(views["b"]), [[nan] * 3, DENSE[2], DENSE[1], DENSE[0], DENSE[3]])
 
 
-def test_join_keeps_dtypes_and_missing_rows():
+def test_join_keeps_dtypes_dates_and_missing_rows():
     counts = np.array([[1], [2], [3]])
     views = Views({"a": counts, "b": counts, "c": counts[:2]}, ids={"a": [1, 2, 3], "b": [3, 1, 2], "c": [1, 2]})
     assert [views[name].dtype.kind for name in views.names] == ["i", "i", "f"]
@@ -299,15 +288,11 @@ def test_join_keeps_dtypes_and_missing_rows():
     views = Views({"a": holes, "b": DENSE[:2]}, ids={"a": ["x", "y"], "b": ["y", "x"]})
     assert views.present.tolist() == [[False, True], [True, True]]
     assert views.rows.tolist() == [[-1, 1], [1, 0]]
-
-
-def test_join_keeps_dates():
     first = pd.DataFrame(DENSE, index=pd.date_range("2026-01-01", periods=4))
     second = pd.DataFrame(DENSE, index=pd.date_range("2026-01-02", periods=4, unit="s"))
     views = Views({"a": first, "b": second})
     assert views.ids.astype("M8[D]").astype(str).tolist() == [f"2026-01-0{day}" for day in range(1, 6)]
     assert views.present.sum(axis=0).tolist() == [4, 4]
-    assert len(views) == 5
 
 
 FRAME = pd.DataFrame(DENSE, index=list("wxyz"))
@@ -393,11 +378,6 @@ def test_row_selection_in_every_array_library(to_kind):
         np.testing.assert_array_equal(np.asarray(taken["view0"]), DENSE[np.atleast_1d(wanted)])
 
 
-def test_masks_may_be_columns_of_frames():
-    for column in (pd.Series, pl.Series):
-        assert two_views(ids=list("wxyz"))[column([True, False, True, False])].ids.tolist() == ["w", "y"]
-
-
 def test_selection_from_joined_views_keeps_rows_together():
     taken = join_views()[[3, 0]]
     assert taken.ids.tolist() == ["d", "a"]
@@ -413,6 +393,8 @@ def test_repeated_selection_equals_one_selection():
     assert_views_equal(views[1:][1:], views[2:])
     assert_views_equal(join_views()[["right"]][[2, 0]], join_views()[[2, 0]][["right"]])
     assert np.shares_memory(views[1:3]["dense"], DENSE), "a slice is no copy"
+    for column in (pd.Series, pl.Series):
+        assert_views_equal(views[column([True, False, True, False])], views[[0, 2]])
 
 
 NONSENSE = r"rows are selected by a slice, integers or a mask of True and False; views by their names"
@@ -445,14 +427,11 @@ def test_invalid_selection_is_refused(key, error, message):
 # --- some of the views ------------------------------------------------------------------------------------------------
 
 
-def test_name_gives_the_block():
+def test_name_gives_the_block_and_list_of_names_gives_views_in_that_order():
     views = two_views()
     assert np.shares_memory(views["dense"], DENSE)
     assert views["dense"] is views["dense"]
     assert [(name, block is views[name]) for name, block in views.items()] == [("dense", True), ("sparse", True)]
-
-
-def test_list_of_names_gives_views_in_that_order():
     views = join_views()
     assert_views_equal(views["right", "left"], views[["right", "left"]])
     swapped = views[["right", "left"]]
@@ -510,6 +489,9 @@ def test_columns_by_name(kind):
         views = Views.from_columns(WHOLE[kind], {"some": group})
         np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
         assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
+    numbered = pd.DataFrame(DENSE, columns=[2, 1, 0])
+    views = Views.from_columns(numbered, {"a": [2], "b": 0})
+    np.testing.assert_array_equal(views["a"], DENSE[:, :1], "names take precedence over positions")
 
 
 def test_row_of_nan_in_one_group_of_columns_lacks_that_view():
@@ -611,14 +593,11 @@ def test_the_embeddings_of_an_anndata_are_views(modalities):
     np.testing.assert_array_equal(views["X_umap"], DENSE[:3, 1:])
 
 
-def test_unknown_embedding_is_refused(mudata):
+def test_unknown_embeddings_and_other_objects_are_refused(modalities, mudata):
     with pytest.raises(ValueError, match=r"modality 'rna' has no 'X_tsne' in obsm, which has \['X_pca'\]"):
         Views.from_mudata(mudata, use="X_tsne")
     with pytest.raises(ValueError, match=r"use names 'atac'; the modalities are 'rna', 'protein'"):
         Views.from_mudata(mudata, use={"atac": "X_pca"})
-
-
-def test_other_objects_are_refused_as_mudata(modalities):
     rna = modalities["rna"]
     del rna.obsm["X_pca"]
     for data in (rna, DENSE):
@@ -655,19 +634,13 @@ def test_map_changes_the_blocks_and_keeps_the_entities():
 def test_pickling_and_copying(again):
     for views in (join_views(), two_views(present=np.eye(4, 2, dtype=bool)), join_views()[[3, 1]]):
         assert_views_equal(again(views), views)
-
-
-def test_pickling_a_selection_leaves_other_rows_out():
     views = Views([np.zeros((10_000, 10))])
-    assert len(pickle.dumps(views[:10])) < 10_000
+    assert len(pickle.dumps(views[:10])) < 10_000, "other rows are left out"
 
 
-def test_conversion_to_an_array_is_refused():
+def test_views_are_neither_iterated_over_nor_converted_to_an_array():
     with pytest.raises(TypeError, match=r"several blocks, not one array: take one with views\[name\], or .*hstack"):
         np.asarray(two_views())
-
-
-def test_views_are_not_iterated_over():
     message = r"Views is not iterated over: use views\.items\(\) for the views, views\[rows\] for entities"
     with pytest.raises(TypeError, match=message):
         iter(two_views())
@@ -687,14 +660,9 @@ def test_repr_is_a_table_of_the_views():
     ]
     assert repr(two_views()[[]]).splitlines()[0] == "Views: 0 entities, 2 views"
     assert "array_api_strict float64" in repr(Views([array_api_strict.asarray(DENSE)]))
-
-
-def test_html_equals_repr_and_escapes_names():
     html = Views({"<b>bold</b>": DENSE, "a & b": SPARSE})._repr_html_()
-    assert "4 entities, 2 views" in html
     assert "<td>&lt;b&gt;bold&lt;/b&gt;</td><td>dense float64</td><td>3</td><td>91.7%</td><td>100.0%</td>" in html
     assert "<td>a &amp; b</td><td>sparse int64</td>" in html
-    assert "<b>bold" not in html
 
 
 @pytest.mark.parametrize("unhashable", [[1], {"a": 1}])

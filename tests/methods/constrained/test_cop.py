@@ -153,7 +153,7 @@ def test_starts_that_fail_are_skipped():
                 continue
             costs.append(model.cost_)
         if 0 < len(costs) < 3:
-            several = cs.COPKMeans(3, n_init=20, random_state=0).fit(X, constraints=constraints)
+            several = cs.COPKMeans(3, n_init=10, random_state=0).fit(X, constraints=constraints)
             assert count_violations(several.labels_, constraints) == 0
             return
     raise AssertionError("no problem has starts that fail and others that do not")

@@ -135,13 +135,6 @@ def test_pck_equals_mpck_with_identity_and_unit_penalty(init):
     assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
 
 
-def test_identity_metric_with_distance_penalty():
-    X, must, cannot, centers = problem(0, scale=0.1)
-    model = fit_model(cs.MPCKMeans(K, metric="identity", init=centers, order="index"), X, must, cannot)
-    J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
-    assert model.cost_ == pytest.approx(J, rel=1e-9)
-
-
 # --- monotonicity
 
 MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
@@ -280,27 +273,19 @@ def test_farthest_pair(kind, n, d, seed, sparse, shift):
     assert_farthest(find_farthest_pair(rows, [hint]), rows, square)
 
 
-@pytest.mark.parametrize(("make", "block"), [(np.asarray, 7), (sp.csr_array, 1), (sp.csr_matrix, 512)])
-def test_farthest_pair_in_blocks(make, block, tune):
-    tune("methods.constrained.farthest", block=block)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_farthest_pair_in_blocks(make, tune):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5)) * (rng.random((300, 5)) < 0.5)
     X[::3] /= np.linalg.norm(X[::3], axis=1, keepdims=True) + 1e-3
-    assert_farthest(find_farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
-
-
-def test_farthest_pair_on_sphere():
-    """Many rows are outlying, and walking from row to farthest row does not find the farthest pair."""
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((150, 8))
-        X /= np.linalg.norm(X, axis=1, keepdims=True)
-        assert_farthest(find_farthest_pair(X), X, pdist(X, "sqeuclidean").max())
-
-
-def test_farthest_pair_of_equal_rows():
-    for X in (np.full((5, 3), 0.1), np.ones((1, 2)), sp.csr_array(np.zeros((4, 2)))):
-        pair = find_farthest_pair(X)
+    for block in (1, 7, 512):
+        tune("methods.constrained.farthest", block=block)
+        assert_farthest(find_farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
+    sphere = rng.standard_normal((150, 8))  # many rows are outlying, and walks from row to farthest row are too short
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    assert_farthest(find_farthest_pair(make(sphere)), make(sphere), pdist(sphere, "sqeuclidean").max())
+    for equal in (np.full((5, 3), 0.1), np.ones((1, 2)), np.zeros((4, 2))):
+        pair = find_farthest_pair(make(equal))
         assert (pair.square, pair.bound) == (0.0, 0.0)
 
 
@@ -316,21 +301,16 @@ def test_truncated_search_returns_bound(sparse, tune):
     assert pair.square <= square * (1 + 1e-12)
     assert square <= pair.bound * (1 + 1e-12)
     assert pair.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
-
-
-def test_hints_are_kept(tune):
-    """The farthest pair of the previous round is returned if no pair is farther."""
-    tune("methods.constrained.farthest", max_work=0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
-    hinted = find_farthest_pair(X, [(0, 0), (2, 3)])
-    assert hinted.square == pytest.approx(7.8**2)
+    hinted = find_farthest_pair(sp.csr_array(X) if sparse else X, [(0, 0), (2, 3)])
+    assert hinted.square == pytest.approx(7.8**2), "the pair of the previous round, if none is farther"
 
 
 # --- starting centers
 
 
 def groups_of(trusted, inferred):
-    return find_neighborhoods(trusted, trusted | inferred)
+    return [members.tolist() for members in find_neighborhoods(trusted, trusted | inferred)]
 
 
 @settings(max_examples=25, deadline=None)
@@ -338,7 +318,7 @@ def groups_of(trusted, inferred):
 def test_groups_follow_from_must_links(pairs):
     expected = literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
     for links in ((Constraints(pairs), Constraints()), (Constraints(), Constraints(pairs))):
-        assert [members.tolist() for members in groups_of(*links)] == expected
+        assert groups_of(*links) == expected
 
 
 weighted = st.lists(
@@ -364,11 +344,9 @@ def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred
     everything = literal.bottlenecks(8, must + inferred)
     for members in groups:
         assert len(members) >= 2
-        assert members.tolist() == sorted(members)
+        assert members == sorted(members)
         assert all(everything[members[0], other] > -np.inf for other in members), "nothing else ties"
-    assert [(-len(members), members[0]) for members in groups] == sorted(
-        (-len(members), members[0]) for members in groups
-    )
+    assert groups == sorted(groups, key=lambda members: (-len(members), members[0]))
 
 
 def test_heaviest_links_tie_first():
@@ -376,35 +354,21 @@ def test_heaviest_links_tie_first():
     apart = [(0, 2, 0.7)]
     for weights, expected in (((0.9, 0.6), [[0, 1]]), ((0.6, 0.9), [[1, 2]]), ((0.9, 0.8), [[0, 1, 2]])):
         inferred = Constraints([(0, 1, weights[0]), (1, 2, weights[1])])
-        for given_links, more in (
-            (Constraints((), apart), inferred),
-            (Constraints(), inferred | Constraints((), apart)),
-        ):
-            assert [members.tolist() for members in groups_of(given_links, more)] == expected
-
-
-def test_given_link_overrides_inferred_weight():
-    given_links, inferred = Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), Constraints([(0, 1, 0.9)])
-    assert [members.tolist() for members in groups_of(given_links, inferred)] == [[0, 1]]
-    assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
-
-
-def test_lighter_tie_counts_after_refused_ones():
-    """Row 1 is separated from 0 and from 2, which does not separate 0 and 2."""
+        assert groups_of(Constraints((), apart), inferred) == expected
+        assert groups_of(Constraints(), inferred | Constraints((), apart)) == expected
+    # row 1 is separated from 0 and from 2, which does not separate 0 and 2
     inferred = Constraints([(0, 1, 0.9), (1, 2, 0.8), (0, 2, 0.5)], [(0, 1), (1, 2)])
-    assert [members.tolist() for members in groups_of(Constraints(), inferred)] == [[0, 2]]
-
-
-def view_of(X):
-    return SquaredEuclidean().prepare(X, np.ones(len(X), bool))
+    assert groups_of(Constraints(), inferred) == [[0, 2]]
+    # a given link overrides the weight of an inferred one
+    inferred = Constraints([(0, 1, 0.9)])
+    assert groups_of(Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), inferred) == [[0, 1]]
+    assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
 
 
 def first_centers(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
     must = [(members[0], other) for members in groups for other in members[1:]]
-    rng = np.random.default_rng(seed)
-    return choose_first_centers(
-        view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng
-    )
+    view, links = SquaredEuclidean().prepare(X, np.ones(len(X), bool)), Constraints(must, cannot)
+    return choose_first_centers(view, links, links, n_clusters, strategy, np.random.default_rng(seed))
 
 
 GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]
@@ -415,6 +379,10 @@ def test_starts_from_largest_groups():
     centers = first_centers(X, GROUPS, 3)
     np.testing.assert_allclose(centers, [X[members].mean(axis=0) for members in GROUPS[:3]])
     np.testing.assert_allclose(first_centers(X, GROUPS, 4), [X[members].mean(axis=0) for members in GROUPS])
+    equal = np.ones((15, 2))
+    np.testing.assert_array_equal(first_centers(equal, GROUPS, 4, "farthest"), np.ones((4, 2)))
+    for groups in (GROUPS, []):
+        assert first_centers(equal, groups, 15).shape == (15, 2), "as many clusters as rows"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -431,11 +399,6 @@ def test_starts_from_large_distant_groups(seed):
         }
         chosen.append(max(scores, key=scores.get))
     np.testing.assert_allclose(first_centers(X, GROUPS, 3, "farthest"), [means[g] for g in chosen])
-
-
-def test_coinciding_groups_stay_separate():
-    X = np.ones((15, 2))
-    np.testing.assert_array_equal(first_centers(X, GROUPS, 4, "farthest"), np.ones((4, 2)))
 
 
 @pytest.mark.parametrize(("strategy", "seed"), [("largest", 0), ("farthest", 1)])
@@ -461,9 +424,3 @@ def test_starts_from_rows_without_groups():
     for cannot in ((), [(0, 1), (0, 5)]):
         centers = first_centers(X, [], 3, cannot=cannot)
         assert sorted(map(tuple, centers)) == [(0, 0), (0, 10), (10, 0)]
-
-
-def test_as_many_clusters_as_rows():
-    X = np.repeat([[0.0, 1.0]], 6, axis=0)
-    for groups in ([[0, 1], [2, 3]], []):
-        assert first_centers(X, groups, 6).shape == (6, 2)

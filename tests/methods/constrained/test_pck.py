@@ -77,6 +77,7 @@ def test_constraints_in_pipeline():
     expected = clone(clusterer).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
     assert np.array_equal(labels, expected.labels_)
     assert pipeline[-1].input_constraints_ == constraints
+    assert pipeline.get_feature_names_out().tolist() == ["pckmeans0", "pckmeans1", "pckmeans2"]
     assert np.array_equal(
         clone(clusterer).fit_transform(X, constraints=constraints),
         clone(clusterer).fit(X, constraints=constraints).transform(X),
@@ -239,27 +240,22 @@ def test_constraints_by_row():
     assert sorted(map(sorted, block_rows.tolist())) == sorted(map(sorted, constraints.must_link.tolist()))
 
 
+LISTED = r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got "
+NO_IDS = r"constraints name entities by id, but the data has no ids: give Views\(..., ids=...\), a frame with an index"
+
+
 @pytest.mark.parametrize(
     ("constraints", "error", "message"),
     [
-        ([(0, 1)], TypeError, r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got list"),
-        ({"a": Constraints()}, TypeError, "constraints must be Constraints.*, got dict"),
-        (
-            Constraints([(3, 90)]),
-            ValueError,
-            r"must-link \(3, 90\) names entity 90, but there are 90: give positions from 0 to 89",
-        ),
+        ([(0, 1)], TypeError, f"{LISTED}list"),
+        ({"a": Constraints()}, TypeError, f"{LISTED}dict"),
+        (Constraints([(3, 90)]), ValueError, r"must-link \(3, 90\) names entity 90, but there are 90: .* from 0 to 89"),
         (
             Constraints((), [(0, 1), (200, 100)]),
             ValueError,
-            r"cannot-link \(100, 200\) names entity 200, but there are 90: give positions from 0 to 89",
+            r"cannot-link \(100, 200\) names entity 200, but there are",
         ),
-        (
-            Constraints([("ann", "bob")]),
-            ValueError,
-            r"constraints name entities by id, but the data has no ids: give Views\(..., ids=...\), a frame with an "
-            "index, or positions",
-        ),
+        (Constraints([("ann", "bob")]), ValueError, NO_IDS),
         (
             Constraints((), [(1, 95)], by="row"),
             ValueError,
@@ -305,15 +301,6 @@ def test_heavy_constraints_are_satisfied():
         constraints = weight * Constraints([(0, 1)], [(2, 3)])
         model = cs.PCKMeans(2, init=centers, order="index").fit(X, constraints=constraints)
         assert model.n_violations_ == violated
-
-
-def test_constraints_select_clustering():
-    """The constraints ask for left and right, not top and bottom; the metric learns it as well."""
-    views, y = cs.datasets.make_four_quadrants(random_state=1)
-    constraints = Constraints.sample(y, 30, 1)
-    for estimator in ESTIMATORS:
-        model = estimator(2, init="farthest", random_state=0).fit(views["a"], constraints=constraints)
-        assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
 # --- starts and rounds
@@ -435,10 +422,22 @@ def test_tol_stops_earlier(estimator):
     assert exact.n_iter_ > 2
 
 
+def test_tol_is_relative_to_standardized_objective():
+    X, _, constraints = places(n=600, seed=5)
+    plain, scaled = (cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, 1e-9))
+    assert scaled.n_iter_ == plain.n_iter_
+    assert plain.n_iter_ < cs.MPCKMeans(8, random_state=0).fit(X, constraints=constraints).n_iter_
+
+
 @every_estimator
-def test_history_without_convergence(estimator):
+def test_history_and_progress(estimator, capfd):
     X, _, constraints = places()
-    model = estimator(3, n_init=3, random_state=0).fit(X, constraints=constraints)
+    estimator(3, n_init=3, random_state=0).fit(X, constraints=constraints)
+    assert capfd.readouterr() == ("", "")
+    model = estimator(3, n_init=3, random_state=0, verbose=True).fit(X, constraints=constraints)
+    told = capfd.readouterr().err
+    assert f"{estimator.__name__}: start 1 of 3, round 1: objective" in told
+    assert "start 3 of 3" in told
     assert list(model.history_) == ["round", "objective", "violations"]
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["objective"][-1] == pytest.approx(model.cost_)
@@ -447,16 +446,6 @@ def test_history_without_convergence(estimator):
         model = estimator(3, max_iter=1, random_state=0).fit(X, constraints=constraints)
     assert not model.converged_
     assert model.history_.n_rows == model.n_iter_ == 1
-
-
-def test_verbose(capfd):
-    X, _, constraints = places()
-    cs.PCKMeans(3, random_state=0).fit(X, constraints=constraints)
-    assert capfd.readouterr() == ("", "")
-    cs.PCKMeans(3, n_init=2, random_state=0, verbose=True).fit(X, constraints=constraints)
-    told = capfd.readouterr().err
-    assert "PCKMeans: start 1 of 2, round 1: objective" in told
-    assert "start 2 of 2" in told
 
 
 def interrupt_after(n_rounds, monkeypatch):
@@ -493,28 +482,20 @@ def test_interrupt_keeps_best_round_and_start(monkeypatch):
 # --- degenerate data
 
 
-@pytest.mark.parametrize(("k", "n"), [(1, 90), (6, 6)])
 @every_main_model
-def test_one_cluster_for_all_entities_or_each(model, k, n):
-    X, _, constraints = places()
-    given_links = Constraints(constraints.must_link) if k == 1 else Constraints()
-    model = with_options(model, n_clusters=k).fit(X[:n], constraints=given_links)
-    assert set(model.labels_) == set(range(k))
-    if k == 1:
-        np.testing.assert_allclose(model.cluster_centers_, X.mean(axis=0, keepdims=True))
-    assert np.isfinite(model.cost_)
-    assert np.isfinite(model.transform(X)).all()
-
-
-@every_main_model
-def test_constant_column(model):
+def test_constant_columns_and_extreme_numbers_of_clusters(model):
     X, y, constraints = places(seed=2)
-    wide = np.column_stack([X, np.full(90, 7.0)])
-    fitted_model = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
-    assert np.isfinite(fitted_model.cost_)
-    assert np.isfinite(fitted_model.transform(wide)).all()
-    assert np.isfinite(getattr(fitted_model, "metrics_", 0)).all()
-    assert adjusted_rand_score(fitted_model.labels_, y) > 0.5
+    wide, must = np.column_stack([X, np.full(90, 7.0), np.zeros(90)]), Constraints(constraints.must_link)
+    plain = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
+    assert adjusted_rand_score(plain.labels_, y) > 0.5
+    whole = with_options(model, n_clusters=1).fit(wide, constraints=must)
+    np.testing.assert_allclose(whole.cluster_centers_, wide.mean(axis=0, keepdims=True))
+    single = with_options(model, n_clusters=90).fit(wide)
+    assert set(single.labels_) == set(range(90))
+    for fitted in (plain, whole, single):
+        assert np.isfinite(fitted.cost_)
+        assert np.isfinite(fitted.transform(wide)).all()
+        assert np.isfinite(getattr(fitted, "metrics_", 0)).all()
 
 
 @every_main_model
@@ -529,6 +510,10 @@ def test_cluster_of_one_entity(model):
     metrics = getattr(model, "metrics_", np.ones((3, 3)))
     assert np.isfinite(metrics).all()
     assert (metrics[0] != 0).any()
+    if hasattr(model, "metrics_"):
+        plain, scaled = (with_options(model, init=y, order="index").fit(s * X) for s in (1.0, 1e-9))
+        np.testing.assert_allclose(scaled.metrics_[2] * 1e-18, plain.metrics_[2], rtol=1e-6)
+        assert np.array_equal(scaled.labels_, plain.labels_)
 
 
 @every_main_model
@@ -615,23 +600,6 @@ def test_metrics_and_starts_scale_with_units(name, scale):
     np.testing.assert_allclose(scaled.cluster_centers_, scale * plain.cluster_centers_, rtol=1e-6)
     if name != "identity":
         np.testing.assert_allclose(scaled.metrics_ * scale**2, plain.metrics_, rtol=1e-6)
-
-
-@pytest.mark.parametrize("metric", ["diagonal", "full"])
-def test_metric_of_single_entity_scales_with_units(metric):
-    X, y, _ = places(seed=2)
-    X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
-    plain, scaled = (cs.MPCKMeans(3, metric=metric, init=y, order="index").fit(s * X) for s in (1.0, 1e-9))
-    assert np.bincount(plain.labels_)[2] == 1
-    np.testing.assert_allclose(scaled.metrics_[2] * 1e-18, plain.metrics_[2], rtol=1e-6)
-    assert np.array_equal(scaled.labels_, plain.labels_)
-
-
-def test_tol_is_relative_to_standardized_objective():
-    X, _, constraints = places(n=600, seed=5)
-    plain, scaled = (cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, 1e-9))
-    assert scaled.n_iter_ == plain.n_iter_
-    assert plain.n_iter_ < cs.MPCKMeans(8, random_state=0).fit(X, constraints=constraints).n_iter_
 
 
 @every_estimator
