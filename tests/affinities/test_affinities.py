@@ -401,6 +401,15 @@ def test_precomputed_refuses_invalid_matrices(K, message):
             Precomputed().build_operator(as_rows(kind(K)), rng())
 
 
+def test_new_rows_of_precomputed_similarities_may_be_of_another_library(to_kind):
+    K = rows(12) @ rows(12).T
+    operator, U = Precomputed().build_operator(to_kind(K), rng()), to_kind(np.eye(12))
+    for new in (K[:5], sp.csr_array(K[:5]), to_kind(K[:5])):
+        product = operator.compare_with(new) @ U
+        assert type(product) is type(U)
+        np.testing.assert_allclose(to_numpy(product), K[:5])
+
+
 def test_precomputed_refuses_negative_new_rows():
     operator = Precomputed().build_operator(np.eye(3) + 1, rng())
     with pytest.raises(NoAffinityError, match=r"none negative, and one is -0\.5"):

@@ -146,7 +146,11 @@ class SimilarityGraph(StoredSimilarities):
         return np.zeros(self.shape[0], np.int64)
 
     def compare_with(self, X: Array) -> StoredSimilarities:
-        return StoredSimilarities(self.join(X), home=self.home)
+        rows, home = self.join(X), self.home
+        if not sp.issparse(self.matrix):  # rows may come from another array library than the matrix
+            home = self.matrix[:0, :]
+            rows = rows if sp.issparse(rows) else asarray_like(rows, home)
+        return StoredSimilarities(rows, home=home)
 
 
 @save_as("affinity-precomputed")

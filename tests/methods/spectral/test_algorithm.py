@@ -115,9 +115,15 @@ def test_find_smallest_entry(searched, tune):
 
 
 @pytest.mark.parametrize(
-    "affinity", [Gaussian(), NearestNeighbors(15, "euclidean"), Landmarks(60, 5, "euclidean"), Linear()]
+    ("affinity", "n_rounds"),
+    [
+        (Gaussian(), 0),
+        (Gaussian(), 3),
+        (NearestNeighbors(15, "euclidean"), 1),
+        (Landmarks(60, 5, "euclidean"), 3),
+        (Linear(), 1),
+    ],
 )
-@pytest.mark.parametrize("n_rounds", [0, 1, 3])
 def test_placing_fitted_entities_repeats_the_embedding(affinity, n_rounds):
     blocks = blocks_of(3)
     operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]

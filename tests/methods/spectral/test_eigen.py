@@ -18,54 +18,10 @@ def make_matrix(values, seed=0):
     return (Q * values) @ Q.T
 
 
-def compute_top(A, k, dtype=np.float64):
-    start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + N_GUARD_VECTORS)))
-    top = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
-    assert top.converged
-    return top.values, top.vectors
-
-
-@pytest.mark.parametrize("k", [1, 3, 10])
-@pytest.mark.parametrize("n", [10, 15, 40, 300])
-def test_matches_the_full_decomposition(n, k):
-    A = make_matrix(np.random.default_rng(n).uniform(-1, 1, n))
-    values, vectors = compute_top(A, k)
-    expected, whole = np.linalg.eigh(A)
-    np.testing.assert_allclose(values, expected[::-1][:k], atol=1e-12)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-10)
-    if n > k:
-        assert np.sin(subspace_angles(vectors, whole[:, ::-1][:, :k])).max() < 1e-8
-
-
-def test_largest_is_algebraic_not_absolute():
-    values, _ = compute_top(make_matrix(np.r_[np.linspace(-5, -1, 50), np.linspace(0, 0.9, 50)]), 4)
-    np.testing.assert_allclose(values, np.linspace(0, 0.9, 50)[::-1][:4], atol=1e-10)
-
-
-def test_repeated_eigenvalues_are_all_found():
-    parts = sp.block_diag(
-        [sp.coo_array(np.ones((20, 20)) / 20)] * 9, format="csr"
-    )  # nine parts, nine times the eigenvalue 1
-    values, vectors = compute_top(parts, 9)
-    np.testing.assert_allclose(values, 1, atol=1e-10)
-    assert np.linalg.matrix_rank(vectors) == 9
-    values, vectors = compute_top(parts, 4)
-    np.testing.assert_allclose(values, 1, atol=1e-10)
-    np.testing.assert_allclose(parts @ vectors, vectors, atol=1e-9)
-
-
-def test_low_rank_and_zero_matrices():
-    values, vectors = compute_top(make_matrix(np.r_[3.0, 2.0, np.zeros(60)]), 5)
-    np.testing.assert_allclose(values, [3, 2, 0, 0, 0], atol=1e-10)
-    assert np.isfinite(vectors).all()
-    values, vectors = compute_top(np.zeros((30, 30)), 2)
-    np.testing.assert_allclose(values, 0, atol=1e-12)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(2), atol=1e-10)
-
-
 def test_eigenvectors_in_float32():
     A = make_matrix(np.r_[np.linspace(0.5, 1, 6), np.linspace(0, 0.3, 200)]).astype(np.float32)
-    _, vectors = compute_top(A, 6, np.float32)
+    start = np.random.default_rng(3).standard_normal((206, 6 + N_GUARD_VECTORS)).astype(np.float32)
+    vectors = top_eigenvectors(lambda U: A @ U, start, 6).vectors
     assert vectors.dtype == np.float32
     _, whole = np.linalg.eigh(A.astype(np.float64))
     assert np.sin(subspace_angles(vectors.astype(float), whole[:, ::-1][:, :6])).max() < 1e-4
@@ -119,24 +75,25 @@ MATRICES = {
     "large": make_matrix(np.random.default_rng(0).uniform(-1, 1, 300)),
     "all negative": make_matrix(-np.linspace(1, 2, 60)),
     "of low rank": make_matrix(np.r_[3.0, 2.0, np.zeros(60)]),
+    "of large negative values": make_matrix(np.r_[np.linspace(-5, -1, 50), np.linspace(0, 0.9, 50)]),
     "nothing": np.zeros((30, 30)),
     "in parts": sp.block_diag([sp.coo_array(np.ones((20, 20)) / 20)] * 9).toarray(),
     "close together": make_path_graph(400)[0].toarray(),
 }
 
 
-@pytest.mark.parametrize("k", [1, 6])
 @pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
-def test_eigenvectors_of_array_libraries(A, k, to_kind):
-    start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + N_GUARD_VECTORS)))
+def test_eigenvectors_of_array_libraries(A, to_kind):
     matrix = to_kind(A)
-    top = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
-    assert top.converged
-    assert type(top.values) is type(top.vectors) is type(matrix)
-    values, vectors = to_numpy(top.values), to_numpy(top.vectors)
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k], atol=1e-10)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-9)
-    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-9)
+    for k in (1, 6, 10) if to_kind is np.asarray else (6,):
+        start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + N_GUARD_VECTORS)))
+        top = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
+        assert top.converged
+        assert type(top.values) is type(top.vectors) is type(matrix)
+        values, vectors = to_numpy(top.values), to_numpy(top.vectors)
+        np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k], atol=1e-10)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-9)
 
 
 def test_redundant_columns_on_a_device():
@@ -189,22 +146,22 @@ def test_tolerance_ends_the_search_early():
     assert n_products[1] < n_products[0]
 
 
-@pytest.mark.parametrize("k", [1, 2, 6, 9, 10])
 @pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
-def test_decompose_dense(A, k):
-    top = decompose_dense(A, k)
+def test_decompose_dense(A):
     expected = np.linalg.eigvalsh(A)[::-1]
-    np.testing.assert_allclose(top.values, expected[:k], atol=1e-12)
-    np.testing.assert_allclose(top.vectors.T @ top.vectors, np.eye(k), atol=1e-10)
-    np.testing.assert_allclose(A @ top.vectors, top.vectors * top.values, atol=1e-10)
-    assert top.converged
-    assert top.next_eigenvalue == pytest.approx(expected[k] if k < len(A) else -np.inf, abs=1e-12)
+    for k in (1, 2, 6, 9, 10):
+        top = decompose_dense(A, k)
+        np.testing.assert_allclose(top.values, expected[:k], atol=1e-12)
+        np.testing.assert_allclose(top.vectors.T @ top.vectors, np.eye(k), atol=1e-10)
+        np.testing.assert_allclose(A @ top.vectors, top.vectors * top.values, atol=1e-10)
+        assert top.converged
+        assert top.next_eigenvalue == pytest.approx(expected[k] if k < len(A) else -np.inf, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_wanted", [1, 2, 4, 8])
+@pytest.mark.parametrize("n_wanted", [1, 4, 8])
 def test_dense_eigenvalues_that_coincide(n_wanted):
     rng = np.random.default_rng(0)
-    for _ in range(20):  # graphs of many small components
+    for _ in range(5):  # graphs of many small components
         order = rng.permutation(200)
         A = np.eye(200)
         pairs = order[:180].reshape(-1, 2)

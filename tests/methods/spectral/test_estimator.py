@@ -213,13 +213,6 @@ def test_result_does_not_depend_on_threads(tune):
         assert all(np.array_equal(first.embeddings_[v], other.embeddings_[v]) for v in views.names)
 
 
-@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
-def test_float32_gives_similar_clusters(affinity):
-    views, _ = some_views(separation=4)
-    double, single = (fit_model(data, affinity=affinity) for data in (views, views.map(np.float32)))
-    assert adjusted_rand_score(double.labels_, single.labels_) > 0.98
-
-
 def test_sparse_text():
     views, y = make_text_views(300, n_clusters=3, random_state=0)
     model = fit_model(views, 3)
