@@ -364,8 +364,13 @@ def test_checkpoint_of_other_data_or_seed_is_refused(clean, blocks, tmp_path):
     sparse = {name: sp.csr_array(block) for name, block in changed.items()}
     other = cs.Consilience(3, random_state=0, n_jobs=2).fit(views)
     other.penalty = 0.04
-    given = [{"constraints": cs.Constraints([(0, 1)], [])}, {"y": np.full(len(views), -1)}]
-    runs = [(model, changed, {}), (model, sparse, {}), (other, views, {}), *((model, views, more) for more in given)]
+    runs = [
+        (model, changed, {}),
+        (model, sparse, {}),
+        (other, views, {}),
+        (model, views, {"constraints": cs.Constraints([(0, 1)], [])}),
+        (model, views, {"y": np.full(len(views), -1)}),
+    ]
     for different, data, options in runs:
         with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
             cs.assess(different, data, checkpoint=path, **options)
