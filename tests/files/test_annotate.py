@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from consilience.files.annotate import annotate_mudata, check_write_back, collect_results, write_annotated
+from single_cell import make_mudata, write_cells
 
 ad = pytest.importorskip("anndata")
 md = pytest.importorskip("mudata")
@@ -37,17 +38,8 @@ def make_annotated(cells=CELLS, **fields):
     return ad.AnnData(X[: len(cells)], obs=obs, uns={"note": "kept"}, **fields)
 
 
-def make_mudata():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return md.MuData({"rna": make_annotated(layers={"counts": X}), "prot": make_annotated(CELLS[:6])})
-
-
-def write(data, path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        data.write(path)
-    return path
+def make_two_modalities():
+    return make_mudata(rna=make_annotated(layers={"counts": X}), prot=make_annotated(CELLS[:6]))
 
 
 def read(path):
@@ -93,40 +85,29 @@ def check_h5mu(data):
     assert data.mod["prot"].uns["note"] == "kept"
 
 
-MAKE = {".h5ad": lambda: make_annotated(layers={"counts": X}), ".h5mu": make_mudata}
+MAKE = {".h5ad": lambda: make_annotated(layers={"counts": X}), ".h5mu": make_two_modalities}
 CHECK = {".h5ad": check_h5ad, ".h5mu": check_h5mu}
 
 
 @pytest.mark.parametrize("suffix", MAKE)
-def test_copy_of_file_has_results(tmp_path, suffix):
-    source = write(MAKE[suffix](), tmp_path / f"in{suffix}")
-    before = source.read_bytes()
-    write_annotated(source, tmp_path / f"out{suffix}", make_results(), FACTS)
-    CHECK[suffix](read(tmp_path / f"out{suffix}"))
-    assert source.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"in{suffix}", f"out{suffix}"]
-    if suffix == ".h5mu":
-        assert (tmp_path / "out.h5mu").read_bytes().startswith(b"MuData")
-
-
-@pytest.mark.parametrize("suffix", MAKE)
-def test_copy_of_object_has_results(suffix):
+def test_copy_of_object_has_results_also_in_a_file(tmp_path, suffix):
     data = MAKE[suffix]()
     columns = data.obs.columns.tolist()
-    CHECK[suffix](annotate_mudata(data, make_results(), FACTS))
+    copy = annotate_mudata(data, make_results(), FACTS)
+    CHECK[suffix](copy)
+    CHECK[suffix](read(write_cells(copy, tmp_path / f"t{suffix}")))
     assert data.obs.columns.tolist() == columns
     assert "X_consilience" not in data.obsm
+    named = annotate_mudata(copy, make_results(names=["x"] * 11), FACTS)
+    assert "consilience_name" in named.obs
+    CHECK[suffix](annotate_mudata(named, make_results(), FACTS))
 
 
 @pytest.mark.parametrize("suffix", MAKE)
-def test_annotated_object_survives_file(tmp_path, suffix):
-    CHECK[suffix](read(write(annotate_mudata(MAKE[suffix](), make_results(), FACTS), tmp_path / f"t{suffix}")))
-
-
-@pytest.mark.parametrize("suffix", MAKE)
-def test_earlier_results_are_replaced(tmp_path, suffix):
+def test_copy_of_file_has_results_in_place_of_earlier_ones(tmp_path, suffix):
     first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    source = write(MAKE[suffix](), tmp_path / f"in{suffix}")
+    source = write_cells(MAKE[suffix](), tmp_path / f"in{suffix}")
+    before = source.read_bytes()
     write_annotated(source, first, make_results(view_labels={"old": LABELS}, names=list("abcdefghijk")), FACTS)
     assert read(first).obs["consilience_name"].tolist().count("c") == 3
     write_annotated(first, second, make_results(), FACTS)
@@ -134,17 +115,16 @@ def test_earlier_results_are_replaced(tmp_path, suffix):
         assert not [name for name in file["obs"].attrs["column-order"] if "old" in name or "name" in name]
         assert not {"consilience_by_old", "consilience_name"} & set(file["obs"])
     CHECK[suffix](read(second))
-    again = annotate_mudata(
-        annotate_mudata(MAKE[suffix](), make_results(names=["x"] * 11), FACTS), make_results(), FACTS
-    )
-    assert "consilience_name" not in again.obs
-    CHECK[suffix](again)
+    assert source.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {source.name, first.name, second.name}
+    if suffix == ".h5mu":
+        assert second.read_bytes().startswith(b"MuData")
 
 
 def test_columns_of_others_are_refused(tmp_path):
     data = make_annotated()
     data.obs["consilience_mine"] = 1
-    source = write(data, tmp_path / "in.h5ad")
+    source = write_cells(data, tmp_path / "in.h5ad")
     message = r"has obs\['consilience_mine'\], which was not written by consilience .*: rename or remove it"
     with pytest.raises(ValueError, match=message):
         check_write_back(source, tmp_path / "out.h5ad")
@@ -154,7 +134,7 @@ def test_columns_of_others_are_refused(tmp_path):
 
 
 def test_target_is_checked(tmp_path):
-    source = write(make_annotated(), tmp_path / "in.h5ad")
+    source = write_cells(MAKE[".h5ad"](), tmp_path / "in.h5ad")
     other = tmp_path / "out.h5ad"
     with pytest.raises(ValueError, match=r"let its name end in \.h5ad, too"):
         check_write_back(source, tmp_path / "out.h5mu")
@@ -167,29 +147,28 @@ def test_target_is_checked(tmp_path):
         write_annotated(source, other, make_results(), FACTS)
     assert other.read_bytes() == b"mine"
     write_annotated(source, other, make_results(), FACTS, overwrite=True)
-    assert "consilience" in read(other).obs
+    check_h5ad(read(other))
 
 
-def test_results_of_other_cells_are_refused(tmp_path):
-    source = write(make_annotated(), tmp_path / "in.h5ad")
+def test_unsuitable_results_and_damaged_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="consilience_confidence has 3 rows for 8 cells"):
+        make_results(confidence=[1, 2, 3])
+    source = write_cells(make_annotated(), tmp_path / "in.h5ad")
     results = make_results() | {"ids": np.array([f"other{i}" for i in range(8)])}
     with pytest.raises(ValueError, match=r"in\.h5ad has results: do the names of the cells match"):
         write_annotated(source, tmp_path / "out.h5ad", results, FACTS)
     with pytest.raises(ValueError, match="no cell of the object has results"):
         annotate_mudata(make_annotated(), results, FACTS)
+    source.write_bytes(source.read_bytes()[:3000])
+    with pytest.raises(ValueError, match=r"in\.h5ad cannot be read as \.h5ad"):
+        write_annotated(source, tmp_path / "out.h5ad", make_results(), FACTS)
     assert [path.name for path in tmp_path.iterdir()] == ["in.h5ad"]
 
 
-def test_lengths_are_checked():
-    with pytest.raises(ValueError, match="consilience_confidence has 3 rows for 8 cells"):
-        make_results(confidence=[1, 2, 3])
-
-
-@pytest.mark.parametrize("name", ["obs", "obsm", "uns"])
-@pytest.mark.parametrize("kind", ["external", "soft"])
+@pytest.mark.parametrize(("name", "kind"), [("obs", "external"), ("obsm", "soft"), ("uns", "external")])
 def test_links_to_other_places_are_not_followed(tmp_path, name, kind):
     """A file from a stranger may link to another file of the user, which must not be changed."""
-    victim = write(make_annotated(), tmp_path / "victim.h5ad")
+    victim = write_cells(make_annotated(), tmp_path / "victim.h5ad")
     source = tmp_path / "in.h5ad"
     shutil.copy(victim, source)
     with h5py.File(source, "a") as file:
@@ -200,11 +179,3 @@ def test_links_to_other_places_are_not_followed(tmp_path, name, kind):
         write_annotated(source, tmp_path / "out.h5ad", make_results(), FACTS)
     assert victim.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.h5ad", "victim.h5ad"]
-
-
-def test_damaged_file_is_refused_and_leaves_nothing(tmp_path):
-    source = write(make_annotated(), tmp_path / "in.h5ad")
-    source.write_bytes(source.read_bytes()[:3000])
-    with pytest.raises(ValueError, match=r"in\.h5ad cannot be read as \.h5ad"):
-        write_annotated(source, tmp_path / "out.h5ad", make_results(), FACTS)
-    assert [path.name for path in tmp_path.iterdir()] == ["in.h5ad"]

@@ -264,6 +264,12 @@ def test_numbers_among_categories_are_standardized():
     deviation = np.std(size[:3])
     np.testing.assert_allclose(result[:, 2], [-1 / deviation, 0, 1 / deviation, 0, np.nan], atol=1e-12)
     assert np.isnan(result[4]).all()
+    colour = to_objects("a", "a", "a")
+    for cells in (("3", "NA", None), ("$3", "", "$2.00")):  # texts of new rows
+        result = encoder.transform({"size": to_objects(*cells), "colour": colour})
+        np.testing.assert_allclose(result[:, 2], [1 / deviation, 0, 0], atol=1e-12)
+    with pytest.raises(ValueError, match="column 'size' held numbers in the fit, and now holds 'many'"):
+        encoder.transform({"size": to_objects("3", "many", None), "colour": colour})
 
 
 def test_text_or_name_that_most_rows_share_is_no_missing_view():

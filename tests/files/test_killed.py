@@ -50,7 +50,7 @@ def test_kill_before_each_step_leaves_files_of_one_run_and_a_later_run_removes_t
     steps = [step for step in steps if step["case"] == case]
     assert [step["killed"] for step in steps] == [True] * (len(steps) - 1) + [False]
     states = [step["state"] for step in steps]
-    assert len(states) > 10
+    assert len(states) >= 10
     assert states[-1] == "new"
     refused = [state for state in states if state not in ("nothing", "old", "new")]
     for state in refused:

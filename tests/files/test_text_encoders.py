@@ -55,7 +55,7 @@ def test_each_encoding_makes_a_view():
     assert encoded.views.names == ("note", "note-topics", "note-meaning", "x")
     assert encoded.kinds == {"note": "text", "note-topics": "embedding", "note-meaning": "embedding", "x": "numbers"}
     assert encode_texts("lsa").views.names == encode_texts("semantic").views.names == ("note", "x")
-    plain, words = (fit_and_encode([make_content()], rare=True, encode=given) for given in (None, {"note": "words"}))
+    plain, words = (fit_and_encode([make_content()], rare=True, encode=encode) for encode in (None, {"note": "words"}))
     np.testing.assert_array_equal(plain.views["note"].toarray(), words.views["note"].toarray())
 
 
