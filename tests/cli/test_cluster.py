@@ -30,6 +30,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: cluster")  # whose runs are shared
+
 QUICK = "-k", 3, "--no-assess"
 
 

@@ -21,6 +21,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: compare")  # whose runs are shared
+
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "stability", "seconds", "peak_mib", "entities"]
 METHODS = ["consilience", "spectral", "kernel-addition", "co-regularized"]

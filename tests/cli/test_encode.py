@@ -12,6 +12,8 @@ from stage import assert_refused, get_clusters, read_labels, read_summary, run_c
 
 pytest.importorskip("wordllama")
 
+pytestmark = pytest.mark.xdist_group("command: encode")  # whose runs are shared
+
 THINGS = {
     "animal": ["dog", "cat", "horse", "wolf"],
     "vehicle": ["car", "truck", "bus", "train"],

@@ -10,6 +10,8 @@ from stage import CLASSES, IDS, N, assert_refused, run_command, run_successfully
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.xdist_group("command: figure")  # whose runs are shared
+
 
 @pytest.fixture(scope="module")
 def described(data, ab, tmp_path_factory):

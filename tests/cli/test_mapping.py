@@ -20,6 +20,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: mapping")  # whose runs are shared
+
 PAGES, IMAGES = [f"p{i}" for i in range(N)], [f"i{i}" for i in range(N)]
 IN_BOTH = [*range(12), *range(20, 32), *range(40, 52)]  # of each class the first twelve
 ONLY_PAGE = [i for i in range(N) if i not in IN_BOTH and i % 2 == 0]

@@ -86,9 +86,8 @@ def test_results_are_written_if_the_pipe_is_closed(ab, tmp_path, monkeypatch):
     ("redirection", "arguments", "code"),
     [
         ("2>/dev/full", ["--view", "a.csv", *FAST, "--out", "out"], 0),
-        ("0<&- 2>&-", ["--view", "a.csv", *FAST, "--out", "out"], 0),
-        ("2>&-", ["--view", "none.csv"], 1),
-        ("2>/dev/full", ["--view"], 2),
+        ("0<&- 2>&-", ["--view", "none.csv"], 1),
+        ("2>&-", ["--view"], 2),
     ],
 )
 def test_standard_error_that_cannot_be_written_is_no_error(redirection, arguments, code, data, tmp_path):

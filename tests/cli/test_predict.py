@@ -30,6 +30,8 @@ from stage import (
 )
 from waiting import HANG_LIMIT
 
+pytestmark = pytest.mark.xdist_group("command: predict")  # whose runs are shared
+
 PREDICT = ["consilience", "spectral", "co-em", "k-means"]
 
 

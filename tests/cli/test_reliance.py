@@ -28,6 +28,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: reliance")  # whose runs are shared
+
 MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
 GROUPS = np.arange(len(MANY)) % 3
 ONLY_ODD = MANY[7]  # an entity that has no other view

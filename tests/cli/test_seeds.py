@@ -21,6 +21,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: seeds")  # whose runs are shared
+
 NAMES = np.array(["river", "sea", "lake"])
 CLUSTER = {"lake": 0, "river": 1, "sea": 2}  # the classes in order
 SEEDED = [0, 1, 25, 26, 50]  # two of the first two classes, one of the third

@@ -15,6 +15,8 @@ from stage import (
     write_csv,
 )
 
+pytestmark = pytest.mark.xdist_group("command: update")  # whose runs are shared
+
 
 def write_month(folder, rows, names=IDS, extra=()):
     """Write two tables joined by id, with these rows of clear groups."""

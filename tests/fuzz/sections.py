@@ -6,7 +6,7 @@ from importlib import import_module
 
 from .case import REFUSED, Case, Refused
 
-SECTIONS = ("fits", "files", "align")
+SECTIONS = ("fits", "files")
 
 
 def run_case(case: Case) -> str:

@@ -8,7 +8,6 @@ from tests.fuzz.sections import run_case
 CASES = {  # of `make test`, and of `make test-all`
     "fits": (45, 120),
     "files": (15, 40),
-    "align": (30, 60),
 }
 SHORT = [(section, range(first)) for section, (first, _) in CASES.items()]
 REST = [(section, range(first, last)) for section, (first, last) in CASES.items()]
