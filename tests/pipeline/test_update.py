@@ -152,6 +152,18 @@ def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
     assert updated.labels.tolist() == result.labels[::-1].tolist()
 
 
+def test_earlier_clusters_that_the_new_data_contradicts_are_given_up():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), 20)
+    before = {name: pd.DataFrame(9 * np.eye(6)[group] + rng.normal(size=(120, 6))) for name in "ab"}
+    order = rng.permutation(120)
+    after = {name: frame.set_axis([f"e{i}" for i in order]) for name, frame in before.items()}
+    before = {name: frame.set_axis([f"e{i}" for i in range(120)]) for name, frame in before.items()}
+    updated = cs.cluster(before, 6, assess=False).update(after)
+    assert updated.changes.compared_by == "ids"
+    assert cs.metrics.adjusted_rand_score(group, updated.labels) == 1
+
+
 def test_update_is_as_stable_as_the_data_allows():
     views, _ = cs.datasets.make_gaussian_views(240, n_clusters=4, separation=2.2, random_state=3)
     blocks = {name: np.asarray(block) for name, block in views.items()}
