@@ -119,16 +119,13 @@ def test_numbers_of_vanished_clusters_are_not_used_again(second, june):
 
 
 @pytest.mark.parametrize(
-    ("first_id", "compared_by", "note"),
-    [
-        (3000, "predictions", "None of the ids"),
-        (200, None, "Only 10 of the ids of the earlier result are in the new data"),
-    ],
+    ("first_id", "note"),
+    [(3000, "None of the ids"), (200, "Only 10 of the ids of the earlier result are in the new data")],
 )
-def test_without_common_ids_predictions_match_the_clusters(first_id, compared_by, note, four, may):
+def test_without_common_ids_predictions_match_the_clusters(first_id, note, four, may):
     other = make_products(["forks"] * 40 + ["chairs"] * 45 + ["phones"] * 30 + ["knives"] * 50, 7, first_id)
     updated = four.update(other)
-    assert updated.changes.compared_by == (compared_by or updated.changes.compared_by)
+    assert updated.changes.compared_by == "predictions"
     assert updated.changes.matches == {0: 0, 1: 1, 2: 2, 3: 3}
     assert name_kinds(updated, other) == name_kinds(four, may)
     assert any(note in line for line in updated.notes)
@@ -153,6 +150,18 @@ def test_rows_without_ids_are_compared_by_position_if_nothing_changed():
     updated = result.update(reordered)
     assert updated.changes.compared_by == "predictions"
     assert updated.labels.tolist() == result.labels[::-1].tolist()
+
+
+def test_earlier_clusters_that_the_new_data_contradicts_are_given_up():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), 20)
+    before = {name: pd.DataFrame(9 * np.eye(6)[group] + rng.normal(size=(120, 6))) for name in "ab"}
+    order = rng.permutation(120)
+    after = {name: frame.set_axis([f"e{i}" for i in order]) for name, frame in before.items()}
+    before = {name: frame.set_axis([f"e{i}" for i in range(120)]) for name, frame in before.items()}
+    updated = cs.cluster(before, 6, assess=False).update(after)
+    assert updated.changes.compared_by == "ids"
+    assert cs.metrics.adjusted_rand_score(group, updated.labels) == 1
 
 
 def test_update_is_as_stable_as_the_data_allows():
