@@ -441,8 +441,8 @@ def test_entities_in_no_cluster_are_counted_and_not_contested():
     missing = {"a": np.where(np.arange(30) == 4, -1, 1 - np.abs(y)), "b": np.abs(y), "c": 1 - np.abs(y)}
     html = Report(make_model(y, missing), views, confidence=np.ones(30)).to_html()
     assert get_section(html, "contested").count('–<span class="unseen">missing</span>') == 1
-    nobody = np.full(30, -1)
-    html = Report(make_model(nobody, {"a": nobody}), views[["a"]], confidence=np.ones(30)).to_html()
+    outliers = np.full(30, -1)
+    html = Report(make_model(outliers, {"a": outliers}), views[["a"]], confidence=np.ones(30)).to_html()
     assert "There are no groups." in html
     assert "30 items are in no group" in html
 
@@ -682,8 +682,8 @@ def test_supported_numbers_of_clusters_are_marked():
     overview = get_section(html, "overview")
     assert '<strong class="badge">No evidence for groups</strong> <bdi>A &lt;test&gt;.</bdi>' in overview
     assert "form one group" not in overview  # there are three
-    one = cs.select_n_clusters(cs.Consilience(), views[[views.names[0]]], [2, 3])
-    assert "Modularity" in get_section(Report(model, views, selection=one).to_html(), "selection")
+    selection = cs.select_n_clusters(cs.Consilience(), views[[views.names[0]]], [2, 3])
+    assert "Modularity" in get_section(Report(model, views, selection=selection).to_html(), "selection")
 
 
 def test_small_groups_get_no_hints_about_size():
