@@ -179,10 +179,10 @@ def test_sparse_equals_dense(make):
 @pytest.mark.parametrize("kind", ["array_api_strict", "torch"])
 def test_baselines_accept_array_libraries(make, kind):
     library = pytest.importorskip(kind)
-    views, _ = vague_views(missing=0.3)
+    views, _ = vague_views(missing=0.2)
     arrays = {name: library.asarray(np.ascontiguousarray(block)) for name, block in views.items()}
     other = cs.Views(arrays, present=views.present)
-    model, expected = make(3).fit(other), fit_vague_views(make, missing=0.3)
+    model, expected = make(3).fit(other), fit_vague_views(make, missing=0.2)
     assert isinstance(model.labels_, np.ndarray)
     assert np.array_equal(model.labels_, expected.labels_)
     assert np.array_equal(model.predict(other), expected.labels_)

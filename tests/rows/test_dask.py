@@ -7,6 +7,7 @@ import pickle
 import re
 import signal
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -339,8 +340,10 @@ def test_killed_worker_does_not_change_the_result(on_cluster):
     options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
     expected = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
     killed_pid = find_worker_pids(on_cluster).pop()
-    with act_at_round(3, lambda: os.kill(killed_pid, signal.SIGKILL)):
+    killing = threading.Timer(0.01, os.kill, (killed_pid, signal.SIGKILL))
+    with act_at_round(3, killing.start):
         actual = fit_quietly(ESTIMATORS["co-em"](**options), convert_to_dask(None, blocks))
+    killing.join()
     wait_until(lambda: len(find_worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
     assert np.array_equal(expected.labels_, actual.labels_)
     assert expected.cost_ == actual.cost_
