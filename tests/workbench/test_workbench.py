@@ -499,16 +499,6 @@ def test_answer_that_contradicts_a_split_names_it(workbench):
     assert are_together(settle(workbench), [30, other])
 
 
-def test_items_of_merged_groups_cannot_be_apart(workbench):
-    groups = get_groups(workbench)[:2]
-    decide(workbench, "merge", groups=groups)
-    first, second = (IDS.index(items[0]) for items in read_log(workbench.folder)[0]["exemplars"])
-    with pytest.raises(Contradiction, match="decision 1 must be withdrawn"):
-        workbench.decide({"action": "apart", "rows": [first, second]})
-    decide(workbench, "apart", [first, second], resolve="newer")
-    assert workbench.snapshot.clustering.n_groups == 3
-
-
 def test_merge_replaces_the_decision_that_keeps_the_groups_apart(workbench):
     groups = get_groups(workbench)[:2]
     decide(workbench, "apart", [0, 40])
@@ -554,19 +544,6 @@ def test_undo_that_brings_back_a_contradicted_decision_is_refused(workbench):
 
 
 # undo and redo
-
-
-def test_undo_out_of_order_leaves_the_other_decisions(workbench, result, tmp_path):
-    for rows in ([0, 40], [1, 70], [32, 71]):
-        decide(workbench, "together", rows)
-    workbench.undo(2)
-    labels = settle(workbench)
-    with open_workbench(result, tmp_path / "other") as other:
-        decide(other, "together", [0, 40])
-        decide(other, "outlier", [5])
-        other.undo(2)
-        decide(other, "together", [32, 71])
-        assert np.array_equal(settle(other), labels)
 
 
 def test_undo_and_redo_step_through_all_decisions(workbench):
