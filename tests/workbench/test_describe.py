@@ -239,6 +239,7 @@ def test_measurements_of_categories_dates_and_equal_names_without_empty_cells(tm
         lengths = {value for name, value in measured.items() if name.startswith("length")}
         assert lengths == {f"{items['length'][4]:.10g}", f"{second['length'][4]:.10g}"}
         dump_strictly(workbench.describe_item(4))
+        assert "width" in list_measured(workbench.describe_item(4))["facts"]
         measured = list_measured(workbench.describe_item(3))
         assert "width" not in measured["facts"]
         assert (measured["dense"], measured["vectors"]) == ({}, {})  # their columns have numbers for names
