@@ -66,27 +66,33 @@ class Case:
         return choices[int(self.rng.integers(len(choices)))]
 
 
-def call(function: Callable[..., Any], *args: Any, tolerated: tuple[type, ...] = (UserWarning,), **kwargs: Any) -> Any:
+def call(
+    function: Callable[..., Any],
+    *args: Any,
+    refusals: tuple[type, ...] = REFUSALS,
+    tolerated: tuple[type, ...] = (UserWarning,),
+    **kwargs: Any,
+) -> Any:
     """Call a public function; raise `Refused` if it refuses cleanly, `Failure` if it breaks the rules."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             value = function(*args, **kwargs)
         except Exception as error:
-            check_refusal(error)
+            check_refusal(error, refusals)
             raise Refused(f"{type(error).__name__}: {error}") from error
         finally:
             check_warnings(caught, tolerated)
     return value
 
 
-def check_refusal(error: Exception) -> None:
+def check_refusal(error: Exception, refusals: tuple[type, ...]) -> None:
     """Require a type of exception that is meant for users, with a message, raised by a check.
 
     In the code of consilience a check is a `raise` statement: an exception that numpy or the interpreter raises inside
     an expression comes from elsewhere. Checks of scikit-learn and scipy count whatever they are.
     """
-    if not isinstance(error, REFUSALS) or isinstance(error, np.linalg.LinAlgError):
+    if not isinstance(error, refusals) or isinstance(error, np.linalg.LinAlgError):
         raise Failure(f"{type(error).__name__}: {error}") from error
     if not str(error).strip():
         raise Failure(f"{type(error).__name__} without a message") from error

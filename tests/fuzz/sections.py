@@ -6,7 +6,7 @@ from importlib import import_module
 
 from .case import REFUSED, Case, Refused
 
-SECTIONS = ("fits", "files")
+SECTIONS = ("fits", "files", "h5mu", "open_sparse", "suggest_constraints", "plot", "compare")
 
 
 def run_case(case: Case) -> str:

@@ -8,6 +8,11 @@ from tests.fuzz.sections import run_case
 CASES = {  # of `make test`, and of `make test-all`
     "fits": (45, 120),
     "files": (15, 40),
+    "h5mu": (2, 6),
+    "open_sparse": (10, 30),
+    "suggest_constraints": (5, 15),
+    "plot": (3, 15),
+    "compare": (2, 8),
 }
 SHORT = [(section, range(first)) for section, (first, _) in CASES.items()]
 REST = [(section, range(first, last)) for section, (first, last) in CASES.items()]
