@@ -300,7 +300,7 @@ def test_array_libraries(estimator, to_kind):
 def test_forms_of_input_are_equivalent(estimator):
     blocks = dict(make_vague_views()[0].items())
     columns = {"view0": slice(0, 4), "view1": list(range(4, 10)), "view2": slice(10, 13)}
-    forms = {"pairs": list(blocks.items()), "lists": [block.tolist() for block in blocks.values()]}
+    forms = {"pairs": list(blocks.items()), "a list": [blocks["view0"], blocks["view1"].tolist(), blocks["view2"]]}
     forms |= {"mapping": blocks, "tuple": tuple(blocks.values()), "columns": np.hstack(list(blocks.values()))}
     for form, X in forms.items():
         model = estimator(n_clusters=4, n_init=3, random_state=0, views=columns if form == "columns" else None)
