@@ -53,18 +53,15 @@ def folder(tmp_path_factory, links):
     return path
 
 
-def test_files_with_two_views_are_sets(folder, monkeypatch):
+def test_files_with_two_views_are_sets_and_small_ones_read_whole(folder, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
-    assert list(collection.find_sets()) == ["large", "mfeat"]
-
-
-def test_small_set_is_read_whole(folder):
-    views, labels = collection.find_sets(folder)["mfeat"]()
+    sets = collection.find_sets()
+    assert list(sets) == ["large", "mfeat"]
+    views, labels = sets["mfeat"]()
     assert labels.tolist() == (np.arange(60) % 3).tolist()
-    assert {name: (X.shape, X.dtype) for name, X in views.items()} == {
-        "first": ((60, 4), np.float64),
-        "second": ((60, 4), np.float64),
-    }
+    assert {name: (X.shape, X.dtype) for name, X in views.items()} == dict.fromkeys(
+        ("first", "second"), ((60, 4), np.float64)
+    )
 
 
 def test_large_set_is_sampled_without_replacement(folder, links):
@@ -76,12 +73,8 @@ def test_large_set_is_sampled_without_replacement(folder, links):
     assert views["links"].dtype == np.float64
     assert (views["links"] != links[rows]).nnz == 0
     assert prepare(views, labels).n_clusters == 1
-
-
-def test_entity_without_any_view_is_dropped(links):
-    X = links[:50]
-    data = prepare({"inbound": X, "outbound": X}, np.arange(50))
-    assert data.target.tolist() == list(range(1, 50))
+    X = links[:50]  # of which the first row is empty
+    assert prepare({"inbound": X, "outbound": X}, np.arange(50)).target.tolist() == list(range(1, 50))
 
 
 @pytest.mark.parametrize("kind", collection.USELESS)

@@ -138,13 +138,8 @@ def test_time_for_a_pair_ends_the_seeds_and_more_time_goes_on(start):
 
 
 def test_lines_may_share_their_work(start):
-    records = start("shared")
-    assert [(record["line"], record["seed"]) for record in records if "line" in record] == [
-        ("first", 0),
-        ("second", 0),
-        ("first", 1),
-        ("second", 1),
-    ]
+    fits = [(record["line"], record["seed"]) for record in start("shared") if "line" in record]
+    assert fits == [("first", 0), ("second", 0), ("first", 1), ("second", 1)]
 
 
 def test_a_set_that_cannot_be_had_is_a_line(tmp_path):

@@ -49,13 +49,10 @@ def test_entities_that_are_all_alike_have_equal_coordinates():
         embedded = joint_embedding(cs.Views(blocks))
         assert embedded.shape == (blocks[0].shape[0], 30)
         assert not embedded.any()
-
-
-def test_entity_without_words_causes_no_warning():
-    texts = sp.csr_array(np.vstack([np.random.default_rng(0).poisson(1, (40, 9)), np.zeros((1, 9))]))
-    embedded = joint_embedding(cs.Views([texts]))
+    texts = np.vstack([np.random.default_rng(0).poisson(1, (40, 9)), np.zeros((1, 9))])
+    embedded = joint_embedding(cs.Views([sp.csr_array(texts)]))
     assert np.isfinite(embedded).all()
-    assert not embedded[-1].any()
+    assert not embedded[-1].any(), "an entity without words causes no warning"
 
 
 def test_joint_embedding_is_that_of_the_summed_graphs():
@@ -67,11 +64,7 @@ def test_joint_embedding_is_that_of_the_summed_graphs():
     largest = embedded[np.abs(embedded).argmax(axis=0), np.arange(4)]
     assert (largest > 0).all()
     np.testing.assert_array_equal(embed_graph(build_consensus_graph(views), 4), embedded)
-
-
-def test_joint_embedding_hardly_depends_on_the_seed():
-    views, _ = cs.datasets.make_gaussian_views(80, n_clusters=3, random_state=1)
-    np.testing.assert_allclose(joint_embedding(views, 3), joint_embedding(views, 3, random_state=7), atol=1e-3)
+    np.testing.assert_allclose(joint_embedding(views, 4, random_state=7), embedded, atol=1e-3)
 
 
 def test_joint_embedding_separates_classes_with_missing_views():

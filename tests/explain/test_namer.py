@@ -52,7 +52,10 @@ def test_unsuitable_names_are_noted_and_not_used(value, message):
     assert note.endswith("its name stays.")
 
 
-def test_errors_of_the_function_are_noted_once():
+def test_errors_of_the_function_are_noted_once_and_ctrl_c_is_not_caught():
+    def stop(cluster):
+        raise KeyboardInterrupt("stopped by the user")
+
     def fail(cluster):
         raise ConnectionError("no model at port 8080")
 
@@ -61,12 +64,6 @@ def test_errors_of_the_function_are_noted_once():
     assert notes == [
         "namer, for the cluster 'knife, steel', and 1 more: ConnectionError: no model at port 8080; its name stays."
     ]
-
-
-def test_ctrl_c_is_not_caught():
-    def stop(cluster):
-        raise KeyboardInterrupt("stopped by the user")
-
     with pytest.raises(KeyboardInterrupt, match="stopped by the user"):
         run_namer(stop, describe())
 

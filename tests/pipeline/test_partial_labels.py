@@ -63,12 +63,6 @@ def test_call_says_how_many_entities_are_scored_and_described(files, table):
     assert [note for note in result.notes if "describes" in note] == [f"describe {DESCRIBED}"]
 
 
-def test_nothing_is_noted_if_all_entities_match(table):
-    result = cs.cluster(table, 3, labels="cls", method="k-means", assess=False)
-    assert result.summary["scored"] == N
-    assert not any("Only" in note or "of no entity" in note for note in result.notes)
-
-
 @pytest.mark.parametrize("by_index", [True, False])
 def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
     data = table.drop(columns="cls").set_index("id") if by_index else table.drop(columns="cls")
@@ -93,14 +87,12 @@ def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
 
 
 def test_index_named_like_the_id_column_has_ids_also_if_it_numbers_rows(table):
-    data = table.assign(id=np.arange(N)[::-1])
+    data, options = table.assign(id=np.arange(N)[::-1]), {"method": "k-means", "assess": False}
     labels = pd.Series(table["cls"].to_numpy()[::-1], index=pd.Index(np.arange(N), name="id"))
-    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", method="k-means", assess=False)
-    assert result.summary["scores"]["nmi"] == 1
-
-
-def test_one_entity_has_a_class(table):
-    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), method="k-means", assess=False)
+    result = cs.cluster(data.drop(columns="cls"), 3, labels=labels, id_column="id", **options)
+    assert (result.summary["scores"]["nmi"], result.summary["scored"]) == (1, N)
+    assert not any("Only" in note or "of no entity" in note for note in result.notes), "all entities match"
+    result = cs.cluster(table[["a", "b"]], 3, labels=pd.Series(["x"], index=[4]), **options)
     assert f"Only 1 of {N} entities has a class in labels: the others are not scored." in result.notes
 
 
