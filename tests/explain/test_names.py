@@ -105,12 +105,6 @@ def test_categories_that_say_nothing_alone_have_the_name_of_their_column():
         assert names == expected
 
 
-def test_two_valued_and_mostly_zero_columns_have_no_level():
-    values = np.column_stack([LABELS == 0, np.where(LABELS == 2, np.arange(30), 0)]).astype(float)
-    views = cs.Views.from_inputs({"n": make_view(values, ["member", "visits"])})
-    assert name_clusters(LABELS, views) == ["member", "not member", "visits, not member"]
-
-
 MEANINGLESS = (
     ["img_0", "img_1", "img_2"],
     ["clip0", "clip1", "clip2"],
@@ -195,10 +189,7 @@ def test_phrases_are_kept_only_if_they_mark_better():
     first, *_ = name_clusters(LABELS, NO_FEATURES, {"t": texts})
     assert "knife" in first.split(", ")
     assert "bread knife" not in first
-
-
-def test_phrase_with_a_common_word_needs_to_mark_better_than_the_other():
-    """In 'die Birne' the article is in all texts; in 'black hole' both words are common, and only the phrase is not."""
+    # the article is in all texts; or both words of the phrase are common, and only the phrase is not
     assert name_by_text("die Birne ist reif", "die Gabel ist reif", "die Lampe ist reif") == ["Birne", "Gabel", "Lampe"]
     assert name_by_text("a black hole", "hole, black", "black; a hole")[0] == "black hole"
 
@@ -274,15 +265,13 @@ def test_words_that_are_function_words_in_another_language_name_clusters():
     names = name_texts(war, bed, write_texts(GERMAN, "Bett Bad Tuch", 40))
     assert "war" in split_words(names)[0]
     assert not {"war", "und", "ist"} & split_words(names)[2]
-
-
-def test_function_words_of_other_languages_are_left_out():
-    """Words that are almost as frequent in other clusters are no terms, though the difference is significant."""
+    # words that are almost as frequent in other clusters are no terms, though the difference is significant
     rng = np.random.default_rng(0)
-    labels = np.repeat([0, 1], 1000)
-    share = np.array([0.5, 0.4])  # of texts with the article
-    texts = [f"{'der' if rng.random() < share[label] else 'ein'} {['Messer', 'Apfel'][label]}" for label in labels]
-    assert name_clusters(labels, cs.Views({"v": np.zeros((2000, 1))}), {"t": texts}) == ["Messer", "Apfel"]
+    texts = [
+        [f"{'der' if rng.random() < share else 'ein'} {word}" for _ in range(1000)]
+        for word, share in (("Messer", 0.5), ("Apfel", 0.4))
+    ]
+    assert name_texts(*texts) == ["Messer", "Apfel"]
 
 
 @pytest.mark.parametrize(
@@ -297,12 +286,6 @@ def test_long_cells_take_no_time(cell):
     assert all(len(name) < 150 for name in names)
 
 
-def test_texts_without_words_name_no_cluster():
-    views = cs.Views({"phone": sp.csr_array(np.eye(4))})
-    phones = ["0171-1", "0171-2", None, "the 99"]
-    assert name_clusters([0, 0, 1, 1], views, {"phone": phones}) == ["cluster 0", "cluster 1"]
-
-
 def test_clusters_with_the_same_terms_get_further_terms():
     labels = np.repeat(np.arange(6), 50)
     values = np.zeros((300, 4))
@@ -314,9 +297,14 @@ def test_clusters_with_the_same_terms_get_further_terms():
     assert name_clusters(labels, views)[0] == "faith, god"
 
 
-def test_clusters_that_no_term_tells_apart_are_numbered():
+def test_clusters_that_no_term_tells_apart_and_those_without_words_are_numbered():
     views = make_words("god faith", "god faith", "car engine")
     assert name_clusters(LABELS, views) == ["faith, god (0)", "faith, god (1)", "car, engine"]
+    texts = {"phone": ["0171-1", "0171-2", None, "the 99"]}
+    assert name_clusters([0, 0, 1, 1], cs.Views({"phone": sp.csr_array(np.eye(4))}), texts) == [
+        "cluster 0",
+        "cluster 1",
+    ]
 
 
 def test_entities_without_a_cluster_do_not_count_and_empty_and_single_clusters_are_numbered():
@@ -417,7 +405,7 @@ def test_samples_of_clusters_count_like_all_entities(monkeypatch, tune):
     assert name_clusters(labels, views, {"t": texts})[:2] == ["knife", "apple, high price"]
 
 
-def test_500_clusters_of_many_texts_take_no_more_than_seconds():
+def test_many_clusters_rows_and_terms_take_no_more_than_seconds():
     rng = np.random.default_rng(0)
     labels = rng.integers(500, size=40_000)
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "aeiou" for c in ("lum", "ner", "tok", "vis", "zar")] * 5
@@ -425,10 +413,6 @@ def test_500_clusters_of_many_texts_take_no_more_than_seconds():
     with limit_cpu_seconds(8):
         names = name_clusters(labels, cs.Views({"v": np.zeros((40_000, 1))}), {"t": texts})
     assert len(set(names)) == 500
-
-
-def test_many_rows_and_terms_take_no_more_than_seconds():
-    rng = np.random.default_rng(0)
     values = sp.random_array((5_000, 50_000), density=0.001, format="csr", rng=rng)
     features = [f"word{'abcdefghij'[i % 10]}{i // 10}z" for i in range(50_000)]
     views = cs.Views.from_inputs({"v": make_view(values, features)})
@@ -436,7 +420,10 @@ def test_many_rows_and_terms_take_no_more_than_seconds():
         assert len(name_clusters(rng.permutation(5_000) % 1000, views)) == 1000
 
 
-def test_rare_categories_that_share_a_column_name_no_cluster():
+def test_two_valued_and_mostly_zero_columns_have_no_level_and_rare_categories_name_no_cluster():
+    values = np.column_stack([LABELS == 0, np.where(LABELS == 2, np.arange(30), 0)]).astype(float)
+    views = cs.Views.from_inputs({"n": make_view(values, ["member", "visits"])})
+    assert name_clusters(LABELS, views) == ["member", "not member", "visits, not member"]
     labels = np.repeat([0, 1], 40)
     indicators = np.stack([labels == 0, labels == 1, np.arange(80) % 2 == 0], axis=1).astype(float)
     features = ["language=English", "language=(others)", "flag=x"]

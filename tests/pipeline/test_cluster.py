@@ -144,13 +144,10 @@ def test_series_of_classes_are_joined_by_their_index(products):
     seeds = result.summary["seeds"]
     assert [row["entities"] for row in seeds] == shuffled[:30].value_counts().sort_index().tolist()
     assert [row["in_cluster"] for row in seeds] == [row["entities"] for row in seeds]
-
-
-def test_series_of_classes_are_joined_with_views_that_lack_some_of_the_entities(products):
-    data = products.set_index("sku")
+    data = products.set_index("sku")  # views that lack some of the entities
     views = {"numbers": data[["price"]].iloc[:80], "text": data[["description"]].iloc[10:]}
-    shuffled = data["kind"].sample(frac=1, random_state=1)
-    assert cs.cluster(views, 3, labels=shuffled, encode={"text": "words"}, assess=False).summary["scores"]["nmi"] > 0.9
+    labels = data["kind"].sample(frac=1, random_state=1)
+    assert cs.cluster(views, 3, labels=labels, encode={"text": "words"}, assess=False).summary["scores"]["nmi"] > 0.9
 
 
 def test_classes_that_are_not_known_are_no_class(products):
@@ -276,19 +273,11 @@ def test_frame_of_several_tables_has_the_columns_of_all(library, products, tmp_p
     assert list(new if library == "files" else new.columns)[:4] == ["sku", "price", "color", "cluster"]
 
 
-def test_frame_leaves_out_matrices_and_repeats_no_id(result, products):
-    photos = np.random.default_rng(0).normal(size=(90, 4))
-    frame = cs.cluster(
-        {"shop": products.drop(columns="kind"), "photos": photos}, 3, method="k-means", assess=False
-    ).frame
-    assert list(frame)[:5] == ["sku", "price", "color", "description", "cluster"]
-    assert "id" not in result.frame
-
-
-def test_loaded_run_has_the_clusters_without_unconfirmed_views(products, tmp_path):
+def test_loaded_run_has_the_clusters_without_unconfirmed_views_and_its_frame_no_matrices(products, tmp_path):
     noise = np.random.default_rng(0).normal(size=(90, 5))
     data = {"shop": products.drop(columns="kind"), "noise": noise}
     result = cs.cluster(data, 3, encode=ENCODE)
+    assert list(result.frame)[:5] == ["sku", "price", "color", "description", "cluster"]
     assert "without noise" in result.frame
     folder = result.save(tmp_path / "run")
     loaded = cs.load_run(folder, data)
@@ -349,21 +338,18 @@ def test_id_column_replaces_an_index_that_repeats(products, name):
         cs.cluster(data, 3, id_column="sku", labels=products["kind"])
 
 
-def test_rows_are_matched_by_position_if_unnamed_whole_numbers_repeat(products):
+def test_index_that_repeats_is_refused_unless_rows_are_matched_by_position(products):
     numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
     result = cs.cluster({"price": numbers, "text": products["description"]}, 3, method="k-means", assess=False)
     assert result.ids.tolist() == list(range(90))
-    assert result.frame["description"].tolist() == products["description"].tolist()
-    assert result.frame["price"].tolist() == products["price"].tolist()
-
-
-def test_index_that_repeats_is_refused_if_rows_are_joined_by_it(products):
-    data = products.set_index("color")
+    assert (
+        result.frame[["description", "price"]].to_numpy().tolist()
+        == products[["description", "price"]].to_numpy().tolist()
+    )
+    with pytest.raises(ValueError, match=r"data\['price'\] has the id '0' more than once in its index"):
+        cs.cluster({"price": numbers, "text": products["description"][::-1]}, 3)
     message = (
         r"data has the id 'red' more than once in its index: .*name an id column \(id_column\), or call reset_index"
     )
     with pytest.raises(ValueError, match=message):
-        cs.cluster(data, 3)
-    numbers = pd.concat([products[:45], products[45:].reset_index(drop=True)])[["price"]]
-    with pytest.raises(ValueError, match=r"data\['price'\] has the id '0' more than once in its index"):
-        cs.cluster({"price": numbers, "text": products["description"][::-1]}, 3)
+        cs.cluster(products.set_index("color"), 3)

@@ -67,17 +67,15 @@ def test_a_saved_run_is_described_again(clinic, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("describe", "error", "message"),
+    ("describe", "message"),
     [
-        (["agee"], ValueError, "no file of a view has a column 'agee' \\(describe\\)"),
-        (3, TypeError, "describe must be a frame, names of columns, or a mapping of names to values"),
-        ({"x": [1, 2], "y": [1]}, ValueError, "describe must have as many values in each column, got {'x': 2, 'y': 1}"),
-        ({"x": [1, 2]}, ValueError, "has 2 rows without ids for 150 entities: give one row per entity"),
-        ({"a": np.arange(N_PATIENTS)}, ValueError, "describe has a column 'a', and so has the data"),
+        ({"x": [1, 2], "y": [1]}, "describe must have as many values in each column, got {'x': 2, 'y': 1}"),
+        ({"x": [1, 2]}, "has 2 rows without ids for 150 entities: give one row per entity"),
+        ({"a": np.arange(N_PATIENTS)}, "describe has a column 'a', and so has the data"),
     ],
 )
-def test_refusals(describe, error, message):
-    with pytest.raises(error, match=message):
+def test_refusals(describe, message):
+    with pytest.raises(ValueError, match=message):
         cs.cluster(make_views(), describe=describe, **QUICK)
 
 

@@ -92,20 +92,14 @@ def test_contents_are_chosen_in_turn_with_links_last(short_texts, monkeypatch):
     assert text_options["n_clusters"] == 3
 
 
-def test_encodings_of_the_user_are_kept(short_texts, monkeypatch):
+def test_encodings_of_the_user_are_kept(short_texts):
     contents, _ = build_contents(n=100)
-    monkeypatch.setattr(encodings, "compare_representations", choose_always("never called"))
     user = {"text": "lsa", "cites": "graph"}
     choices = select_encodings(contents, join_contents(contents), rare=True, encode=user)
-    assert choices.encode == user
-    assert choices.notes == []
-    assert choices.tables == {}
-
-
-def test_too_few_entities_keep_the_default_with_a_note(short_texts):
+    assert (choices.encode, choices.notes, choices.tables) == (user, [], {})
     contents, _ = build_contents(n=30)
     choices = select_encodings(contents, join_contents(contents), rare=True)
-    assert choices.encode == {}
+    assert choices.encode == {}, "too few entities keep the default"
     words = "View 'text' is used by its words: encodings could not be compared (30 different entities are too few"
     assert choices.notes[0].startswith(words)
 

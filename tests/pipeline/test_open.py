@@ -76,17 +76,6 @@ def test_wrong_folders_and_too_many_items_are_refused(result, tmp_path, tune):
         result.open(tmp_path / "other", wait=False)
 
 
-def test_loaded_result_is_copied_to_another_folder(result, tmp_path):
-    loaded = cs.load_run(result.save(tmp_path / "first"))
-    with loaded.open(tmp_path / "." / "first", wait=False) as running:
-        assert running.folder == tmp_path / "first"
-    with loaded.open(tmp_path / "second", wait=False) as running:
-        settle(running.workbench)
-        decide(running.workbench, "outlier", [3])
-    assert not (tmp_path / "first" / "decisions.jsonl").exists()
-    assert (tmp_path / "second" / "decisions.jsonl").exists()
-
-
 def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, tmp_path, monkeypatch, capsys):
     """The address is printed, because a machine may have no browser."""
     seen = []
@@ -106,16 +95,23 @@ def test_waiting_ends_when_the_workbench_is_stopped_or_an_error_occurs(result, t
         assert running.workbench.log.read_only is None
 
 
-def test_used_port_releases_the_folder(result, tmp_path):
+def test_loaded_result_is_copied_to_another_folder_and_a_used_port_releases_it(result, tmp_path):
+    loaded = cs.load_run(result.save(tmp_path / "first"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen on port {port}: .*choose another port, or 0"):
-            result.open(tmp_path / "run", port=port, wait=False)
-    with result.open(tmp_path / "run", port=port, wait=False) as running:
+            loaded.open(tmp_path / "." / "first", port=port, wait=False)
+    with loaded.open(tmp_path / "." / "first", port=port, wait=False) as running:
+        assert running.folder == tmp_path / "first"
         assert running.url.startswith(f"http://127.0.0.1:{port}/#token=")
         assert running.workbench.log.read_only is None
+    with loaded.open(tmp_path / "second", wait=False) as running:
+        settle(running.workbench)
+        decide(running.workbench, "outlier", [3])
+    assert not (tmp_path / "first" / "decisions.jsonl").exists()
+    assert (tmp_path / "second" / "decisions.jsonl").exists()
 
 
 def test_data_in_memory_is_asked_for_in_terms_of_python(frames, tmp_path):

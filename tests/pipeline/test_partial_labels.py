@@ -48,7 +48,7 @@ def test_command_says_how_many_entities_are_scored_and_described(files, tmp_path
     assert f"Only {N_LABELED} of {N} items" in page
 
 
-def test_call_says_how_many_entities_are_scored_and_described(files, table):
+def test_call_says_how_many_entities_are_scored(files):
     path, options = str(files / "some.csv:cls"), {"method": "k-means", "assess": False}
     result = cs.cluster(files / "data.csv", 3, labels=path, **options)
     assert result.summary["scored"] == N_LABELED
@@ -56,11 +56,6 @@ def test_call_says_how_many_entities_are_scored_and_described(files, table):
     assert any(UNKNOWN in note for note in result.notes)
     result = cs.cluster(files / "data.csv", 3, seeds=path, **options)
     assert any(UNKNOWN in note for note in result.notes)
-    data = table.drop(columns="cls").set_index("id")
-    described = pd.DataFrame({"age": np.arange(N_LABELED), "sex": list("fm") * 10}, index=data.index[::3])
-    views = {"a": data[["a"]], "b": data[["b"]][1:]}
-    result = cs.cluster(views, 3, describe=described, **options)
-    assert [note for note in result.notes if "describes" in note] == [f"describe {DESCRIBED}"]
 
 
 @pytest.mark.parametrize("by_index", [True, False])
@@ -76,12 +71,8 @@ def test_classes_and_descriptions_in_memory_are_joined_by_id(table, by_index):
     result = cs.cluster(data, 3, labels=classes, describe=described, **options)
     assert result.summary["scored"] == N_LABELED
     assert result.summary["scores"]["nmi"] == 1
-    assert {
-        f"{SCORED} labels: the others are not scored.",
-        f"labels: {UNKNOWN}",
-        f"describe {DESCRIBED}",
-        f"describe: {UNKNOWN}",
-    } <= set(result.notes)
+    notes = {f"labels: {UNKNOWN}", f"describe {DESCRIBED}", f"describe: {UNKNOWN}"}
+    assert notes | {f"{SCORED} labels: the others are not scored."} <= set(result.notes)
     age = next(column for column in result.columns if column.name == "age")
     assert [value for value in age.values if value == value] == [10 * row for row in table["cls"][::3]]
 

@@ -103,33 +103,39 @@ def build_column(cells, reading=None):
 
 def test_items_have_the_data_and_the_results(result, products, folder):
     items, rows = read_sheet(folder / "groups.xlsx"), read_table(folder / "items.csv")
+    original = ["price", "listed", "weight", "zip", "story", "name"]
     assert list(items[0]) == [
         *("sku", "group", "group number", "confidence", "confidence in words", "second choice", "second choice number"),
-        *("contested", "price", "listed", "weight", "zip", "story", "name"),
+        *("contested", *original),
     ]
     assert list(rows[0]) == [
         *("sku", "name_2", "cluster", "confidence", "confidence in words", "second name", "second", "contested"),
-        *("price", "listed", "weight", "zip", "story", "name"),
+        *original,
     ]
     assert [row["sku"] for row in items] == [row["sku"] for row in rows] == products["sku"].tolist()
+    frame, assessment = result.frame, result.assessment
     for name, heading in {"cluster": "group number", "name_2": "group", "second name": "second choice"}.items():
-        expected = [str(value) for value in result.frame[name]]
+        expected = [str(value) for value in frame[name]]
         assert [row[name] for row in rows] == expected
         assert [str(int(row[heading]) if name == "cluster" else row[heading]) for row in items] == expected
-    frame = result.frame
     names = np.array([*result.names, None], dtype=object)
     assert frame["second name"].tolist() == names[frame["second"].fillna(-1).astype(int)].tolist()
-    assert [row["confidence"] for row in items] == result.assessment.confidence.tolist()
-    assert [row["confidence in words"] for row in items] == result.assessment.certainty.tolist()
-    assert [float(row["confidence"]) for row in rows] == result.assessment.confidence.tolist()
+    assert [row["confidence in words"] for row in items] == assessment.certainty.tolist()
+    for table in (items, rows):
+        assert [float(row["confidence"]) for row in table] == assessment.confidence.tolist()
+        assert [float(row["weight"]) for row in table] == pytest.approx(products["weight"].tolist(), rel=1e-14)
     for column in ("price", "listed", "zip", "story"):
         assert [row[column] for row in rows] == products[column].tolist()
-    assert [float(row["weight"]) for row in rows] == products["weight"].tolist()
-    assert [row["weight"] for row in items] == pytest.approx(products["weight"].tolist(), rel=1e-14)
     assert [row["price"] for row in items] == [float(text[1:].replace(",", "")) for text in products["price"]]
     dates = [dt.datetime.strptime(text, "%d/%m/%Y").date() for text in products["listed"]]
     assert [row["listed"] for row in items] == dates
     assert [row["zip"] for row in items] == products["zip"].tolist()  # 00007 is not 7
+
+
+def test_sheets_can_be_clustered_again(folder, result):
+    data = {"sheet": f"{folder / 'groups.xlsx'}:weight", "table": f"{folder / 'items.csv'}:weight"}
+    again = cs.cluster(data, 3, id_column="sku", assess=False, method="k-means")
+    assert again.ids.tolist() == result.ids.tolist()
 
 
 def test_formulas_are_texts(products, folder):
@@ -150,27 +156,22 @@ def test_groups_describe_the_clusters(result, folder):
         *("group number", "group", "items", "share", "stability", "what marks it", "typical items"),
         "neighboring groups",
     ]
-    order = sorted(range(3), key=lambda cluster: (-result.sizes[cluster], cluster))
+    sizes, labels, ids = result.sizes, result.labels, result.ids.tolist()
+    order = sorted(range(3), key=lambda cluster: (-sizes[cluster], cluster))
     assert [int(row["cluster"]) for row in rows] == [int(row["group number"]) for row in groups] == order
-    stability = dict(
-        zip(*(result.assessment.clusters[name].tolist() for name in ("cluster", "stability")), strict=True)
-    )
-    labels = result.labels
-    for row, group in zip(rows, groups, strict=True):
-        cluster = int(row["cluster"])
+    stability = {row["cluster"]: row["stability"] for row in result.assessment.clusters.rows()}
+    for cluster, row, group in zip(order, rows, groups, strict=True):
         assert row["name"] == group["group"] == result.names[cluster]
-        assert int(row["size"]) == group["items"] == result.sizes[cluster]
-        assert float(row["share"]) == group["share"] == pytest.approx(result.sizes[cluster] / N, abs=1e-4)
+        assert int(row["size"]) == group["items"] == sizes[cluster]
+        assert float(row["share"]) == group["share"] == pytest.approx(sizes[cluster] / N, abs=1e-4)
         assert float(row["stability"]) == group["stability"] == pytest.approx(stability[cluster], abs=1e-4)
         members = group["typical items"].split("\n")
         assert row["typical"] == " | ".join(members)
-        ids = [member.partition(": ")[0] for member in members]
-        assert len(ids) == 5
-        assert all(labels[result.ids.tolist().index(entity_id)] == cluster for entity_id in ids)
+        assert [labels[ids.index(member.partition(": ")[0])] for member in members] == [cluster] * 5
         words = next(words for words in WORDS if words[0] in row["marks"])
         assert set(words) <= set(re.findall(r"\w+", row["marks"]))
         second = result.frame["second name"][labels == cluster].value_counts()
-        assert row["neighbors"].startswith(f"{second.index[0]} ({second.iloc[0] / result.sizes[cluster]:.0%})")
+        assert row["neighbors"].startswith(f"{second.index[0]} ({second.iloc[0] / sizes[cluster]:.0%})")
 
 
 def test_about_states_the_verdict_and_explains_the_columns(result, folder):
@@ -210,12 +211,6 @@ def test_groups_have_the_colors_of_the_report(folder, result):
         cells = {column.name: column for column in columns}
         named = next(column for column in columns if column.colors is not None)
         assert list(named.colors) == [looks[cluster][0] for cluster in cells["cluster"].cells]
-
-
-def test_sheets_can_be_clustered_again(folder, result):
-    data = {"sheet": f"{folder / 'groups.xlsx'}:weight", "table": f"{folder / 'items.csv'}:weight"}
-    again = cs.cluster(data, 3, id_column="sku", assess=False, method="k-means")
-    assert again.ids.tolist() == result.ids.tolist()
 
 
 HOSTILE = [
@@ -313,10 +308,11 @@ def test_texts_that_were_read_as_numbers(kind, form, unit, cells, numbers, numbe
 
 
 def test_ids_are_numbers_only_if_nothing_is_lost(tmp_path):
+    many = "1" * 16
     for ids, cells in (
         (["1", "20"], [1.0, 20.0]),
         (["01", "2"], ["01", "2"]),
-        (["1" * 16, "2"], ["1" * 16, "2"]),
+        ([many, "2"], [many, "2"]),
         (["=a"], ["=a"]),
     ):
         write_items(tmp_path / "t.xlsx", build_id_column("id", ids))
@@ -408,15 +404,14 @@ def test_long_cells_are_noted(tmp_path):
 
 
 def test_matrices_have_numbers_of_rows_and_entities_without_data_no_group(tmp_path):
-    X = np.random.default_rng(0).normal(size=(20, 5))
-    result = cs.cluster({"a": X[:, :2], "b": X[:, 2:]}, 2, method="k-means", assess=False)
-    rows = read_sheet(result.to_excel(tmp_path / "t.xlsx"))
+    X, options = np.random.default_rng(0).normal(size=(20, 5)), {"method": "k-means", "assess": False}
+    rows = read_sheet(cs.cluster({"a": X[:, :2], "b": X[:, 2:]}, 2, **options).to_excel(tmp_path / "t.xlsx"))
     assert list(rows[0]) == ["id", "group", "group number", "contested"]
     assert [row["id"] for row in rows] == list(range(20))
     frame = pd.DataFrame({"id": list("abcdefghijkl"), "x": [0.0, 1, None, *range(9)], "y": [0.0, 5, None, *range(9)]})
-    result = cs.cluster(frame, 2, method="k-means", assess=False)
+    result = cs.cluster(frame, 2, **options)
     rows = read_sheet(result.to_excel(tmp_path / "u.xlsx"))
-    assert (rows[2]["id"], rows[2]["group"], rows[2]["group number"], rows[2]["x"]) == ("c", "", -1, "")
+    assert [rows[2][name] for name in ("id", "group", "group number", "x")] == ["c", "", -1, ""]
     assert [int(row["group number"]) for row in rows] == result.labels.tolist()
 
 
