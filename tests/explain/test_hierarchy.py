@@ -80,19 +80,10 @@ def test_clusters_without_any_link_merge_last_by_their_means():
     assert hierarchy.merges.tolist() == [[0, 3], [1, 2], [4, 5]]
     assert (hierarchy.heights[1:] >= 1 / (1 + PRIOR)).all()
     assert hierarchy.cut(2).tolist() == [0, 1, 1, 0]
-
-
-def test_means_are_compared_in_the_views_that_both_clusters_have():
-    labels = np.arange(4)
-    views = cs.Views(
-        {
-            "a": np.array([[0.0], [5.0], [1.0], [np.nan]]),
-            "b": sp.csr_array(np.array([[2.0, 0], [0, 1], [9, 0], [0, 3]])),
-        },
-        present=np.array([[True, True], [True, True], [True, True], [False, True]]),
-    )
-    hierarchy = build_hierarchy(labels, views, graph=np.eye(4))
-    assert hierarchy.cut(2).tolist() == [0, 1, 0, 1]
+    blocks = {"a": np.array([[0.0], [5], [1], [np.nan]]), "b": sp.csr_array([[2.0, 0], [0, 1], [9, 0], [0, 3]])}
+    views = cs.Views(blocks, present=np.arange(8).reshape(4, 2) != 6)
+    hierarchy = build_hierarchy(np.arange(4), views, graph=np.eye(4))
+    assert hierarchy.cut(2).tolist() == [0, 1, 0, 1], "means in the views that both clusters have"
 
 
 def test_cut_numbers_groups_by_their_first_cluster():

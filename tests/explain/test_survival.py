@@ -87,21 +87,16 @@ def test_test_of_several_clusters_against_literal_sums():
     assert result.observed.sum() == pytest.approx(result.expected.sum())
     scores = score_times(TIME, EVENT)
     np.testing.assert_allclose([scores[cluster == LABELS].sum() for cluster in result.clusters], difference)
-    single = compare_survival(TIME, EVENT, (LABELS == 1).astype(int))
+    first = LABELS == 1
+    single = compare_survival(TIME, EVENT, first.astype(int))
     assert result.hazard_ratios[1] == pytest.approx(single.hazard_ratios[1]), "a cluster against the rest"
+    samples = [stats.CensoredData(TIME[rows & EVENT], right=TIME[rows & ~EVENT]) for rows in (first, ~first)]
+    expected = stats.logrank(*samples)
+    assert (single.statistic, single.pvalue) == pytest.approx((expected.statistic**2, expected.pvalue))
     time, labels, rest = TIME.copy(), LABELS.copy(), np.delete(np.arange(120), [3, 7])
     time[3], labels[7] = np.nan, -1
     expected = compare_survival(TIME[rest], EVENT[rest], LABELS[rest])
     assert compare_survival(time, EVENT, labels).pvalue == pytest.approx(expected.pvalue)
-
-
-def test_test_of_two_clusters_is_that_of_scipy():
-    first = LABELS == 0
-    samples = [stats.CensoredData(TIME[rows & EVENT], right=TIME[rows & ~EVENT]) for rows in (first, ~first)]
-    expected = stats.logrank(*samples)
-    result = compare_survival(TIME, EVENT, first.astype(int))
-    assert result.statistic == pytest.approx(expected.statistic**2)
-    assert result.pvalue == pytest.approx(expected.pvalue)
 
 
 def test_chunks_of_times_give_the_same_sums_and_nothing_to_compare_no_pvalue(tune):

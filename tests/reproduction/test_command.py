@@ -145,19 +145,6 @@ def test_missing_matplotlib_is_noted(log, tmp_path, monkeypatch):
     assert ".svg" not in (tmp_path / "out" / "made-up-2000.md").read_text()
 
 
-def test_killed_worker_gives_a_clear_error(log, tmp_path, monkeypatch):
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    def killed(*_, **__):
-        raise TerminatedWorkerError("long advice")
-
-    monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
-    ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
-    assert_refused(
-        ran, "workers was terminated, perhaps because memory ran out", "the same command continues from there; --jobs 1"
-    )
-
-
 def test_closed_output_does_not_stop_the_run(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, SMALL_PAPER, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
@@ -171,11 +158,20 @@ def test_closed_output_does_not_stop_the_run(tmp_path):
     assert (out / "index.html").exists()
 
 
-def test_failing_unit_is_reported(log, tmp_path, monkeypatch):
+def test_failing_unit_and_killed_worker_are_reported(log, tmp_path, monkeypatch):
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    def killed(*_, **__):
+        raise TerminatedWorkerError("long advice")
+
     monkeypatch.setattr("reproduction.command.PAPERS", papers("/nowhere/at/all"))
     ran = run_successfully("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "FileNotFoundError" in ran.err
     assert "0 claims hold on the paper's own data, 0 do not; on other data 0 hold, 0 do not; 2 cannot be" in ran.out
+    monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
+    ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    words = "workers was terminated, perhaps because memory ran out", "the same command continues from there; --jobs 1"
+    assert_refused(ran, *words)
 
 
 def count_cells(out):
