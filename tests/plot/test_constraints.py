@@ -102,10 +102,9 @@ def test_clusters_of_each_view_decide_about_violations():
     model, views, constraints = make_quadrants()
     display = ConstraintsDisplay.from_estimator(model, views, constraints)
     for name, links in constraints.items():
-        labels = model.view_labels_[name]
-        parted = labels[links.must_link[:, 0]] != labels[links.must_link[:, 1]]
-        joined = labels[links.cannot_link[:, 0]] == labels[links.cannot_link[:, 1]]
-        assert len(display.crosses_[name].get_xydata()) == parted.sum() + joined.sum()
+        must, cannot = model.view_labels_[name][links.must_link], model.view_labels_[name][links.cannot_link]
+        violated = np.sum(must[:, 0] != must[:, 1]) + np.sum(cannot[:, 0] == cannot[:, 1])
+        assert len(display.crosses_[name].get_xydata()) == violated
 
 
 def test_constraints_by_id_and_single_view():
@@ -198,15 +197,12 @@ def test_stronger_lines_are_wider_and_darker():
     assert widths[0] < widths[-1] < display.source_lines_["cannot-link"].get_linewidth()[0]
 
 
-def test_source_is_the_view_with_most_constraints():
-    views, y = make_four_quadrants(80, random_state=0)
+def test_source_has_or_passes_on_most_constraints_by_default(constrained, views):
+    quadrants, y = make_four_quadrants(80, random_state=0)
     for source in ("a", "b"):
         constraints = {source: cs.Constraints.sample(y, 16, random_state=0)}
-        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
-        assert PropagationDisplay.from_estimator(model, views, constraints).source == source
-
-
-def test_source_passes_on_most_by_default(constrained, views):
+        model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(quadrants, constraints=constraints)
+        assert PropagationDisplay.from_estimator(model, quadrants, constraints).source == source
     display = PropagationDisplay.from_estimator(constrained, views)
     sizes = {name: links.size for name, links in constrained.propagated_.items()}
     assert sizes[display.source] == max(sizes.values())
@@ -235,11 +231,11 @@ def test_reach_is_where_weight_falls_to_threshold():
             assert weight == pytest.approx(0.5)
 
 
-def test_other_transfers_have_no_reach():
+@pytest.mark.parametrize("transfer", ["direct", "membership"])
+def test_other_transfers_have_no_reach(transfer):
     views, y = make_four_quadrants(80, random_state=0)
     links = cs.Constraints.sample(y, 6, random_state=0)
-    for transfer in ("direct", "membership"):
-        model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
-        display = PropagationDisplay.from_estimator(model, views, links)
-        assert display.reaches == []
-        assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]
+    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, random_state=0).fit(views, constraints=links)
+    display = PropagationDisplay.from_estimator(model, views, links)
+    assert display.reaches == []
+    assert "reach" not in [text.get_text() for text in display.figure_.legends[1].get_texts()]

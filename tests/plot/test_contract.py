@@ -248,7 +248,7 @@ def test_fonts_of_user_are_used(monkeypatch):
 
 
 NOT_A_CURVE = "a curve is a list of scores, one per round from round 0, got "
-SAID = {"a": np.array([0, 1]), "b": np.array([1, 1])}
+SAID, TWO = {"a": np.array([0, 1]), "b": np.array([1, 1])}, cs.Views([np.eye(2)])
 POINTS = r"the embedding of view 'a' must have shape \(5, 2\), one point per label, got \("
 
 
@@ -272,8 +272,8 @@ POINTS = r"the embedding of view 'a' must have shape \(5, 2\), one point per lab
         (lambda: ConvergenceDisplay({}).plot(), "the history is empty"),
         (lambda: DendrogramDisplay([], []).plot(), "a dendrogram needs at least two entities"),
         (lambda: DendrogramDisplay([[0, 1]], ["a"]).plot(n_merges=0), "n_merges=0 must be at least 1"),
-        (lambda: ProfileDisplay.from_labels(np.eye(2), [0, 1], clusters=[4]), "there is no cluster 4: they are 0 to 1"),
-        (lambda: ProfileDisplay.from_labels(np.eye(2), [-1, -1]), "no clusters to draw"),
+        (lambda: ProfileDisplay.from_labels(TWO, [0, 1], clusters=[4]), "there is no cluster 4: they are 0 to 1"),
+        (lambda: ProfileDisplay.from_labels(TWO, [-1, -1]), "no clusters to draw"),
         (lambda: ContestedDisplay(SAID, np.ones(2)).plot(pair=("a", "d")), "no view 'd'; the views are 'a', 'b'"),
         (lambda: ContestedDisplay(SAID, np.ones(2)).plot(pair=("a", "a")), "pair names 'a' twice: give two views"),
         (lambda: RoundsDisplay({}), NOT_A_CURVE + "no curves"),

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import linkage
 
 import consilience as cs
-from consilience.explain import Hierarchy, OriginalColumn, find_differences
+from consilience.explain import Hierarchy, OriginalColumn, estimate_survival, find_differences
 from consilience.plot import (
     DescribedDisplay,
     GroupProfileDisplay,
@@ -97,18 +97,16 @@ def test_unconfirmed_views_are_hatched():
     assert [bool(bar.get_hatch()) for bar in display.view_bars_] == [False, False, True]
 
 
-def test_survival_equals_literal_estimate(columns, kmeans):
+def test_survival_draws_the_estimate_and_numbers_at_risk(columns, kmeans):
     column, labels = columns["months"], kmeans.labels_
     display = SurvivalDisplay.from_labels(labels, column)
+    ticks = display.ax_.get_xticks()
     for c, line in display.lines_.items():
         x, y = line.get_data()
-        time, event = column.values[labels == c], column.event[labels == c]
-        for t in np.quantile(time, [0.1, 0.5, 0.9]):
-            share = 1.0
-            for moment in np.unique(time[event & (time <= t)]):
-                share *= 1 - np.sum(event & (time == moment)) / np.sum(time >= moment)
+        time = column.values[labels == c]
+        curve = estimate_survival(time, column.event[labels == c])
+        for t, share in zip(curve.times, curve.survival, strict=True):
             assert y[np.searchsorted(x, t, side="right") - 1] == pytest.approx(share)
-        ticks = display.ax_.get_xticks()
         assert display.at_risk_[c] == [int(np.sum(time >= tick)) for tick in ticks]
 
 
@@ -166,33 +164,25 @@ def test_hierarchy_of_one_cluster_has_one_leaf():
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["all (2)"]
 
 
-def test_boxes_are_quartiles(columns, kmeans):
-    display = DescribedDisplay.from_labels(kmeans.labels_, [columns["age"]])
-    for c, box in zip(display.clusters_, display.boxes_["age"], strict=True):
+def test_boxes_are_quartiles_and_shares_those_of_filled_cells(columns, kmeans):
+    display = DescribedDisplay.from_labels(kmeans.labels_, [columns["age"], columns["stage"]])
+    stages = columns["stage"].values
+    for i, c in enumerate(display.clusters_):
+        box, cells = display.boxes_["age"][i], [cell for cell in stages[kmeans.labels_ == c] if cell is not None]
         expected = np.nanpercentile(columns["age"].values[kmeans.labels_ == c], [25, 75])
         assert [box.get_x(), box.get_x() + box.get_width()] == pytest.approx(expected)
-    assert display.ax_[0].get_title() == "age", "columns that were clustered are not tested"
+        shares = [bars[i].get_width() for bars in display.boxes_["stage"]]
+        assert shares == pytest.approx([cells.count(stage) / len(cells) for stage in ("I", "II", "III")])
+    titles = [panel.get_title() for panel in display.ax_]
+    assert titles[0] == "age", "columns that were clustered are not tested"
+    assert titles[1].splitlines()[1] == "p < .001"
 
 
-def test_shares_are_those_of_filled_cells(columns, kmeans):
-    column = columns["stage"]
-    display = DescribedDisplay.from_labels(kmeans.labels_, [column])
-    for j, category in enumerate(["I", "II", "III"]):
-        for c, bar in zip(display.clusters_, display.boxes_["stage"][j], strict=True):
-            cells = [cell for cell in column.values[kmeans.labels_ == c] if cell is not None]
-            assert bar.get_width() == pytest.approx(cells.count(category) / len(cells))
-    title = display.ax_[0].get_title()
-    assert title.splitlines()[1] == "p < .001"
-
-
-def test_empty_columns_are_drawn_as_such():
+def test_empty_columns_are_drawn_as_such_and_rare_categories_together():
     for kind in ("number", "category", "date"):
         empty = np.full(6, None, dtype=object) if kind == "category" else np.full(6, np.nan)
         display = DescribedDisplay.from_labels([0, 0, 0, 1, 1, 1], [OriginalColumn("x", empty, kind, "", True)])
         assert get_texts(display) == ["no values"]
-
-
-def test_rare_categories_are_drawn_together():
     cells = np.array([*"aabbccddeefghij"], dtype=object)
     display = DescribedDisplay.from_labels(np.zeros(15, int), [OriginalColumn("x", cells, "category")])
     names = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]

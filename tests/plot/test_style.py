@@ -10,14 +10,10 @@ from consilience.plot._figure import COLORS, LINE_COLORS, escape_name, line_styl
 pytestmark = pytest.mark.quick
 
 
-def test_colors_differ_in_gray():
+def test_colors_differ_in_gray_and_lines_can_be_seen_on_white():
     assert min(abs(luminance(to_rgb(a)) - luminance(to_rgb(b))) for a, b in combinations(COLORS, 2)) > 12
-
-
-def test_lines_can_be_seen_on_white():
-    assert max(luminance(to_rgb(colour)) for colour in LINE_COLORS) < 75
-    assert luminance((0, 0, 0)) == 0
-    assert round(luminance((1, 1, 1))) == 100
+    assert max(luminance(to_rgb(color)) for color in LINE_COLORS) < 75
+    assert (luminance((0, 0, 0)), round(luminance((1, 1, 1)))) == (0, 100)
 
 
 def test_styles_of_66_clusters_and_20_views_differ():
