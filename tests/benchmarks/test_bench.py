@@ -109,15 +109,12 @@ def test_time_per_round_cancels_setup(installed, timed):
     assert lines[3][:2] + lines[3][-3:] == ["MultiViewKMeans,", "file", "100%", "the", "same"]
 
 
-def test_share_of_equal_labels_is_rounded_down(monkeypatch):
+def test_too_short_times_give_no_ratio_and_shares_of_equal_labels_are_rounded_down(monkeypatch):
+    shown = bench.format_times(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
+    assert (shown["ratio"], shown["range"]) == ("unclear", "use more --rows")
     group = {"scikit-learn KMeans": None, "memory": np.zeros(100_000), "file": np.arange(100_000) == 7}
     monkeypatch.setattr(bench, "time_fit", lambda labels, rounds: (1.0, SimpleNamespace(labels_=labels)))
     assert bench.warm_up([group], bench.Terminal(quiet=True)) == {"file": "99.99% the same"}
-
-
-def test_too_short_times_give_no_ratio():
-    shown = bench.format_times(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
-    assert (shown["ratio"], shown["range"]) == ("unclear", "use more --rows")
 
 
 def test_early_convergence_and_a_full_disk_are_refused(installed, monkeypatch):

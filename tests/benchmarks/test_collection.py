@@ -105,12 +105,9 @@ def test_useless_views_are_what_they_are_called():
     assert (distances < 9).sum(axis=1).tolist() == [100] * 400  # four clusters of a hundred, far apart
     with pytest.raises(ValueError, match="no kind of useless view: colour"):
         collection.draw_useless("colour", rng, 4, 2)
-
-
-def test_eighteen_cases_of_six_sets():
     names = [f"{name} + {kind}" for name in [*collection.USELESS_SETS, "cora"] for kind in collection.USELESS]
     chosen = collection.choose_useless_cases([*collection.USELESS_SETS, *names])
-    assert len(chosen) == 18
+    assert len(chosen) == 18  # of six sets
     assert not any(name.startswith("cora") for name in chosen)
 
 
@@ -238,12 +235,9 @@ def test_summary_has_means_ranks_wins_and_scores_per_set():
         "| other | 0.300 | 0.150 | 2.5 | 2 of 2 | 0 : 2 | 0.450 |",
     ]
     assert lines[8] == "| method | b | a |"
-    assert lines[10:] == ["| ours | .20 | .70 ±.14 |", "| partly |  | .90 |", "| other | .10 | .50 |"]
-
-
-def test_summary_compares_with_the_named_line():
     text = render_summary(RECORDS, ["ours", "other", "partly"], ["b"], against="other")
     assert "better : worse than other" in text
     assert "| ours | 0.200 | 0.100 | 1.0 | 1 of 1 | 1 : 0 | 0.100 |" in text
     assert "partly" not in text
     assert render_summary(RECORDS, ["ours"], ["never run"]) == "No results.\n"
+    assert lines[10:] == ["| ours | .20 | .70 ±.14 |", "| partly |  | .90 |", "| other | .10 | .50 |"]

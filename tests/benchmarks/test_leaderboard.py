@@ -113,16 +113,17 @@ def test_leaders_are_ranked_with_intervals(tables):
     assert rows[1][5].startswith(".032 (")
     assert rows[1][6] == "1 : 1 : 1"  # better on a, equal within .01 on b, worse on c
     assert rows[3][8] == "1 |"
+    assert "| .750 (1 set) |" in tables["ranking"], "a mean over fewer sets is not the best"
+    assert "the best mean NMI .568 (GMC (port))" in tables["headline"]
+    assert leaderboard.show_mean(np.array([0.5, np.nan, 0.6])) == ".550 (2 sets)"
+    assert leaderboard.show_mean(np.array([0.5, 0.6])) == ".550"
 
 
-def test_intervals_shrink_with_the_spread():
+def test_intervals_shrink_with_the_spread_and_those_of_repeated_sets_are_of_the_sources():
     values = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 2.0, 3.0]])
     low, high = leaderboard.bootstrap_means(values, list("abcd"))
     assert low[0] == high[0] == 1
     assert 0 < low[1] < 1.5 < high[1] < 3
-
-
-def test_interval_of_repeated_sets_is_that_of_the_sources():
     values = np.random.default_rng(0).normal(size=(1, 6))
     alone = leaderboard.bootstrap_means(values, list("abcdef"))
     repeated = leaderboard.bootstrap_means(np.repeat(values, 4, axis=1), np.repeat(list("abcdef"), 4))
@@ -175,24 +176,14 @@ def test_effect_of_the_dense_input_is_stated(nmi, effect):
     assert f"better on {better} sets, equal on 0 and worse on {worse}" in tables["dense-input"]
 
 
-def test_published_results_stand_beside_those_on_the_whole_set(tables):
+def test_published_results_stand_beside_those_on_the_whole_set_and_better_ones_are_listed(tables):
     rows = tables["published"].splitlines()[2:]
     assert rows[0] == f"| a | 1,200 | .900 | not run | X | .9 / .8 | 2 | yes | yes | [owner/name]({REPOSITORY}) |"
     assert rows[1] == ("|  |  |  |  | Y | .8 | 2 | no | no | [https://a.b](https://a.b), [https://c.d](https://c.d) |")
-
-
-def test_better_published_results_are_listed():
     records = [fit(AUTO, "a", 0.5), fit(AUTO, "a, whole", 0.85), fit(AUTO, "b", 0.5)]
     other = {"set": "b", "method": "Z", "nmi": ".509", "accuracy": "", "tuned": "no"}
     table = leaderboard.render_published_losses(group_results(records), [*PUBLISHED, other])
     assert table.splitlines()[2:] == ["| a | .850 | X | .9 / .8 | yes |"]
-
-
-def test_mean_over_fewer_sets_names_their_number_and_is_not_the_best(tables):
-    assert leaderboard.show_mean(np.array([0.5, np.nan, 0.6])) == ".550 (2 sets)"
-    assert leaderboard.show_mean(np.array([0.5, 0.6])) == ".550"
-    assert "| .750 (1 set) |" in tables["ranking"]
-    assert "the best mean NMI .568 (GMC (port))" in tables["headline"]
 
 
 def test_parts_have_their_own_tables():
@@ -228,15 +219,12 @@ def test_records_are_stored_and_read_again(tmp_path):
     assert leaderboard.read_table(tmp_path / "sets.csv")[0] == row
 
 
-def test_page_is_rendered_without_a_run(monkeypatch):
+def test_page_is_rendered_without_a_run_and_needs_a_table_for_each_name(monkeypatch):
     calls = []
     monkeypatch.setattr(program, "update_docs", lambda: calls.append("page"))
     monkeypatch.setattr(sys, "argv", ["modern", "--page"])
     program.main()
     assert calls == ["page"]
-
-
-def test_page_needs_a_table_for_each_name():
     assert leaderboard.replace_tables("<!-- table x -->\nold\n<!-- end -->", {"x": "new\n"}).count("new") == 1
     with pytest.raises(KeyError, match="'y'"):
         leaderboard.replace_tables("<!-- table y -->\n<!-- end -->", {"x": "new\n"})

@@ -78,19 +78,14 @@ def test_entities_without_any_view_are_isolated_and_get_a_label(separated):
     assert set(labels) <= {0, 1, 2}
 
 
-def test_fusion_prefers_the_view_with_the_clusters(separated):
-    views, _ = separated
+def test_fusion_is_measured_by_the_spectrum_and_prefers_the_view_with_the_clusters(separated):
     noise = np.random.default_rng(0).normal(size=(120, 10))
-    graphs = [ports.build_cosine_graph(X) for X in (views[0], noise)]
-    weights = ports.choose_weights(graphs, 3)
+    weights = ports.choose_weights([ports.build_cosine_graph(X) for X in (separated[0][0], noise)], 3)
     assert weights.sum() == pytest.approx(1)
     assert weights[0] > weights[1]
-
-
-def test_fusion_is_measured_by_the_spectrum():
-    """Two components of four nodes, all linked: the eigenvalues are 0, 0 and then 4 / 3."""
+    # two components of four nodes, all linked: the eigenvalues are 0, 0 and then 4 / 3
     block = (np.ones((4, 4)) - np.eye(4)) / 3
     graph = sp.csr_array(sp.block_diag([block, block]))
     # eigengap 0 at two clusters, connectivity 0, and the penalty: .5 times the sum of squared weights
-    assert ports.measure_fusion([graph, graph], np.array([0.5, 0.5]), 2) == pytest.approx(0.25, abs=1e-6)
-    assert ports.measure_fusion([graph, graph], np.array([1.0, 0.0]), 2) == pytest.approx(0.5, abs=1e-6)
+    for shares, cost in (([0.5, 0.5], 0.25), ([1.0, 0.0], 0.5)):
+        assert ports.measure_fusion([graph, graph], np.array(shares), 2) == pytest.approx(cost, abs=1e-6)

@@ -165,6 +165,17 @@ def test_gains_match_the_curves_of_figure_4(produced):
     assert gains["all", "average"] == pytest.approx(np.mean(averages))
 
 
+def test_rounds_are_those_of_the_model_and_precision_of_nothing_is_left_out(produced, monkeypatch):
+    task = eaton.make_task(eaton.make_sides("", trial=0), 100, 4, trial=0)
+    model = eaton.cluster_task(task, "pck", 0)
+    scores = {score[:2]: score.value for score in produced["iterations"]}
+    assert scores["rounds", "4"] == model.n_iter_ == len(model.history_["round"])
+    assert scores["converged in 10 rounds", "4"] == (model.converged_ and model.n_iter_ <= 10)
+    pairs = iter([(1.0, np.nan), (0.5, np.nan)] * len(COUNTS))
+    monkeypatch.setattr(eaton.Constraints, "precision", lambda *_: next(pairs))
+    assert list(eaton.score_precision(0, "pck", 20)) == [("must-links, 20% mapped", n, 0.75) for n in CURVE]
+
+
 def test_claims_on_figure_4_compare_means():
     for ours, others, holds in ((0.9, 0.8, True), (0.8, 0.9, False)):
         rows = {PROPAGATION: flat(ours), DIRECT: flat(others), MEMBERSHIP: flat(others), SINGLE: flat(others)}
@@ -281,21 +292,6 @@ def test_gain_with_complete_mapping_is_needed_on_all_data_sets():
         assert evidence.holds == holds
         assert evidence.words.startswith("Four Quadrants, PCK-Means +12.5% on average, +12.5% at most; ")
         assert evidence.words.count(";") == 5
-
-
-def test_precision_of_nothing_is_left_out(monkeypatch):
-    precisions = iter([(1.0, np.nan), (0.5, np.nan)] * len(COUNTS))
-    monkeypatch.setattr(eaton.Constraints, "precision", lambda *_: next(precisions))
-    scores = list(eaton.score_precision(0, "pck", 20))
-    assert scores == [("must-links, 20% mapped", n, 0.75) for n in CURVE]
-
-
-def test_rounds_are_those_of_the_model(produced):
-    task = eaton.make_task(eaton.make_sides("", trial=0), 100, 4, trial=0)
-    model = eaton.cluster_task(task, "pck", 0)
-    scores = {score[:2]: score.value for score in produced["iterations"]}
-    assert scores["rounds", "4"] == model.n_iter_ == len(model.history_["round"])
-    assert scores["converged in 10 rounds", "4"] == (model.converged_ and model.n_iter_ <= 10)
 
 
 def test_reordered_views_keep_rows_and_constraints(produced):

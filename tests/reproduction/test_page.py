@@ -101,17 +101,14 @@ def test_counts_match_the_verdicts(text):
         assert sum(int(n) for class_name, n in tallies if class_name == name) == plain[status]
 
 
-def test_names_become_headings_and_paired_backticks_code():
-    names = {"figure-2-left": "Figure 2 left", "section-5-3": "Section 5.3"}
-    assert [page_module.format_heading(name) for name in names] == list(names.values())
-    assert page_module.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
-    assert page_module.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
-
-
-def test_status_has_sign_and_word(text):
+def test_status_has_sign_and_word_and_names_become_headings(text):
     for status, sign in tables.SIGNS.items():
         signs = re.findall(rf'<span class="status {page_module.CLASSES[status]}">(.*?)</span>', text)
         assert set(signs) == {f'<i aria-hidden="true">{sign}</i> {status}'}
+    names = {"figure-2-left": "Figure 2 left", "section-5-3": "Section 5.3"}
+    assert [page_module.format_heading(name) for name in names] == list(names.values())
+    prose = [page_module.format_prose(words) for words in ("see `word-counts` < 2", "a ` b <i>")]
+    assert prose == ["see <code>word-counts</code> &lt; 2", "a ` b &lt;i&gt;"]
 
 
 def test_headings_are_nested_and_ids_unique(read):

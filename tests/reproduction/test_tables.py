@@ -74,16 +74,7 @@ def test_markdown_tables_are_rectangular():
             assert len(table.splitlines()) == len(panel.rows) + 2
 
 
-def test_markdown_escapes_foreign_text():
-    shown = rendering.render_paper_markdown(
-        hostile_outcomes()[0].paper, hostile_outcomes(), {"figure-9": "figure-9.svg"}
-    )
-    assert "<" not in shown
-    assert rendering._escape_markdown(SCRIPT) in shown
-    assert PIPED.replace("|", r"\|").replace("*", r"\*") in shown
-
-
-def test_csv_rows_round_trip():
+def test_csv_rows_round_trip_and_missing_cells_stay_empty():
     for outcome in OUTCOMES:
         rows = rendering.make_csv_rows(outcome)
         writer = csv.DictWriter(file := io.StringIO(newline=""), rows[0])
@@ -91,9 +82,14 @@ def test_csv_rows_round_trip():
         writer.writerows(rows)
         file.seek(0)
         for read, row in zip(csv.DictReader(file), rows, strict=True):
-            assert (read["panel"], read["row"], read["column"]) == (row["panel"], row["row"], row["column"])
+            assert all(read[name] == row[name] for name in ("panel", "row", "column"))
             for name in ("ours", "spread", "published", "difference"):
                 assert (float(read[name]) if read[name] else None) == row[name]
+    partial = Panel("part", {("a", "1"): {0: 0.5}, ("b", "2"): {0: 0.25}})
+    holed = replace(plain_outcomes()[2], panels=(partial,), verdicts=(), missing={})
+    assert "| a | .500 |  |\n| b |  | .250 |" in rendering.render_markdown(holed)
+    assert len(rendering.make_csv_rows(holed)) == 2
+    assert ".250" in rendering.render_text(holed)
 
 
 def test_csv_rows_are_complete():
@@ -154,7 +150,7 @@ def test_panels_without_data_are_grouped():
     )
 
 
-def test_paper_page_links_its_figures():
+def test_paper_page_links_its_figures_and_escapes_foreign_text():
     outcomes = plain_outcomes()
     paper = outcomes[0].paper
     whole = rendering.render_paper_markdown(paper, outcomes, {"figure-1": "smith-2004/figure-1.svg"})
@@ -165,6 +161,11 @@ def test_paper_page_links_its_figures():
     )
     assert re.findall(r"\]\((.*?)\)", whole) == ["smith-2004/figure-1.svg"]
     assert "](" not in rendering.render_paper_markdown(paper, outcomes, {})
+    (hostile,) = outcomes = hostile_outcomes()
+    escaped = rendering.render_paper_markdown(hostile.paper, outcomes, {"figure-9": "figure-9.svg"})
+    assert "<" not in escaped
+    assert rendering._escape_markdown(SCRIPT) in escaped
+    assert PIPED.replace("|", r"\|").replace("*", r"\*") in escaped
 
 
 def test_number_format():
@@ -209,12 +210,3 @@ def test_closeness_of_two_numbers():
         (float("nan"), float("nan"), 0.5, None),
     ):
         assert Entry(ours, spread, 3, published).closeness == closeness
-
-
-def test_missing_cells_stay_empty():
-    outcome = plain_outcomes()[2]
-    partial = Panel("part", {("a", "1"): {0: 0.5}, ("b", "2"): {0: 0.25}})
-    holed = type(outcome)(outcome.paper, outcome.study, (partial,), (), {}, 1.0)
-    assert "| a | .500 |  |\n| b |  | .250 |" in rendering.render_markdown(holed)
-    assert len(rendering.make_csv_rows(holed)) == 2
-    assert ".250" in rendering.render_text(holed)
